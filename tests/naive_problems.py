@@ -1,6 +1,7 @@
 """Dull twins of three more of the papers' algorithms, in the manner of `naive`: plain loops, draws handed in."""
 
 import math
+from itertools import product
 
 import numpy as np
 from naive import feature_map, predict
@@ -227,3 +228,15 @@ def product_map(W, x):
             product *= sum(W[level, k, j] * x[k] for k in range(d))
         phi.append(product)
     return math.sqrt(1.0 / m) * np.array(phi)
+
+
+def mean_gradient(problem, f, size):
+    """Return the mean over all tuples of a batch's gradient, per point of the sample."""
+    total = {source: np.zeros(len(values)) for source, values in f.items()}
+    tuples = list(product(*(product(range(len(values)), repeat=size) for values in f.values())))
+    for picks in tuples:
+        batch = dict(zip(f, (list(pick) for pick in picks), strict=True))
+        c = problem.coefficients({source: f[source][rows] for source, rows in batch.items()})
+        for source, rows in batch.items():
+            np.add.at(total[source], rows, c[source])
+    return np.concatenate([values / len(tuples) for values in total.values()])

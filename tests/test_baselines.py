@@ -10,12 +10,14 @@ from dataclasses import FrozenInstanceError
 from functools import cache, partial
 
 import numpy as np
+import oracle_files
 import pytest
-from cases import each, some
+from cases import each
 from data_makers import similar_pairs
 from four_estimators import moons_with_few_labels
 from scipy.optimize import lsq_linear, minimize
 from scipy.spatial.distance import cdist
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -23,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, PredefinedSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
@@ -40,10 +43,13 @@ from dsgcore.baselines import (
     SUDH,
     SUSL,
     SVOREX,
+    Baseline,
     EverydayBoosting,
     EverydayLogisticRegression,
     EverydayNeighbors,
     EverydayNystroem,
+    EverydayOrdinalBoosting,
+    EverydayOrdinalForest,
     EverydayOrdinalSVC,
     EverydayRandomForest,
     EverydaySelfTraining,
@@ -65,7 +71,10 @@ from dsgcore.baselines.basis import (
 )
 from dsgcore.baselines.pair_risk import pnu_risk, samult_risk
 from dsgcore.baselines.svorex import _middle
-from dsgcore.core.parameters import ParameterError
+from dsgcore.core.parameters import Parameter, ParameterError
+from dsgcore.experiments import default_spec, load_split
+from dsgcore.experiments.rivals import free_parameters
+from dsgcore.experiments.settings import SETTINGS
 from dsgcore.kernels import KERNELS, Gaussian
 from dsgcore.model_selection import PNUAUCRisk
 from dsgcore.prior import energy_class_prior
@@ -102,6 +111,24 @@ def fit(model, X, y, **more):
         warnings.simplefilter("ignore", IllPosedWarning)
         warnings.filterwarnings("ignore", message="thresholds coincide")
         return model.fit(X, y, **more)
+
+
+def test_every_setting_has_competitors():
+    assert set(COMPETITORS) == set(SETTINGS)
+    assert [len(COMPETITORS[setting]) for setting in SETTINGS] == [3, 2 + 9, 5 + 9, 3 + 4, 9, 3 + 9]
+    assert len(SETTING) == 16 + 9 + 4
+    for setting, classes in COMPETITORS.items():  # from pairs nobody who needs labels can learn
+        everyday = {"similar_unlabeled": [], "ordinal": list(EVERYDAY_ORDINAL)}.get(setting, list(CLASSIFIERS))
+        assert [cls for cls in classes if cls.is_everyday] == everyday == list(classes[len(classes) - len(everyday) :])
+
+
+@EACH
+def test_each_says_what_it_is(setting, cls):
+    assert issubclass(cls, Baseline)
+    assert all(isinstance(text, str) and text for text in (cls.title, cls.citation, cls.sentence))
+    own = inspect.signature(cls).parameters
+    assert all(isinstance(p, Parameter) and p.label and p.sentence for p in cls.parameters)
+    assert {p.name for p in cls.parameters} <= set(own)
 
 
 @cache
@@ -265,6 +292,7 @@ CLASSIFIERS = (
     ),
     *(EverydaySelfTraining, EverydaySpreadingKNN, EverydaySpreadingRBF),
 )
+EVERYDAY_ORDINAL = (EverydaySVR, EverydayOrdinalSVC, EverydayOrdinalForest, EverydayOrdinalBoosting)
 
 
 def clusters(k, n=150, d=3, n_labeled=60, seed=0):
@@ -294,7 +322,14 @@ def theirs(cls, X):
     }[cls]  # fmt: skip
 
 
-@each("k", some([4, 2], 1, 2))
+def test_boosted_trees_of_few_labels_split():
+    X, y, few = clusters(2, n_labeled=30)
+    model = fit(EverydayBoosting(random_state=0), X, few)
+    assert np.ptp(model.decision_function(X)) > 0.5  # with leaves of 20 points all values are equal
+    assert np.mean(model.predict(X) == y) > 0.6
+
+
+@each("k", [2, 4])
 @each("cls", CLASSIFIERS)
 def test_with_nothing_said_each_predicts_as_scikit_learns_own(cls, k):
     X, _, few = clusters(k)
@@ -316,6 +351,14 @@ def test_the_regression_on_the_classes_is_scikit_learns_and_cut_in_the_middles()
     np.testing.assert_allclose(model.ranking_function(X), machine.predict(X))
     np.testing.assert_array_equal(model.thresholds_, [0.5, 1.5, 2.5])
     np.testing.assert_array_equal(model.predict(X), np.clip(np.floor(machine.predict(X) + 0.5), 0, 3))
+
+
+@each("cls", EVERYDAY_ORDINAL[2:])
+def test_trees_learn_the_number_of_the_class(cls):
+    X, y, few = clusters(4)
+    model = cls(random_state=0).fit(X, few)
+    assert model.mean_auc(X, y) > 0.7
+    np.testing.assert_array_equal(model.thresholds_, [0.5, 1.5, 2.5])
 
 
 def test_the_sum_of_the_duels_ranks_later_classes_higher():
@@ -345,6 +388,17 @@ def test_self_training_wants_two_labels_of_each_class():
     assert EverydaySelfTraining().fit(X, few).score(X, y) > 0.5
 
 
+def test_a_cost_for_the_mean_of_the_labels_becomes_one_for_each_label():
+    """scikit-learn's C weighs a sum, the run's a mean: by the same name it would be another number."""
+    spec = default_spec("s3vm")
+    split = load_split(spec)
+    used = {p.name: p.default for p in free_parameters(spec, split, EverydaySVC)}
+    labels = int((split.y_train >= 0).sum())
+    sum_of_all = {p.name: p.default for p in free_parameters(spec, split, COMPETITORS["s3vm"][0])}
+    assert used["C"] == sum_of_all["C"]
+    assert labels > 1
+
+
 # Similar pairs
 
 pairs_sample = partial(similar_pairs, n_pairs=60, n_unlabeled=150)
@@ -353,11 +407,90 @@ pairs_sample = partial(similar_pairs, n_pairs=60, n_unlabeled=150)
 THREE = (SUSL, SUDH, CUU)
 
 
+def relative(got, wanted):
+    return float(np.abs(got - wanted).max() / np.abs(wanted).max())
+
+
+def fit_oracle(cls, d, **parameters):
+    is_linear = np.isnan(d["gamma"])
+    kernel = {"kernel": "lm"} if is_linear else {"kernel": "gaussian", "sigma": d["gamma"]}
+    model = cls(prior=d["prior"], lam=d["lam"], **kernel, **parameters)
+    return model.fit(d["x_u"], pairs=d["x_pairs"].reshape(-1, 2, d["x_u"].shape[1]))
+
+
+@pytest.mark.parametrize("path", oracle_files.files("su_sl_"))
+def test_su_sl_equals_its_authors_program(path, record_property):
+    d = oracle_files.load(path)
+    model = fit_oracle(SUSL, d)
+    f = {name: model.decision_function(d[f"x_{name}"]) for name in ("test", "u")}
+    f["s"] = model.decision_function(d["x_pairs"].reshape(-1, d["x_u"].shape[1]))
+    residuals = {f"f_{name}": relative(values, d[f"f_{name}"]) for name, values in f.items()}
+    residuals["objective"] = abs(model.objective_ - d["objective"]) / abs(d["objective"])
+    oracle_files.report(record_property, path, **residuals)
+    # The worst conditioned of them is su_sl_gauss_b.
+    assert max(residuals.values()) < (1e-6 if path.stem == "su_sl_gauss_b" else 1e-8)
+    np.testing.assert_allclose(model.model_.coef, d["coef"], rtol=0, atol=1e-6 * np.abs(d["coef"]).max())
+    np.testing.assert_array_equal(np.where(model.predict(d["x_test"]) == 1, 1, -1), d["pred_test"])
+    # The program's score is 1 minus twice the zero-one risk, 0 where that is below 0.
+    p = d["prior"]
+    risk = uu_risk(zero_one, p**2 / (p**2 + (1 - p) ** 2), p, p, f["s"], f["u"])
+    assert max(0.0, 1.0 - 2.0 * risk) == pytest.approx(d["cv_score_on_train"], abs=1e-12)
+
+
+@pytest.mark.parametrize("path", oracle_files.files("su_dh_"))
+def test_su_dh_solves_the_papers_quadratic_program(path, record_property):
+    d = oracle_files.load(path)
+    model = fit_oracle(SUDH, d, tol=1e-8)
+    residuals = {
+        "f_test": relative(model.decision_function(d["x_test"]), d["exact_f_test"]),
+        "f_u": relative(model.decision_function(d["x_u"]), d["exact_f_u"]),
+        "objective": abs(model.objective_ - d["exact_objective"]) / abs(d["exact_objective"]),
+    }
+    oracle_files.report(record_property, path, **residuals, gap=model.gap_)
+    assert max(residuals["f_test"], residuals["f_u"]) < 1e-3
+    assert residuals["objective"] < 1e-6
+    assert model.objective_ < d["released_objective"]  # which is of no minimum
+
+
+def zero_one(z):
+    return (1.0 - np.sign(z)) / 2.0
+
+
 def uu_risk(loss, theta1, theta2, p, f1, f2):
     """The risk of two unlabeled sets with shares theta1 and theta2 of positives, from its definition."""
     D = theta1 - theta2
     positive = p * (1 - theta2) / D * loss(f1).mean() - p * (1 - theta1) / D * loss(f2).mean()
     return positive + (1 - p) * theta1 / D * loss(-f2).mean() - (1 - p) * theta2 / D * loss(-f1).mean()
+
+
+@pytest.mark.parametrize("path", oracle_files.files("uu_risk_"))
+def test_the_similar_unlabeled_risk_is_the_uu_risk_of_its_authors_program(path, record_property):
+    d = oracle_files.load(path)
+    errors = {"risk": 0.0, "zero_one": 0.0, "similar": 0.0, "gradient": 0.0}
+    for i, mode in enumerate(d["mode"]):
+        f, one = d["f"][i], d["y_set"][i] == 1
+        theta1, theta2, p = (d[name][i] for name in ("theta1", "theta2", "prior"))
+        shares = (1.0, 0.0) if mode == 2 else (theta1, theta2)  # labels are the case of two pure sets
+        loss = (lambda z: expit(-z), lambda z: np.logaddexp(0.0, -z))[int(d["loss"][i])]
+        if mode != 1 or d["loss"][i] == 0:  # mode 1 is a form for losses with l(z) + l(-z) = 1
+            errors["risk"] = max(errors["risk"], abs(uu_risk(loss, *shares, p, f[one], f[~one]) - d["risk"][i]))
+        own = uu_risk(zero_one, *shares, p, f[one], f[~one])
+        errors["zero_one"] = max(errors["zero_one"], abs(own - d["zero_one_risk"][i]))
+        if (
+            mode == 0
+            and d["loss"][i] == 1
+            and np.isclose(p, theta2)
+            and np.isclose(theta1, p**2 / (p**2 + (1 - p) ** 2))
+        ):
+            problem = SimilarUnlabeled(float(p), "logistic", "identity")
+            values = {"similar": f[one], "unlabeled": f[~one]}
+            errors["similar"] = max(errors["similar"], abs(sum(problem.terms(values).values()) - d["risk"][i]))
+            gradient = np.concatenate(list(problem.coefficients(values).values()))
+            wanted = np.concatenate([d["grad"][i][one], d["grad"][i][~one]])
+            errors["gradient"] = max(errors["gradient"], np.abs(gradient - wanted).max())
+    oracle_files.report(record_property, path, **errors)
+    # The program rounds the risk to single precision; its largest is some 5.
+    assert max(errors.values()) < 1e-6
 
 
 # --- Each by a second route.
@@ -470,6 +603,15 @@ def test_cuu_without_correction_goes_where_su_sl_is():
     assert model.objectives_[0] == pytest.approx(0.25)
 
 
+@each("prior", [0.7, 0.3])
+@each("cls", THREE)
+def test_each_learns_from_pairs_with_either_class_the_larger(cls, prior):
+    X, y, pairs = pairs_sample(prior, n_pairs=150, n_unlabeled=400)
+    model = cls(prior=prior, sigma=0.1, lam=0.1, centers=100, random_state=0).fit(X, pairs=pairs)
+    # Always to say the larger class is right for 70 %; the classes' means are 4.2 standard deviations apart.
+    assert model.score(X, y) > 0.9
+
+
 @each("cls", THREE)
 def test_pair_ids_and_pairs_are_the_same_and_labels_draw_pairs(cls):
     X, y, pairs = pairs_sample(0.7)
@@ -504,6 +646,7 @@ def test_the_prior_is_estimated_where_none_is_given():
 
 # Pairwise risks
 
+BINARY = (PNUAUC, SAMULT)
 CUTS = (MPNUAUC, MSAMULT)
 
 
@@ -525,6 +668,71 @@ def three_rings(n=240, n_labeled=60, seed=0):
 def codes(y):
     """Labels 1, -1 and 0 for unlabeled become 1, 0, -1."""
     return np.where(y == 0, -1, (y == 1).astype(int))
+
+
+def kernel_of(d):
+    if d.get("kernel", "gauss") == "gauss":
+        return {"kernel": "gaussian", "sigma": 1.0 / (2.0 * d["sigma"] ** 2), "centers": d["centers"]}
+    return {"kernel": "lm"} if d["kernel"] == "lm" else {"kernel": "linear", "centers": d["centers"]}
+
+
+CLOSED_FORMS = [path for prefix in ("pnu_auc_g", "pnu_auc_l", "samult_comp") for path in oracle_files.files(prefix)]
+
+
+@pytest.mark.parametrize("path", CLOSED_FORMS)
+def test_pnu_auc_equals_its_authors_program(path, record_property):
+    d = oracle_files.load(path)
+    model = PNUAUC(eta=d["eta"], prior=d["prior"], lam=d["lam"], **kernel_of(d)).fit(d["x"], codes(d["y"]))
+    f = model.model_.evaluate(d["x_test"])
+    residuals = {
+        "f_test": np.abs(f - d["f_test"]).max(),
+        "f_train": np.abs(model.model_.evaluate(d["x"]) - d["f_train"]).max(),
+        "theta": np.abs(model.model_.coef - d["theta"]).max() / np.abs(d["theta"]).max(),
+        "auc": abs(roc_auc_score(d["y_test"] == 1, f) - d["auc_test"]),
+    }
+    oracle_files.report(record_property, path, **residuals)
+    assert max(residuals.values()) < 1e-8
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("path", oracle_files.files("pnu_auc_cv_"))
+def test_pnu_auc_is_chosen_as_by_its_authors_program(path, record_property):
+    d = oracle_files.load(path)
+    folds = np.concatenate([d["fold_p"], d["fold_n"], d["fold_u"]]).astype(int)
+    y = codes(d["y"])
+    # sigma runs fastest, and the first of equal risks counts
+    grid = {"eta": d["eta_list"], "lam": d["lambda_list"], "sigma": 1.0 / (2.0 * d["sigma_list"] ** 2)}
+    search = GridSearchCV(
+        PNUAUC(prior=d["prior"], centers=d["centers"]),
+        grid,
+        scoring=PNUAUCRisk(int((y == 1).sum()), int((y == 0).sum())),
+        cv=PredefinedSplit(folds),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IllPosedWarning)
+        search.fit(d["x"], y)
+    risks = -search.cv_results_["mean_test_score"].reshape([len(values) for values in grid.values()]).transpose(2, 1, 0)
+    f = search.best_estimator_.model_.evaluate(d["x_test"])
+    residuals = {"table": np.abs(risks - d["score_table"]).max(), "f_test": np.abs(f - d["f_test"]).max()}
+    oracle_files.report(record_property, path, **residuals)
+    assert max(residuals.values()) < 1e-8
+    eta, lam, sigma = np.unravel_index(search.best_index_, risks.T.shape)
+    assert (sigma, lam, eta) == tuple(d["selected"])
+
+
+@pytest.mark.parametrize("path", oracle_files.files("samult_derived_"))
+def test_samult_equals_the_closed_form_in_each_norm(path, record_property):
+    d = oracle_files.load(path)
+    wanted = {"euclidean": "f_test", "half euclidean": "f_test_lam_half", "half rkhs": "f_test_rkhs_half"}
+    models, residuals = {}, {}
+    for penalty, name in wanted.items():
+        model = SAMULT(gamma=d["gamma"], lam=d["lam"], penalty=penalty, **kernel_of(d)).fit(d["x"], codes(d["y"]))
+        models[penalty], residuals[penalty] = model, np.abs(model.model_.evaluate(d["x_test"]) - d[name]).max()
+    residuals["objective"] = abs(models["euclidean"].objective_ - d["objective"])
+    residuals["objective_rkhs_half"] = abs(models["half rkhs"].objective_ - d["objective_rkhs_half"])
+    oracle_files.report(record_property, path, **residuals)
+    assert residuals.pop("half rkhs") < 1e-6
+    assert max(residuals.values()) < 1e-8
 
 
 # --- Each by a second route.
@@ -605,6 +813,16 @@ def test_the_models_of_ordered_classes_are_the_binary_ones():
     np.testing.assert_allclose(ordinal.cut_functions(X), f, rtol=1e-9)
 
 
+@each("cls", BINARY)
+def test_ranks_well(cls):
+    X, y, few = sample()
+    model = cls(sigma=0.1, lam=0.1).fit(X, few)
+    assert roc_auc_score(y, model.decision_function(X)) > 0.88  # the best possible is 0.93
+    assert model.score(X, y) > 0.8
+    everything = cls(sigma=0.1, lam=0.1).fit(X, y)  # labeled points serve as the unlabeled sample
+    assert roc_auc_score(y, everything.decision_function(X)) > 0.9
+
+
 @each("cls", CUTS)
 def test_ordered_classes_are_ranked_and_cut(cls):
     X, y, few = three_rings()
@@ -622,6 +840,28 @@ def test_pnu_auc_estimates_the_prior_by_energy_distance():
     assert abs(model.prior_ - y.mean()) < 0.1
     same = PNUAUC(lam=0.1).fit(np.zeros((8, 2)) + 1.0, [0, 0, 0, 1, 1, -1, -1, -1])  # no distance: the labels' share
     assert same.prior_ == 0.4
+
+
+def test_an_indefinite_system_is_solved_as_it_stands_with_a_warning():
+    X, _, few = sample()
+    said_of_it = r"^PNUAUC: the system is indefinite: .* no minimum; a larger lam helps$"
+    with pytest.warns(IllPosedWarning, match=said_of_it) as said:
+        model = PNUAUC(eta=1.0, prior=0.9, sigma=20.0, lam=1e-4).fit(X, few)
+    assert said[0].filename == __file__  # where fit is called
+    theta, risk = model.model_.coef, pnu_risk(1.0, 0.9)
+    direction = 1e-2 * np.random.default_rng(1).normal(size=len(theta))
+    above, below = (pair_objective(model, risk, X, few, theta + sign * direction) for sign in (1.0, -1.0))
+    assert abs(above - below) < 1e-8
+
+
+def test_a_singular_system_is_solved_by_least_squares_with_a_warning():
+    X, y, few = sample()
+    X = np.column_stack([X, X[:, 0]])  # one column twice
+    said = r"^SAMULT: the system is singular and was solved by least .*$"
+    with pytest.warns(IllPosedWarning, match=said):
+        model = SAMULT("lm", lam=0.0).fit(X, few)
+    assert roc_auc_score(y, model.decision_function(X)) > 0.9
+    assert model.model_.coef[0] == pytest.approx(model.model_.coef[2])  # the shortest solution shares the weight
 
 
 @each(
@@ -661,6 +901,8 @@ def test_the_score_of_pnu_auc_is_its_zero_one_risk():
 
 # SVOREX
 
+KERNEL_OF_ORACLE = {0: "gaussian", 1: "linear"}
+
 
 @pytest.fixture(scope="module")
 def rings():
@@ -677,6 +919,25 @@ def ordinal_objective(K, y, coef, b, C):
         np.maximum(0, 1 + f[y == j] - b[j]).sum() + np.maximum(0, 1 - f[y == j + 1] + b[j]).sum() for j in range(len(b))
     )
     return 0.5 * coef @ f + C * errors
+
+
+@pytest.mark.parametrize("path", oracle_files.files("svorex_"))
+def test_svorex_equals_the_original_program(path, record_property):
+    o = oracle_files.load(path)
+    model = SVOREX(KERNEL_OF_ORACLE[o["linear"]], sigma=o["kappa"], C=o["C"], jitter=o["ridge"]).fit(o["X"], o["y"])
+    residual = np.abs(model.ranking_function(o["X_test"]) - o["f_test"]).max()
+    X, codes = o["X"], o["y"].astype(int) - 1
+    K = X @ X.T / X.shape[1] if o["linear"] else np.exp(-o["kappa"] * cdist(X, X, "sqeuclidean"))
+    K += o["ridge"] * np.eye(len(X))
+    theirs = ordinal_objective(K, codes, o["alpha"], o["thresholds"], o["C"])
+    ours = ordinal_objective(K, codes, model.dual_coef_, model.thresholds_, o["C"])
+    cuts = np.abs(model.thresholds_ - o["thresholds"]).max()
+    same = np.mean(model.predict(o["X_test"]) == o["pred_test"])
+    oracle_files.report(record_property, path, f=residual, objective=ours / theirs - 1, thresholds=cuts, predicted=same)
+    assert residual < 3e-3  # the program stops at 1e-3
+    assert abs(ours / theirs - 1) < 1e-3
+    assert cuts < 0.01  # in the middle of flat stretches, as the program's
+    assert same == 1.0
 
 
 @each("kernel, C", [("gaussian", 0.1), ("gaussian", 5.0), ("linear", 0.1)])
@@ -743,6 +1004,14 @@ def test_unlabeled_points_are_left_out(rings):
     model, same = SVOREX(sigma=2.0).fit(X, few), SVOREX(sigma=2.0).fit(X[:60], y[:60])
     np.testing.assert_array_equal(model.ranking_function(X), same.ranking_function(X))
     assert model.dual_coef_.shape == (60,)
+
+
+def test_ranks_rings(rings):
+    X, y = rings
+    model = SVOREX(sigma=2.0, C=10.0).fit(X[:100], y[:100])
+    assert model.mean_auc(X[100:], y[100:]) > 0.95
+    assert model.score(X[100:], y[100:]) > 0.7
+    np.testing.assert_array_equal(model.predict(X), model.decision_function(X).argmax(axis=1))
 
 
 def test_points_of_a_huge_scale_get_one_sentence():

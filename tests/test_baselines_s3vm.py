@@ -1,10 +1,12 @@
 """The semi-supervised support vector machines that TSGS3VM is compared with."""
 
 import numpy as np
+import oracle_files
 import pytest
 from cases import each
 from four_estimators import moons_with_few_labels
 from scipy.optimize import check_grad
+from scipy.spatial.distance import cdist
 from sklearn.svm import SVC, LinearSVC
 
 from dsgcore.baselines.bgs3vm import BGS3VM
@@ -17,6 +19,7 @@ from dsgcore.core.sampling import batch_rows, generator
 from dsgcore.kernels import Gaussian
 
 FIVE = (S3VMLight, BLS3VM, BGS3VM, FRS3VM, QNS3VM)
+KERNEL = {0: "linear", 1: "gaussian"}
 
 
 def make(cls, **parameters):
@@ -30,6 +33,66 @@ def moons():
 
 
 # The original programs' numbers.
+
+
+def oracle_fit(model, o):
+    """Fit on an oracle's points, labels 0 and 1."""
+    y = np.concatenate([o["y_l"] > 0, np.full(len(o["x_u"]), -1)]).astype(int)
+    return model.fit(np.concatenate([o["x_l"], o["x_u"]]), y)
+
+
+@pytest.mark.parametrize("path", oracle_files.files("svmlight_"))
+def test_s3vm_light_equals_the_original_program(path, record_property):
+    o = oracle_files.load(path)
+    given = {"sigma": o["gamma"] or "scale", "C_star": None if len(o["x_u"]) else 0.0}
+    model = S3VMLight(KERNEL[o["kernel"]], C=o["C"], positive_share=o["pos_fraction"], **given)
+    oracle_fit(model, o)
+    residual = np.abs(model.decision_function(o["x_test"]) - o["f_test"]).max()
+    same = np.mean((model.decision_function(o["x_u"]) > 0) == (o["f_u"] > 0)) if len(o["x_u"]) else 1.0
+    objective = abs(model.objectives_[-1] / o["objective"] - 1)
+    oracle_files.report(record_property, path, f=residual, labels=same, objective=objective)
+    assert same >= 0.95
+    assert residual < 5e-3  # the program stops at 1e-4 in its own units
+    assert objective < 1e-3
+
+
+def single(X):
+    """Round to single precision, as the original CCCP program does with its inputs."""
+    return np.asarray(X, dtype=np.float32).astype(float)
+
+
+@pytest.mark.parametrize("path", oracle_files.files("cccp_tsvm_"))
+def test_bls3vm_equals_the_original_program(path, record_property):
+    o = oracle_files.load(path)
+    o.update({name: single(o[name]) for name in ("x_l", "x_u", "x_test")})
+    given = {name: o[name] for name in ("C", "C_star", "s", "balance_target")}
+    model = oracle_fit(BLS3VM(KERNEL[o["kernel"]], sigma=o["gamma"] or "scale", **given), o)
+    residual = np.abs(model.decision_function(o["x_test"]) - o["f_test"]).max()
+    objective = abs(model.objectives_[-1] / o["objective"] - 1)
+    oracle_files.report(record_property, path, f=residual, objective=objective, steps=model.n_iter_)
+    assert residual < 1e-4  # the program prints six digits
+    assert objective < 1e-5
+    assert model.n_iter_ == o["cccp_loops"]
+
+
+@pytest.mark.parametrize("path", oracle_files.files("cccp_tsvm_rbf_defaultz"))
+def test_bls3vm_has_the_original_programs_default_weight(path):
+    o = oracle_files.load(path)
+    assert o["C_star"] == pytest.approx(o["C"] * len(o["x_l"]) / len(o["x_u"]))
+    model, same = (oracle_fit(make(BLS3VM, C=o["C"], C_star=c), o) for c in (None, o["C_star"]))
+    np.testing.assert_array_equal(model.dual_coef_, same.dual_coef_)
+
+
+@pytest.mark.parametrize("path", oracle_files.files("qns3vm_"))
+def test_qns3vm_equals_the_original_program(path, record_property):
+    o = oracle_files.load(path)
+    given = {"lam": o["lam"], "lam_u": o["lamU"], "balance_target": o["estimate_r"]}
+    model = oracle_fit(QNS3VM(KERNEL[o["kernel"]], sigma=1.0 / (2.0 * o["sigma"] ** 2), **given), o)
+    residual = np.abs(model.decision_function(o["x_test"]) - o["f_test"]).max()
+    objective = abs(model.objectives_[-1] / o["objective"] - 1)
+    oracle_files.report(record_property, path, f=residual, objective=objective)
+    assert objective < 1e-3
+    assert residual < 1e-2  # a local search: both stop near the same minimum
 
 
 # S3VM-light.
@@ -74,6 +137,14 @@ def test_s3vm_light_without_weight_on_the_unlabeled_points_is_the_machine_on_the
     svm = SVC(C=3.0, gamma=2.0, tol=1e-6).fit(X[few != -1], few[few != -1])
     np.testing.assert_allclose(model.decision_function(X), svm.decision_function(X), atol=1e-3)
     assert model.n_iter_ == 1
+
+
+@each("n", [1, 2])
+def test_s3vm_light_labels_one_or_two_unlabeled_points(moons, n):
+    X, y, _ = moons
+    few = np.where(np.arange(160) < n, -1, y)
+    model = make(S3VMLight).fit(X, few)
+    assert sorted(model.labels_) == ([-1.0, 1.0] if n == 2 else [float(2 * round(np.mean(y[1:])) - 1)])
 
 
 # BLS3VM.
@@ -214,6 +285,25 @@ def test_bgs3vm_equals_its_naive_twin(moons, budgets):
     assert sizes[1] <= budgets[1]
 
 
+def test_bgs3vms_default_budget_is_a_fifth_of_the_unlabeled_points(moons):
+    X, _, few = moons
+    f, same = (make(BGS3VM, budget_unlabeled=b).fit(X, few).decision_function(X) for b in (None, 26))
+    np.testing.assert_array_equal(f, same)
+
+
+def test_bgs3vms_objective_is_that_of_its_function(moons):
+    X, _, few = moons
+    model = make(BGS3VM, labeled_weight=3.0, loss="ramp", s=-0.4).fit(X, few)
+    f = model.decision_function(X)
+    centers, coef = model.model_.basis.centers, model.model_.coef[:-1]
+    ridge = 0.5 * coef @ np.exp(-2.0 * cdist(centers, centers, "sqeuclidean")) @ coef
+    hinge = np.maximum(0.0, 1.0 - (2.0 * few - 1.0) * f)[few != -1].mean()
+    ramp = np.minimum(0.6, np.maximum(0.0, 1.0 - np.abs(f)))[few == -1].mean()
+    # The objective uses all points, because there are less than 500.
+    assert model.objectives_[-1] == pytest.approx(ridge + 3.0 * hinge + 3.0 * 30 / 130 * ramp, rel=1e-9)
+    assert len(model.objectives_) == model.n_iter_ == 10
+
+
 # FRS3VM.
 
 
@@ -255,6 +345,12 @@ def test_frs3vm_equals_its_naive_twin(moons):
                 gradient += slope * phi[i] / 16
         w -= 0.5 / t * gradient
     np.testing.assert_allclose(model.model_.weights.W[:, 0], w, rtol=1e-9, atol=1e-12)
+
+
+def test_frs3vm_with_a_linear_kernel_is_linear(moons):
+    X, _, few = moons
+    model = make(FRS3VM, kernel="linear").fit(X, few)
+    np.testing.assert_allclose(model.decision_function(X), X @ model.model_.weights.W[:, 0])
 
 
 # All five.

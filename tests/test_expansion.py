@@ -54,6 +54,12 @@ def test_the_tail_average_is_the_mean_of_the_last_iterates(X, n_last, kernel):
     assert [block.shape for block in average.blocks] == [block.shape for block in model.blocks]
 
 
+@pytest.mark.parametrize("n_last", [0, 6])
+def test_a_tail_of_more_than_all_iterations_or_none_is_refused(n_last):
+    with pytest.raises(ValueError, match=f"between 1 and 5, the iterations made, got {n_last}"):
+        make_model().tail_average(n_last)
+
+
 @each("start, stop", [(0, 5), (2, 5), (0, 3), (2, 4), (3, 3)])
 def test_update_goes_on_from_earlier_values(X, start, stop):
     model = make_model()
@@ -96,6 +102,16 @@ def test_points_of_any_layout_are_taken(X, given):
     np.testing.assert_allclose(model.evaluate(points), expected, rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-13), ("float32", 1e-5)])
+def test_one_point_at_a_time_gives_the_values_of_all_at_once(X, dtype, tolerance):
+    # A product's summation order depends on its shape, so this is rounding: of sums of amplitudes of about 40 in all.
+    model = make_model(dtype=dtype)
+    together = model.evaluate(X)
+    single = np.concatenate([model.evaluate(x[None]) for x in X])
+    assert together.dtype == single.dtype == dtype
+    np.testing.assert_allclose(single, together, rtol=0, atol=tolerance)
+
+
 @each("dtype", ["float32", "float64"])
 @each("sizes", [(), (1,), (9,), (7, 1, 20, 7, 64)])
 def test_save_and_load_give_back_every_bit(X, dtype, sizes):
@@ -109,6 +125,12 @@ def test_save_and_load_give_back_every_bit(X, dtype, sizes):
         assert one.flags.carray
         assert one.tobytes() == other.tobytes()
     assert again.evaluate(X).tobytes() == model.evaluate(X).tobytes()
+
+
+def test_a_loaded_model_can_be_gone_on_with():
+    model = load_model(saved(make_model(())))
+    model.append(np.ones((2, 4), dtype=model.dtype), 1.0)
+    assert len(model) == len(model.decays) == 1
 
 
 @each(
@@ -136,12 +158,58 @@ def test_a_header_with_impossible_values_is_refused(field, value):
     assert_refused(edited(make_model(), header=lambda h: {**h, field: value}), "its header is damaged")
 
 
+def test_an_unknown_kernel_is_refused_by_its_name():
+    file = edited(make_model(), header=lambda h: {**h, "kernel": {"name": "sinc"}})
+    assert_refused(file, f"kernel must be one of {', '.join(KERNELS)}, got 'sinc'")
+
+
+NOT_FITTING = [
+    {"sizes": np.array([7, 1, 20, 7, 63])},
+    {"sizes": np.array([7, 1, 20, 71])},
+    {"sizes": np.array([8, 0, 20, 7, 64])},
+    {"sizes": np.array([9, -1, 20, 7, 64])},
+    {"sizes": np.array([7.0, 1.0, 20.0, 7.0, 64.0])},
+    {"sizes": np.array(99)},
+    {"decays": np.ones(4)},
+    {"decays": np.ones((5, 1))},
+    {"decays": np.array(["1"] * 5)},
+    {"coefficients": np.zeros((2, 98))},
+    {"coefficients": np.zeros(99)},
+    {"coefficients": np.zeros((3, 99))},
+    {"coefficients": np.zeros((2, 99), dtype=np.float32)},
+    {"coefficients": np.zeros((2, 99), dtype=complex)},
+    {"sizes": np.array([2**62, 2**62, 2**62, 2**62 - 1, 100])},
+    {"sizes": np.array(0), "decays": np.array(0.0), "coefficients": np.array(0.0)},
+]
+
+
 @each("name", ["coefficients", "decays"])
 @each("value", [np.nan, np.inf, -np.inf])
 def test_numbers_that_are_not_finite_are_refused(name, value):
     array = parts(make_model())[name].copy()
     array[..., 3] = value
     assert_refused(edited(make_model(), **{name: array}), "coefficients and decays must be finite numbers")
+
+
+@each("members", NOT_FITTING)
+def test_arrays_that_do_not_fit_together_are_refused(members):
+    assert_refused(edited(make_model(), **members), "its arrays do not fit together")
+
+
+def test_other_random_numbers_are_refused(monkeypatch):
+    file = saved(make_model())
+
+    def shifted(self, rng, d, m):
+        return rng.standard_normal((d, m), dtype=np.float32) + np.float32(1e-6)
+
+    monkeypatch.setattr(Gaussian, "frequencies", shifted)
+    assert_refused(file, "the model cannot be reproduced here")
+
+
+@each("change", [{"seed": 7}, {"fingerprint": "0" * 64}, {"fingerprint": None}, {"d": 4}])
+def test_a_changed_fingerprint_is_refused(change):
+    file = edited(make_model(), header=lambda h: {**h, **change})
+    assert_refused(file, "the model cannot be reproduced here")
 
 
 # The cache of frequencies.
@@ -181,6 +249,13 @@ def test_the_cache_stays_within_its_bytes_and_keeps_what_was_used_last(X):
     assert cache.get(kernel, 0, 17, 2, 100, dtype, is_kept=False) is cache.blocks[kernel, 0, 17, 2, 100, dtype]
 
 
+def test_frequencies_bigger_than_the_cache_are_drawn_and_not_kept():
+    cache = expansion._FrequencyCache(max_bytes=1000)
+    W = cache.get(Gaussian(1.0), 0, 1, 10, 100, np.dtype(np.float32))
+    assert W.shape == (10, 100)
+    assert (cache.used, len(cache.blocks)) == (0, 0)
+
+
 def test_cached_frequencies_are_not_mixed_up_between_models(X):
     settings = [{}, {"seed": 7}, {"kernel": Gaussian(0.8)}, {"dtype": "float32"}, {"sizes": (8, 1, 20, 7, 64)}]
     for given_settings in settings * 2:
@@ -217,3 +292,9 @@ def test_many_blocks_are_added_in_pieces_that_may_pause_between_them(monkeypatch
     between = [sum(work for place, work in added if place == number) for number in range(len(pauses) + 1)]
     assert sum(between) == 30 * 2000 * 8
     assert each * max(between) <= workers * most
+
+
+@each("d, n", [(1, 393_216), (18, 393_216), (100, 83_712), (1000, 65_280)])
+def test_points_are_evaluated_in_whole_tiles_of_bounded_size(d, n):
+    assert expansion.points_at_a_time(d) == n
+    assert n % expansion.TILE_ROWS == 0

@@ -12,10 +12,15 @@ from opened_pages import bench_of, checked, open_page, run_of, said
 from small_specs import small
 
 from dsgcore import Run, explained
-from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, point_pull, point_trajectory
+from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, has_inside, point_pull, point_trajectory
+from dsgcore.diagnostics.inside import MOST_BLOCKS, QUANTILES
 from dsgcore.experiments.run import step_limit
+from dsgcore.explained import example, single_waves
 from dsgcore.kernels import block_frequencies
+from dsgcore.solver.exact import DiagnosticsError
+from pages.charts.detail_charts import risk_chart
 from pages.explained.component import Place, read_place
+from pages.explained.screens import SCREENS
 
 KERNELS = [{"name": "gaussian"}, {"name": "orthogonal_gaussian"}, {"name": "laplacian"}, {"name": "dot_product"}]
 
@@ -57,6 +62,14 @@ def test_a_feature_of_a_later_rotation_is_found():
     np.testing.assert_allclose(sum(waves), run.model.evaluate(Z), rtol=1e-8, atol=1e-11)
 
 
+def test_a_wave_is_a_cosine_in_its_own_direction():
+    run = made()
+    model, Z = run.model, run.split.X_test[:4]
+    W, (r, theta) = model.frequencies(2, 5), model.blocks[1]
+    expected = r[3] * np.cos(2 * np.pi * (Z @ W[:, 3] - theta[3])) * np.prod(model.decays[2:])
+    np.testing.assert_allclose(feature_wave(model, 2, 4, Z), expected, rtol=1e-9, atol=1e-15)
+
+
 def test_a_features_coefficient_is_drawn_once_and_then_shrinks():
     model = made().model
     way, expected = feature_trajectory(model, 3, 2), []
@@ -65,6 +78,32 @@ def test_a_features_coefficient_is_drawn_once_and_then_shrinks():
         expected.append(model.blocks[2][0, 1] * left if t >= 3 else 0.0)
     np.testing.assert_allclose(way, expected, rtol=1e-12)
     assert way[3] > way[-1] > 0.0
+
+
+def test_the_amplitudes_are_those_that_count_now():
+    model = made().model
+    found = amplitudes(model)
+    assert found.t.tolist() == [1, 2, 3, 4, 5, 6]
+    for i, block in enumerate(model.blocks):
+        sizes = np.sort(np.abs(block[0])) * np.prod(model.decays[i + 1 :])
+        assert found.sizes["largest"][i] == pytest.approx(sizes[-1])
+        assert found.sizes["median"][i] == pytest.approx(np.median(sizes))
+    assert list(found.sizes) == list(QUANTILES)
+    assert np.all(np.diff(np.array(list(found.sizes.values())), axis=0) <= 0)
+
+
+def test_of_a_long_run_so_many_iterations_are_looked_at_and_no_more():
+    model = made().model
+    for _ in range(2 * MOST_BLOCKS):
+        model.append(model.blocks[0], 1.0)
+    found = amplitudes(model)
+    assert len(found.t) == MOST_BLOCKS
+    assert (found.t[0], found.t[-1]) == (1, len(model))
+    assert len(amplitudes(run_before_its_start().model).t) == 0
+
+
+def run_before_its_start():
+    return Run(small("auc"))
 
 
 @pytest.mark.parametrize("setting", ["auc", "s3vm"])
@@ -86,6 +125,17 @@ def test_a_points_coefficient_is_that_of_the_run_at_every_iteration_kept():
         assert value == run.at(int(at)).engine.dual.values[row]
     # Looked at from an earlier iteration, nothing later is there.
     assert point_trajectory(run.at(20), row)[0].tolist() == [0, 8, 16, 20]
+
+
+def test_what_is_not_there_is_refused():
+    run = made()
+    for t, number in ((0, 1), (7, 1), (1, 0), (1, 6)):
+        with pytest.raises(ValueError, match="must be between 1 and"):
+            feature_wave(run.model, t, number, run.split.X_test)
+    run = Run(small("multiclass"))
+    assert not has_inside(run)
+    with pytest.raises(DiagnosticsError, match="only stochastic functional gradients draw"):
+        point_trajectory(run, 0)
 
 
 # --- on the tabs Details and Theory
@@ -150,6 +200,12 @@ def test_one_training_point_is_drawn_with_its_pull_and_its_way():
     assert lines[2]["y"] == close(found.sizes["median"])
 
 
+def test_several_classes_have_no_inside_of_that_kind():
+    app = open_page("multiclass", at="5")
+    assert said(app) == []
+    assert not any("chart-inside" in key for key in keys(app))
+
+
 @pytest.mark.parametrize("name", ["similar_unlabeled", "multiclass"])
 def test_the_parts_of_the_objective_are_in_the_tab_of_the_theory(name):
     app = open_page(name, at="20")
@@ -163,6 +219,38 @@ def test_the_parts_of_the_objective_are_in_the_tab_of_the_theory(name):
         assert both == close(history.column(f"term: {part}"))
     objective = next(trace for trace in drawn["data"] if trace["name"] == "objective")
     assert objective["y"] == close(history.column("objective"))
+
+
+def test_a_risk_that_is_estimated_below_zero_is_drawn_and_said():
+    app = open_page("similar_unlabeled", at="60", **{"data.n_labeled": "20"})
+    run = run_of(app, "similar_unlabeled")
+    drawn = figure(app, "chart-terms")
+    names = [f"risk of {name}" for name in run.split.class_names[::-1]]
+    lines = [next(trace for trace in drawn["data"] if trace["name"] == name) for name in names]
+    below = np.minimum([line["y"] for line in lines], 0.0).sum(axis=0)
+    assert below[-1] < -0.01
+    # The ReLU adds what is missing to zero: what it is there for.
+    assert -below == close(run.history.column("term: correction"))
+    assert drawn["layout"]["meta"]["note"].startswith("below zero: risk of")
+
+
+def test_a_part_that_changes_its_sign_is_drawn_on_its_side_of_zero():
+    t, y = np.arange(1.0, 5.0), np.array([2.0, 1.0, -1.0, -3.0])
+    areas = [a for a in risk_chart(t, {"one": y, "two": y + 4}, theme="light")["data"] if "stackgroup" in a]
+    assert [(a["name"], a["stackgroup"], a["y"], a["showlegend"]) for a in areas] == [
+        ("one", "positive", [2.0, 1.0, 0.0, 0.0], True),
+        ("one", "negative", [0.0, 0.0, -1.0, -3.0], False),
+        ("two", "positive", [6.0, 5.0, 3.0, 1.0], True),
+    ]
+
+
+def test_areas_on_top_of_each_other_have_the_same_iterations_however_long_the_run():
+    t = np.arange(5000.0)
+    rng = np.random.default_rng(0)
+    data = risk_chart(t, {"one": rng.random(5000), "two": rng.random(5000)}, theme="dark")["data"]
+    first, second = (a["x"] for a in data if "stackgroup" in a)
+    assert first == second
+    assert (len(first), first[-1]) == (400, 4999.0)
 
 
 # --- the numbers of How it works
@@ -191,6 +279,12 @@ def test_the_mean_of_waves_approaches_the_kernel_as_one_over_the_root_of_their_n
     np.testing.assert_array_equal(explained.sums_on_a_line(shown, numbers, shown.grid)[2], sums[2].values)
 
 
+def test_the_expected_error_is_the_mean_over_many_draws(shown):
+    draws = [replace(shown, spec=replace(shown.spec, seed=seed)) for seed in range(40)]
+    squares = [next(explained.sums_of_waves(one, [16])).error ** 2 for one in draws]
+    assert np.sqrt(np.mean(squares)) == pytest.approx(next(explained.sums_of_waves(shown, [16])).expected, rel=0.15)
+
+
 def test_the_steps_add_up_to_the_score_of_a_run_with_the_same_spec():
     shown = explained.example(n_iter=6, n_features=16, batch_size=6, step_size=0.5, lam=0.01)
     run, total = Run(shown.spec, shown.split), np.zeros(len(shown.grid))
@@ -213,6 +307,12 @@ def test_the_ball_and_the_run_overshoot_above_the_limit_and_only_there(share, en
     )
     np.testing.assert_array_equal(np.sign(np.diff(ball)), -1 if ends == "lower" else 1)
     assert ("lower" if objective[-1] < objective[0] else "higher") == ends
+
+
+def test_at_the_limit_the_ball_swings_for_ever():
+    np.testing.assert_allclose(
+        np.abs(explained.rolled(bowl := explained.bowl_of(explained.example()), bowl.limit, 50)), 1.0
+    )
 
 
 def test_each_noise_averages_out_as_one_over_t_and_both_off_leave_none():
@@ -252,6 +352,12 @@ def test_a_screen_has_few_words_one_slider_and_a_frame_for_each_stop(number):
     assert len(json.dumps(screen)) < 200_000, "bytes"
 
 
+def test_the_map_has_the_values_that_the_core_computes():
+    panel = SCREENS[0]().plain()["panels"][0]
+    sent = np.frombuffer(base64.b64decode(panel["field"]), np.int8).reshape(24, -1) / 127
+    np.testing.assert_allclose(sent, np.clip(single_waves(example(), 24), -1, 1), atol=0.02)
+
+
 @each("given, place", [({}, Place()), ({"screen": "5", "at": "9", "off": "points"}, Place(5, 9, 2))])
 def test_a_link_names_the_place(given, place):
     assert read_place(given, 5) == (place, [])
@@ -264,3 +370,13 @@ def test_an_invalid_link_gets_one_sentence_and_the_usual_place(given):
     (name,) = given
     assert len(sentences) == 1
     assert sentences[0].startswith(f"In the link, {name} must be ")
+
+
+def test_the_page_shows_that_sentence():
+    assert len(said(open_page("how_it_works", screen="seven"))) == 1
+
+
+@pytest.mark.parametrize("page", ["home", "auc", "multiclass"])
+def test_home_and_every_setting_lead_here(page):
+    links = [link.proto.page for link in open_page(page).get("page_link")]
+    assert "how_it_works" in links

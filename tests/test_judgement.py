@@ -4,12 +4,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import each, some, tiers
+from cases import each, some
 from small_specs import finished, small
 from test_diagnostics import GOOD
 
 from dsgcore.core.metrics import Difference
-from dsgcore.diagnostics import Cause, judgement
+from dsgcore.diagnostics import Cause, judgement, limits
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
 from dsgcore.experiments.run import step_limit
 from dsgcore.experiments.verdict import at_chance, fallen_from
@@ -21,6 +21,24 @@ pytestmark = pytest.mark.compiled
 
 DATA = {name: given | {"data": given["data"] | {"n": 400}} for name, given in GOOD.items()}
 DATA["s3vm"] = {"solver": {"step_size": 0.1}}
+STEPS = {name: given["solver"]["step_size"] for name, given in DATA.items()}
+# Of runs that do well: what spoils one, from its step, and the causes that may be named then.
+SPOILT = {
+    "too small a step": (lambda step: {"solver": {"step_size": step / 50, "n_iter": 150}}, {Cause.STEP}),
+    "too few iterations": (
+        lambda step: {"solver": {"step_size": step / 5, "n_iter": 30}},
+        {Cause.STEP, Cause.ITERATIONS},
+    ),
+    "twenty times the step": (lambda step: {"solver": {"step_size": step * 20}}, {Cause.STEP, Cause.DIVERGED}),
+    "four features": (lambda step: {"solver": {"n_features": 4, "batch_size": 2048}}, {Cause.FEATURES}),
+    "batches of two": (lambda step: {"solver": {"batch_size": 2, "n_features": 1024}}, {Cause.BATCHES}),
+    "too narrow a kernel": (lambda step: {"kernel": {"name": "gaussian", "sigma": 1e6}}, {Cause.CHANCE, Cause.EQUAL}),
+    "too large a ridge": (lambda step: {"solver": {"lam": 5.0, "step_size": min(step, 0.2)}}, {Cause.REGULARISATION}),
+    "few labels": (lambda step: {"data": {"n_labeled": 6}}, {Cause.LABELS, Cause.ITERATIONS}),
+}
+# Of hinges a ridge only scales f. Six labels, or pairs, are enough where the classes are far apart.
+FINE = {("s3vm", "too large a ridge"), ("s3vm", "few labels"), ("similar_unlabeled", "few labels")}
+CASES = [(name, fault) for fault in SPOILT for name in DATA if (name, fault) not in FINE]
 
 
 def spec_of(name, seed=0, changes=None):
@@ -30,7 +48,22 @@ def spec_of(name, seed=0, changes=None):
     return Spec.from_dict(given)
 
 
-@pytest.mark.parametrize("name", tiers(SETTINGS, 3, 6))
+def spoilt(name, fault, seed=0):
+    return spec_of(name, seed, SPOILT[fault][0](STEPS[name]))
+
+
+@pytest.mark.ci
+@each("name, fault", some(CASES, 12, len(CASES)))
+def test_what_spoils_a_run_is_named_with_a_remedy_that_is_a_spec(name, fault):
+    run = finished(spoilt(name, fault))
+    found = judgement(run)
+    assert found.cause in SPOILT[fault][1], found
+    assert found.sentence.endswith(".")
+    assert found.remedy
+    assert found.changed(run.spec) != run.spec
+
+
+@pytest.mark.parametrize("name", SETTINGS)
 def test_a_first_page_is_limited_by_nothing_that_spoils_it(name):
     live = LiveRun(default_spec(name))
     live.advance()
@@ -104,6 +137,26 @@ def test_the_remedy_of_a_run_that_diverges_is_a_step_that_does_not(name, fault):
         assert name == "s3vm" or "a large ridge" not in fault
 
 
+# Spoilt runs, and the cause that the four runs and runs with another ridge and fewer labels name.
+MEASURED = {
+    "too small a step": {Cause.STEP},
+    "four features": {Cause.FEATURES},
+    "batches of two": {Cause.BATCHES},
+    "too large a ridge": {Cause.REGULARISATION},
+    "few labels": {Cause.LABELS, Cause.REGULARISATION},
+}
+
+
+@pytest.mark.ci
+@each("fault", some(MEASURED, 1, 3))
+def test_the_measured_limits_name_the_cause_too(fault):
+    spec = spoilt("auc", fault)
+    found = judgement(finished(spec), limits=limits(spec, seeds=3))
+    assert found.cause in MEASURED[fault], found
+    assert found.remedy
+    assert [figure.cause for figure in found.reason][:3] == [Cause.ITERATIONS, Cause.BATCHES, Cause.FEATURES]
+
+
 @each("name", SETTINGS)
 def test_a_result_that_is_worse_than_its_twin_is_said_to_be_and_the_twin_is_the_remedy(name, monkeypatch):
     worse = Difference.around(-0.05, 0.01, 100, "test points")
@@ -139,6 +192,20 @@ def test_the_batches_variance_is_that_of_repeated_draws():
         said.append(gauges.readings[-1].batches)
     ratio = np.var(ends, axis=0, ddof=1).mean() / np.mean(said)
     assert ratio == pytest.approx(1.0, abs=4 * np.sqrt(2 / 200 / 2))
+
+
+def test_of_batches_of_one_the_variance_is_that_between_iterations():
+    gauges, draws = Gauges(1), np.random.default_rng(1)
+    for t in range(1, 801):
+        each = draws.normal(size=(1, 1))
+        gauges.advance(t, 0.1, 1.0, 1, lambda each=each: (np.zeros(1), 0.0, lambda: each))
+    assert gauges.readings[-1].batches == pytest.approx(800 * 0.01, rel=0.5)
+
+
+def test_an_iteration_that_is_made_again_counts_once():
+    run = finished(spec_of("auc", changes={"solver": {"step_size": 200.0}}))
+    times = [reading.t for reading in run.engine.gauges.readings]
+    assert times == sorted(set(times))
 
 
 def test_of_two_noises_the_larger_one_is_named():

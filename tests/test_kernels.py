@@ -7,13 +7,15 @@ import naive_problems
 import numba
 import numpy as np
 import pytest
-from cases import each
+from cases import each, some
+from scipy import stats
 from sklearn.gaussian_process import kernels as sklearn_kernels
-from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel
+from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dsgcore import load_model
 from dsgcore.core import threads
+from dsgcore.core.sampling import FREQUENCIES, generator
 from dsgcore.core.threads import (
     PIECES_PER_WORKER,
     for_each_piece,
@@ -32,6 +34,7 @@ from dsgcore.kernels.features import (
     evaluate_with_squares,
 )
 from dsgcore.kernels.kernels import MATERN, MOST_ORTHOGONAL, DotProduct, Laplacian, Matern
+from dsgcore.multiclass.features import FixedFeatures, _frequencies
 from dsgcore.solver.carried import Carried
 from dsgcore.solver.exact import alpha
 from dsgcore.solver.loop import solve
@@ -48,6 +51,9 @@ SETTINGS = {
 }
 INSTANCES = [kernel(**given) for name, kernel in KERNELS.items() for given in [{}, *SETTINGS.get(name, [])]]
 every_kernel = pytest.mark.parametrize("kernel", INSTANCES, ids=repr)
+every_kernel_of_independent_features = pytest.mark.parametrize(
+    "kernel", [kernel for kernel in INSTANCES if not isinstance(kernel, OrthogonalGaussian)], ids=repr
+)
 every_dtype = each("dtype", ["float32", "float64"])
 TOLERANCE = {"float32": 2e-6, "float64": 1e-14}  # of the sum of absolute values: tens of roundings in its exponents
 
@@ -98,12 +104,33 @@ def test_random_features_are_unbiased(kernel, pairs):
 
 
 @pytest.mark.compiled  # thousands of draws
+@every_kernel_of_independent_features
+@each("m", some([50, 400], 1))
+def test_the_variance_of_random_features_falls_as_one_over_m(kernel, m, pairs):
+    X, Z = pairs[0][1:], pairs[1][1:]
+    single = next(draws(kernel, X, Z, 300_000, 1)).var(axis=1)
+    several = estimates(kernel, X, Z, m, n_draws=1500).var(axis=0, ddof=1)
+    # A variance from 1500 draws has a standard error of sqrt(2 / 1500) = 4 %, more where single features are skewed.
+    # Features drawn in equal pairs would give 2; with an error falling as 1 / sqrt(m), sqrt(m).
+    assert m * several / single == pytest.approx(np.ones(len(X)), rel=0.25)
+    assert np.median(m * several / single) == pytest.approx(1.0, rel=0.1)
+
+
+@pytest.mark.compiled  # thousands of draws
 @every_kernel
 def test_features_and_kernel_stay_within_their_bounds(kernel, pairs):
     assert (np.abs(estimates(kernel, *pairs, m=1, n_draws=200)) <= kernel.feature_bound).all()
     X = pairs[0]
     assert (np.diag(kernel.matrix(X, X)) <= kernel.bound).all()
     assert np.isinf(kernel.bound) or np.diag(kernel.matrix(X, X)).max() == kernel.bound
+
+
+@every_kernel
+def test_the_matrix_is_symmetric_and_positive_semidefinite(kernel, rng):
+    X = rng.normal(size=(30, 2))
+    K = kernel.matrix(X, X)
+    np.testing.assert_allclose(K, K.T, rtol=0, atol=1e-14 * K.max())
+    assert np.linalg.eigvalsh(K).min() >= -1e-13 * np.trace(K)
 
 
 @every_kernel
@@ -122,12 +149,44 @@ def test_sums_equal_the_product_with_the_matrix(kernel, dtype, decay, n, p, rng)
 
 
 @every_kernel
+def test_sums_over_no_points_only_decay(kernel):
+    out = np.array([1.0, -2.0])
+    kernel.sums(np.zeros((0, 3)), np.zeros(0), np.ones((2, 3)), 0.5, out)
+    assert out.tolist() == [0.5, -1.0]
+
+
+@every_kernel
 def test_frequencies_do_not_depend_on_the_precision(kernel):
     single = block_frequencies(kernel, 5, 3, 4, 100, np.dtype(np.float32))
     double = block_frequencies(kernel, 5, 3, 4, 100, np.dtype(np.float64))
     assert (single.dtype, double.dtype) == (np.float32, np.float64)
     assert single.shape[-2:] == (4, 100)
     assert (single == double).all()
+
+
+@every_kernel
+def test_frequencies_are_those_of_their_iteration(kernel):
+    def draw(seed, t):
+        return block_frequencies(kernel, seed, t, 2, 5, np.dtype(np.float32))
+
+    assert (draw(1, 1) == kernel.frequencies(generator(1, FREQUENCIES, 1), 2, 5)).all()
+    assert (draw(1, 1) == draw(1, 1)).all()
+    assert (draw(1, 1) != draw(1, 2)).any()
+    assert (draw(1, 1) != draw(2, 1)).any()
+
+
+@pytest.mark.parametrize("sigma", [1e-6, 0.2, 1.0, 30.0])
+def test_the_gaussian_matrix_equals_scikit_learns(sigma, rng):
+    X, Z = rng.normal(size=(20, 4)), rng.normal(size=(15, 4))
+    np.testing.assert_allclose(Gaussian(sigma).matrix(X, Z), rbf_kernel(X, Z, gamma=sigma), rtol=1e-12)
+
+
+def test_every_kernel_is_registered_by_its_name_and_takes_its_parameters():
+    for name, kernel in KERNELS.items():
+        assert kernel.name == name
+        given = {p.name: p.default for p in kernel.parameters}
+        assert kernel(**given) == kernel()
+        assert hash(kernel(**given)) == hash(kernel())  # it is part of the frequency cache's key
 
 
 # --- Laplacian, Matérn and dot products
@@ -243,6 +302,13 @@ def test_products_have_the_same_bits_whatever_the_number_of_workers(monkeypatch)
         set_workers(workers)
     for result in results[1:]:
         assert all((a == b).all() for a, b in zip(result, results[0], strict=True))
+
+
+def test_no_points_are_no_work():
+    W = DotProduct().frequencies(np.random.default_rng(0), 2, 3)
+    X, out = np.empty((0, 2), dtype=np.float32), np.empty(0, dtype=np.float32)
+    features_product.evaluate(X, W, np.ones((1, 3), dtype=np.float32), 1.0, out)
+    assert features_product.evaluate_with_squares(X, W, np.ones((1, 3), dtype=np.float32))[0].shape == (0,)
 
 
 class TestThroughTheSolver:
@@ -379,6 +445,15 @@ def test_pieces_cover_all_rows_once_at_multiples_of_the_tile(workers):
     assert len(pieces(1000, 64, 99)) == 1, "too little work to share"
 
 
+def test_a_piece_is_not_split_again_by_what_is_called_in_it(workers):
+    workers(2)
+    inner = []
+    for_each_piece(lambda part: inner.append(pieces(640, 64, 10**9)), pieces(640, 64, 640 * 1000))
+    assert len(inner) > 1
+    assert inner == [[slice(0, 640)]] * len(inner)
+    assert len(pieces(640, 64, 10**9)) == 10
+
+
 @pytest.mark.compiled
 @pytest.mark.parametrize("count", [1, 4])
 def test_eight_threads_at_once_get_the_bits_that_each_gets_alone(count, workers):
@@ -428,6 +503,22 @@ def test_blas_has_one_thread_inside_and_what_it_had_before_afterwards(workers):
         assert blas_threads() == before
 
 
+def test_blas_has_one_thread_inside_whichever_thread_has_set_a_limit_before():
+    with threadpool_limits(2, user_api="blas"), ThreadPoolExecutor(1) as other:
+        before = blas_threads()
+        other.submit(
+            threadpool_limits, 2, user_api="blas"
+        ).result()  # the thread goes on, and could keep all others out
+        with single_threaded_blas():
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before
+        limited = single_threaded_blas()
+        other.submit(limited.__enter__).result()
+        assert set(blas_threads()) == {1}
+        limited.__exit__(None, None, None)
+        assert blas_threads() == before
+
+
 def test_a_failure_in_a_worker_is_raised_here_and_blas_gets_its_threads_back(workers):
     workers(4)
 
@@ -442,6 +533,11 @@ def test_a_failure_in_a_worker_is_raised_here_and_blas_gets_its_threads_back(wor
         assert blas_threads() == before
 
 
+def test_the_number_of_workers_must_be_positive():
+    with pytest.raises(ValueError, match="must be at least 1, got 0"):
+        set_workers(0)
+
+
 def test_the_number_of_workers_is_that_of_the_environment_or_of_the_cores(monkeypatch):
     monkeypatch.setenv("DSGCORE_WORKERS", "3")
     assert threads._Workers().count == 3
@@ -449,6 +545,19 @@ def test_the_number_of_workers_is_that_of_the_environment_or_of_the_cores(monkey
     assert threads._Workers().count >= 1
     monkeypatch.delattr("os.sched_getaffinity", raising=False)  # as on macOS and Windows
     assert threads._Workers().count == os.cpu_count()
+
+
+def test_points_are_copied_only_where_they_must_be():
+    X = np.zeros((4, 3), dtype=np.float32)
+    assert as_points(X, np.dtype(np.float32)) is X
+    read_only = X.copy()
+    read_only.setflags(write=False)
+    unaligned = np.frombuffer(bytearray(49), dtype=np.float32, offset=1).reshape(4, 3)
+    for other in (X.T, X.astype(float), X[:, :2], X.tolist(), read_only, unaligned):
+        points = as_points(other, np.dtype(np.float32))
+        assert points.flags.carray
+        assert points.dtype == np.float32
+        np.testing.assert_array_equal(points, other)
 
 
 def call_all_loops(X, scalar):
@@ -489,6 +598,14 @@ def test_frequencies_are_orthogonal_in_groups_and_the_same_at_every_call(d, m):
         np.testing.assert_allclose(group.T @ group, np.eye(group.shape[1]), atol=1e-5)
 
 
+@pytest.mark.parametrize("d", [1, 2, 6])
+def test_each_frequency_is_a_normal_one(d):
+    drawn = np.concatenate([draw(d, 40, t) for t in range(1, 101)], axis=1) * 2 * np.pi / (2 * 0.7 / d) ** 0.5
+    for one in drawn:  # the frequencies of a group depend on each other, but each is normal
+        assert stats.kstest(one[:: min(d, 40)], "norm").pvalue > 1e-3
+    assert stats.kstest((drawn**2).sum(axis=0), stats.chi2(d).cdf).pvalue > 1e-3
+
+
 def errors(kernel, x, m, n_draws):
     """Estimates of k(x_i, 0) less the kernel itself, at points x (n, d), from each of many draws."""
     d = x.shape[1]
@@ -511,3 +628,19 @@ def test_the_kernel_estimate_is_unbiased_and_errs_less_than_with_independent_fea
     # Ratios of two variances of 1500 draws have a standard error of 5 %, 2.6 % in the mean over directions.
     assert ratio[0] < 0.6
     assert (ratio < 1.1).all()
+
+
+def test_fixed_features_of_many_classes_have_the_same_frequencies():
+    features = FixedFeatures("fourier", 0.7 / 6, 40, 5, is_orthogonal=True)
+    assert np.array_equal(_frequencies(features, 6), draw(6, 40, t=0))
+
+
+def test_same_bits_whatever_the_number_of_workers_of_orthogonal():
+    before, results = n_workers(), set()
+    try:
+        for count in (1, 2, 8):
+            set_workers(count)
+            results.add(draw(130, 300).tobytes())
+    finally:
+        set_workers(before)
+    assert len(results) == 1

@@ -1,5 +1,6 @@
 """The compiled loops against NumPy in float64."""
 
+import os
 import subprocess
 import sys
 from itertools import pairwise
@@ -184,6 +185,68 @@ def test_bad_numbers_come_out_as_nan(dtype, bad, d):
         with np.errstate(all="ignore"):
             rows = rows_of_all_kernels(X, *damaged, [0, 100])
         assert not np.isfinite(rows[0]).any()
+
+
+@pytest.mark.weekly
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_one_specialisation_per_kernel_and_dtype():
+    """Use a separate process: tests of the loops call them with arrays that the package would never pass."""
+    program = """
+import numpy as np
+from dsgcore import QSGS2AUC
+from dsgcore.kernels import loops
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(60, 3)), np.where(np.arange(60) < 20, np.arange(60) % 2, -1)
+for points in (X, np.asfortranarray(X), X.astype(np.float32), X[::2].repeat(2, axis=0)):
+    points.flags.writeable = False
+    for dtype in ("float32", "float64"):
+        model = QSGS2AUC(n_iter=2, n_features=4, dtype=dtype, random_state=0).fit(points, y)
+        model.decision_function(points[:1])
+from dsgcore.experiments import Run, Spec
+for dtype in ("float32", "float64"):
+    run = Run(Spec.from_dict({"setting": "auc", "solver": {"n_iter": 2, "dtype": dtype}}))
+    run.advance()
+    run.exact_values(run.split.X_test)
+print([len(loop.kept.signatures) for loop in (loops.evaluate, loops.accumulate, loops.gaussian_sums)])
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[4, 2, 2]"  # values alone, and with squares
+
+
+PROGRAM = """
+import logging, sys
+import numpy as np
+from dsgcore.kernels import loops
+X, one = np.linspace(0, 3, 12, dtype=np.float32).reshape(4, 3), np.float32(1)
+sums, out, tile = np.zeros((1, 2, 4), np.float32), np.zeros(4, np.float32), loops.scratch(X.dtype)
+for _ in range(2):
+    loops.gaussian_sums(X, X[:, 0].copy(), X, one, one, out, tile)
+    loops.accumulate(X, X[:, 0].copy(), np.ones((3, 4), np.float32), 4, sums, tile)
+print(out.tobytes().hex(), sums.tobytes().hex())
+"""
+
+
+def run_with_cache(folder):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
+    return subprocess.run([sys.executable, "-c", PROGRAM], check=True, capture_output=True, text=True, env=environment)
+
+
+@pytest.mark.weekly
+@pytest.mark.compiled
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_a_damaged_cache_costs_a_run_nothing_but_time_and_the_next_one_has_a_sound_cache(tmp_path):
+    anew, cached = (run_with_cache(tmp_path) for _ in range(2))
+    assert len(list(tmp_path.rglob("*.nbc"))) == 2  # helpers are in the loops
+    assert (cached.stdout, cached.stderr) == (anew.stdout, "")
+    # Of one loop the index is cut off, of another one the code that it names.
+    (index,), (code,) = tmp_path.rglob("loops.gaussian_sums-*.nbi"), tmp_path.rglob("loops.accumulate-*.nbc")
+    for file, size in ((index, 40), (code, 200)):
+        file.write_bytes(file.read_bytes()[:size])
+    damaged = run_with_cache(tmp_path)
+    assert damaged.stdout == anew.stdout
+    for loop in ("gaussian_sums", "accumulate"):
+        assert f"the loop {loop} is compiled for this process alone" in damaged.stderr
+    assert not list(tmp_path.rglob("*.nb?"))  # so that the next process keeps sound ones
 
 
 @pytest.mark.skipif(not COMPILED or sys.platform == "win32", reason="nothing is compiled, or no limit of files' sizes")

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from saved_models import KINDS, assert_refused, edited, make_model, make_weights, packed, parts, saved
 
-from dsgcore import QSGS2AUC, TSGSU, Expansion, ModelError, load_model
+from dsgcore import QS3ORAO, QSGS2AUC, TSGSU, Expansion, ModelError, load_model
 from dsgcore.__main__ import main
 from dsgcore.kernels import KERNELS, Gaussian
 from dsgcore.multiclass import weights
@@ -59,6 +59,31 @@ def test_expansions_of_every_kernel_are_read(name):
     again = load_model(saved(model))
     assert again.kernel == kernel
     assert same(model, again)
+
+
+@every_kind
+def test_nothing_in_the_file_is_pickled(kind):
+    with np.load(saved(KINDS[kind]()), allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    assert set(arrays) == {"header", *({"sizes", "coefficients", "decays"} if kind == "expansion" else {"W"})}
+    assert not any(array.dtype.hasobject for array in arrays.values())
+    assert json.loads(str(arrays["header"]))["format"] == 2
+
+
+@every_kind
+def test_points_of_another_dimension_get_one_sentence(kind):
+    model = load_model(saved(KINDS[kind]()))
+    for points in (np.zeros((5, 2)), np.zeros((5, 4)), np.zeros(3), np.zeros((1, 5, 3))):
+        with pytest.raises(ModelError, match=r"points must have shape \(n, 3\), got \("):
+            model.evaluate(points)
+
+
+def test_orthogonal_frequencies_are_drawn_again():
+    model = make_weights(is_orthogonal=True)
+    again = load_model(saved(model))
+    assert again.features == model.features
+    assert same(model, again)
+    assert not same(model, make_weights())
 
 
 # --- headers and arrays that are not those of a model
@@ -158,6 +183,16 @@ def test_what_is_no_archive_of_a_model_is_refused(tmp_path):
         assert_refused(file, "it has no array 'header'")
 
 
+def test_an_archive_that_python_does_not_read_is_refused():
+    # Encrypted, of an unknown compression, of a later version: places in the local and the central record, and a value.
+    for places, value in (((6, 8), b"\x01\x00"), ((8, 10), b"\x63\x00"), ((4, 6), b"\xc8\x00")):
+        content = saved(make_model()).getvalue()
+        for record, place in zip((b"PK\x03\x04", b"PK\x01\x02"), places, strict=True):
+            start = content.index(record) + place
+            content = content[:start] + value + content[start + 2 :]
+        assert_refused(io.BytesIO(content), "not a model file")
+
+
 class Trap:
     """Raises when unpickled."""
 
@@ -210,6 +245,23 @@ def test_the_dimension_in_the_header_is_checked_without_drawing_as_much():
     assert_refused(edited(model, header=lambda h: {**h, "d": 601}), "the model cannot be reproduced here")
 
 
+NO_LITERALS = [b"{'descr': (", b"[" * 5000, b"__import__('os')", b"\x00", b"{}", b"{'descr': 'O'}", b"  x", b"'" * 3]
+
+
+@every_kind
+@each("text", [*NO_LITERALS, b"3L\n  x\n y", b"x" * 20_000])
+def test_array_headers_that_are_no_literals_are_refused(kind, text):
+    name = next(name for name in parts(KINDS[kind]()) if name != "header")
+    header = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+    assert_refused(with_member(kind, name, header), "not a model file")
+
+
+def test_numpys_advice_to_load_pickles_is_not_passed_on():
+    with pytest.raises(ModelError, match=r"Header info length \(20000\)") as caught:
+        load_model(archive_of(**{"header.npy": b"\x93NUMPY\x01\x00" + (20_000).to_bytes(2, "little") + b"x" * 20_000}))
+    assert "allow_pickle" not in str(caught.value)
+
+
 # --- weights
 
 
@@ -231,6 +283,15 @@ def test_scores_are_products_of_features_and_weights(WEIGHTS_X, kind):
     np.testing.assert_array_equal(model.evaluate(WEIGHTS_X.tolist()), model.evaluate(WEIGHTS_X))
 
 
+@every_kind_of_weights
+def test_scores_of_many_points_are_made_in_pieces(WEIGHTS_X, kind, monkeypatch):
+    model = make_weights(kind)
+    expected = model.evaluate(WEIGHTS_X)
+    monkeypatch.setattr(weights, "MAX_VALUES", 7 * len(model.W))
+    # Products of seven rows and of fifty are summed in another order: rounding of scores of order 1.
+    np.testing.assert_allclose(model.evaluate(WEIGHTS_X), expected, rtol=0, atol=1e-14)
+
+
 @each("order", ["C", "F"])
 @each(
     "settings",
@@ -249,6 +310,13 @@ def test_save_and_load_give_back_every_bit(settings, order):
     assert again.W.flags.f_contiguous == model.W.flags.f_contiguous
     WEIGHTS_X = np.random.default_rng(2).normal(size=(300, model.d))
     assert again.evaluate(WEIGHTS_X).tobytes() == model.evaluate(WEIGHTS_X).tobytes()
+
+
+def test_the_header_says_what_the_features_are():
+    header = parts(make_weights("linear"))["header"]
+    fields = {"kind": "linear", "sigma": 0.7, "n_features": 9, "seed": 6, "d": 3, "fingerprint": ""}
+    assert header == {"format": 2, "model": "weights", **fields}
+    assert len(parts(make_weights())["header"]["fingerprint"]) == 64
 
 
 @every_kind_of_weights
@@ -308,6 +376,14 @@ def test_weights_that_do_not_fit_the_features_are_refused(kind, case):
     assert_refused(file, f"W must have shape ({n}, K), of float64 and with K of at least 2, got ")
 
 
+@every_kind_of_weights
+@each("value", [np.nan, np.inf, -np.inf])
+def test_weights_that_are_not_finite_are_refused(kind, value):
+    W = make_weights(kind).W.copy()
+    W[2, 1] = value
+    assert_refused(edited(make_weights(kind), W=W), "its weights must be finite numbers")
+
+
 def test_other_random_numbers_are_refused(monkeypatch):
     linear, fourier = saved(make_weights("linear")), saved(make_weights())
 
@@ -325,6 +401,11 @@ def test_other_random_numbers_are_refused(monkeypatch):
 )
 def test_a_changed_fingerprint_is_refused(change):
     file = edited(make_weights(), header=lambda h: {**h, **change})
+    assert_refused(file, "the model cannot be reproduced here")
+
+
+def test_linear_weights_have_no_fingerprint():
+    file = edited(make_weights("linear"), header=lambda h: {**h, "fingerprint": "0" * 64})
     assert_refused(file, "the model cannot be reproduced here")
 
 
@@ -376,6 +457,13 @@ def test_other_labels_and_other_points_are_refused(points, tmp_path_factory, cls
         refused(make(cls), points_then, y, file, "the visited points differ")
 
 
+def test_one_visited_row_that_differs_is_enough(points, file):
+    X, y = points
+    changed = X.copy()
+    changed[np.flatnonzero(y >= 0)[::2]] += 1e-3
+    refused(make(sigma=0.5), changed, y, file, "the visited points differ")
+
+
 @each(
     "parameters, said",
     [
@@ -409,6 +497,24 @@ def test_a_longer_run_goes_on_where_its_steps_are_the_same(points, file):
     assert make(n_iter=30).fit(*points, checkpoint=file, every=5).n_iter_ == 30
     changed = 2 * points[0], points[1]
     refused(make(n_iter=40, sigma=0.5), *changed, file, "the visited points differ")
+
+
+def test_a_file_that_does_not_say_its_data_is_refused(points, tmp_path):
+    make().fit(*points).iterate_.save(tmp_path / "old.npz")
+    with pytest.raises(
+        ModelError,
+        match=r"old.npz has no record of its data.*choose another file, or delete it$",
+    ):
+        make().fit(*points, checkpoint=tmp_path / "old.npz")
+
+
+def test_many_weights_do_not_make_the_file_unreadable(tmp_path):
+    X, y = np.random.default_rng(0).normal(size=(2400, 2)), np.arange(2400) % 300
+    gamma = tuple(np.random.default_rng(0).random(299))
+    given = {"gamma": gamma, "n_iter": 4, "batch_size": 2, "lam": 0.1, "step_size": 0.01}
+    make(QS3ORAO, **given).fit(X, y, checkpoint=tmp_path / "run.npz", every=2)
+    assert make(QS3ORAO, **given).fit(X, y, checkpoint=tmp_path / "run.npz", every=2).n_iter_ == 4
+    refused(make(QS3ORAO, **{**given, "gamma": gamma[::-1]}), X, y, tmp_path / "run.npz", "gamma")
 
 
 @pytest.fixture(scope="module")
@@ -477,3 +583,11 @@ def test_a_finished_model_is_replaced_by_the_same_command_alone(data, tmp_path, 
     assert main(command(data, out)) == 0
     assert (out / "model.npz").read_bytes() == before
     assert json.loads((out / "fit.json").read_text())["target"] == "label"
+
+
+def test_iterations_of_the_file_are_printed_without_an_objective(points, tmp_path, capsys):
+    file = tmp_path / "run.npz"
+    make(n_iter=50, verbose=1).fit(*points, checkpoint=file, every=5)
+    assert "iteration 50: batch objective" in capsys.readouterr().out
+    make(n_iter=50, verbose=1).fit(*points, checkpoint=file, every=5)
+    assert "iteration 50: from the checkpoint, change" in capsys.readouterr().out

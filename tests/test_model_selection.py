@@ -1,12 +1,13 @@
 """The papers' ways to choose hyper-parameters: folds that do not leak, scores by hand, and searches by scikit-learn."""
 
 import numpy as np
+import oracle_files
 import pytest
 from cases import each
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from dsgcore import TSGS3VM, TSGSU, ParameterError
+from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
 from dsgcore.baselines import PNUAUC, SAMULT
 from dsgcore.baselines.bls3vm import BLS3VM
 from dsgcore.model_selection import (
@@ -20,6 +21,7 @@ from dsgcore.model_selection import (
     UnlabeledFolds,
     accuracy,
     auc_score,
+    mean_auc_score,
     paper_grid,
 )
 
@@ -35,6 +37,10 @@ def labels(seed=0, n=203, n_labeled=43):
 def pair_ids(n_pairs=23, n_unlabeled=61, seed=0):
     ids = np.concatenate([np.repeat(np.arange(n_pairs) * 7, 2), np.full(n_unlabeled, -1)])
     return np.random.default_rng(seed).permutation(ids)
+
+
+def blobs(y, d=2, seed=0):
+    return np.random.default_rng(seed).normal(size=(len(y), d)) + 2.0 * np.asarray(y)[:, None]
 
 
 SPLITTERS = [
@@ -61,6 +67,12 @@ def test_no_point_is_on_both_sides_and_folds_follow_from_random_state_alone(kind
     np.testing.assert_array_equal(kind(random_state=3, **options).folds(y), first)
     assert (kind(random_state=4, **options).folds(y) != first).any()
     assert kind(n_splits=7).get_n_splits() == 7
+
+
+def test_a_class_with_a_single_label_is_always_in_training():
+    y = np.array([0, 1, 2, 0, 1, 0, 1, -1])
+    tested = [test for _, test in LabeledFolds(3, unlabeled="train", random_state=0).split(None, y)]
+    np.testing.assert_array_equal(np.sort(np.concatenate(tested)), [0, 1, 3, 4, 5, 6])
 
 
 @each("unlabeled", ["folded", "train"])
@@ -113,6 +125,18 @@ def test_members_of_a_pair_are_on_the_same_side():
         assert 23 // 5 <= (ids[test] >= 0).sum() / 2 <= 23 // 5 + 1
 
 
+def test_one_unlabeled_part_trains_with_all_labels_and_the_others_test():
+    y = labels()
+    splits = list(UnlabeledFolds(random_state=0).split(None, y))
+    trained = []
+    for train, test in splits:
+        assert (y[test] == -1).all()
+        np.testing.assert_array_equal(train[y[train] != -1], np.flatnonzero(y != -1))
+        trained.append(train[y[train] == -1])
+        assert abs(len(trained[-1]) - 160 / 5) < 1
+    np.testing.assert_array_equal(np.sort(np.concatenate(trained)), np.flatnonzero(y == -1))
+
+
 @each(
     "cv, y, sentence",
     [
@@ -159,6 +183,12 @@ def test_accuracy_and_auc_leave_unlabeled_points_out_and_know_text_labels():
         assert auc_score(model, None, given) == pytest.approx(roc_auc_score(y[labeled], values[labeled]), rel=1e-12)
 
 
+def test_the_mean_auc_is_that_of_the_sub_problems():
+    y, values = np.array([0, 0, 1, 1, 2, 2, -1]), np.array([0.0, 3.0, 1.0, 2.0, 2.5, 4.0, 9.0])
+    expected = np.mean([roc_auc_score(y[:6] >= j, values[:6]) for j in (1, 2)])
+    assert mean_auc_score(Scored(values, (0, 1, 2)), None, y) == pytest.approx(expected, rel=1e-12)
+
+
 @each("gamma", [0.0, 0.3, 1.0])
 def test_the_auc_risk_is_that_of_all_pairs_one_by_one(gamma):
     y, values = labels(n=40, n_labeled=20), np.random.default_rng(5).integers(0, 6, size=40)
@@ -197,7 +227,33 @@ def test_the_similar_unlabeled_risk_estimates_the_share_of_wrong_predictions(pri
     assert SimilarUnlabeledRisk(prior, is_released=True)(Scored(values), None, y) == pytest.approx(0.8, abs=0.024)
 
 
+@pytest.mark.parametrize("path", oracle_files.files("su_sl_"))
+def test_the_released_score_of_similar_unlabeled_learning_is_matched(path, record_property):
+    o = oracle_files.load(path)
+    if "cv_score_on_train" not in o:
+        pytest.skip(f"{path.stem} has no cv_score_on_train")
+    sign = np.where(np.concatenate([o["f_s"], o["f_u"]]) >= 0, 1.0, -1.0)  # the program counts 0 as positive
+    y = np.concatenate([np.arange(len(o["f_s"])) // 2, np.full(len(o["f_u"]), -1)])
+    score = SimilarUnlabeledRisk(o["prior"], is_released=True)(Scored(sign), None, y)
+    oracle_files.report(record_property, path, score=abs(score - o["cv_score_on_train"]))
+    assert score == pytest.approx(o["cv_score_on_train"], abs=1e-12)
+
+
 # --- searches
+
+
+def test_a_search_for_the_auc_finds_the_width_that_separates():
+    y = (np.arange(120) % 2).astype(int)
+    X = np.where(y[:, None] == 1, 1.0, -1.0) * np.array([1.0, 0.0]) + np.random.default_rng(0).normal(size=(120, 2)) / 2
+    seen = np.where(np.arange(120) < 40, y, -1)
+    for cv, scoring in [
+        (LabeledFolds(random_state=0, unlabeled="train"), auc_score),
+        (LabeledFolds(random_state=0), AUCRisk()),
+    ]:
+        grid = {"sigma": [1e4, 0.5]}
+        search = GridSearchCV(QSGS2AUC(**QUICK), grid, cv=cv, scoring=scoring, error_score="raise").fit(X, seen)
+        assert search.best_params_ == {"sigma": 0.5}
+        assert 0.9 < search.best_score_ <= 1.1
 
 
 def test_a_search_for_pairs_needs_no_label():
@@ -252,7 +308,69 @@ def test_comparison_methods_are_searched_alike(baseline, grid, scoring):
     assert np.mean(search.predict(X) == y) > 0.9
 
 
+def test_comparison_methods_are_searched_by_seen_labels():
+    X, y, seen = two_clusters()
+    how = {"cv": UnlabeledFolds(random_state=0), "error_score": "raise"}
+    search = GridSearchCV(SeenLabels(BLS3VM()), {"estimator__sigma": [1e4, 0.5]}, **how)
+    assert search.fit(X, np.column_stack([seen, y])).best_params_ == {"estimator__sigma": 0.5}
+
+
+def test_seen_labels_wants_two_columns_and_shows_what_its_estimator_has():
+    with pytest.raises(ParameterError, match=r"y must have the shape \(n, 2\): .* got the shape \(4,\)"):
+        SeenLabels(TSGS3VM()).fit(np.zeros((4, 2)), [0, 1, -1, -1])
+    assert hasattr(SeenLabels(QS3ORAO()), "ranking_function")
+    assert not hasattr(SeenLabels(TSGS3VM()), "ranking_function")
+
+
+def test_ordinal_and_multi_class_estimators_are_scored_on_labeled_points():
+    y = np.arange(120) % 3
+    X = y[:, None] + np.random.default_rng(0).normal(size=(120, 2)) / 4
+    seen = np.where(np.arange(120) < 60, y, -1)
+    cv = LabeledFolds(random_state=0)
+    ranked = cross_val_score(QS3ORAO(sigma=0.5, **QUICK), X, seen, cv=cv, scoring=mean_auc_score)
+    assert ranked.min() > 0.9
+    corners = np.eye(3)[y] + np.random.default_rng(0).normal(size=(120, 3)) / 4
+    right = cross_val_score(PS3VT(random_state=0, n_iter=100), corners, seen, cv=cv, scoring=accuracy)
+    assert 0.8 < right.mean() <= 1.0
+
+
 # --- grids
+
+
+def test_grids_are_the_papers():
+    grid = paper_grid("auc")
+    assert grid["lam"] == grid["sigma"] == [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0]
+    assert grid["gamma"] == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+    assert len(paper_grid("pnu_auc")["eta"]) == 21
+    assert [len(values) for values in paper_grid("similar_unlabeled").values()] == [15, 15]
+    assert [len(values) for values in paper_grid("s3vm").values()] == [7, 7]
+    assert paper_grid("s3vm_step") == {"step_size": [1.0, 0.1, 0.01, 0.001]}
+    assert {name: len(values) for name, values in paper_grid("multiclass").items()} == {
+        "lam": 10,
+        "tau_I": 11,
+        "tau_S": 11,
+        "step_size": 5,
+        "theta": 5,
+    }
+
+
+@each(
+    "setting, estimator",
+    [
+        ("similar_unlabeled", TSGSU),
+        ("auc", QSGS2AUC),
+        ("auc", SAMULT),
+        ("pnu_auc", PNUAUC),
+        ("s3vm", TSGS3VM),
+        ("s3vm_step", TSGS3VM),
+        ("ordinal", QS3ORAO),
+        ("multiclass", PS3VT),
+    ],
+)
+def test_the_estimators_have_the_parameters_of_their_papers_grid(setting, estimator):
+    for name, values in paper_grid(setting).items():
+        for value in (values[0], values[-1]):
+            assert estimator().set_params(**{name: value}).get_params()[name] == value
 
 
 def test_a_grid_is_new_at_every_call_and_can_be_cut():

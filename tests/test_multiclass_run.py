@@ -13,11 +13,13 @@ from small_specs import changed, finished
 
 from dsgcore import Run, Spec, load_model
 from dsgcore.estimators.ps3vt import PS3VT
-from dsgcore.experiments import LiveRun, StopReason, long_work
+from dsgcore.experiments import LiveRun, StopReason, long_work, theory_of
 from dsgcore.jobs import JobState, shared_queue
 from dsgcore.multiclass import cache as graphs
 from dsgcore.multiclass.cache import ScoredPoints
+from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.twin import KernelTwin
+from dsgcore.solver.plan import SCHEDULES
 
 
 def small(**changes):
@@ -51,6 +53,17 @@ def test_the_run_is_the_estimators(features, is_full):
         random_state=0,
     ).fit(run.split.X_train.astype(np.float64), run.split.y_train)
     np.testing.assert_array_equal(run.model.W, estimator.coef_.T)
+
+
+def test_singular_values_are_those_of_the_weights():
+    run = finished(small())
+    values = np.linalg.svd(run.model.W, compute_uv=False)
+    row = run.history.last()
+    recorded = [row[f"singular value {i}"] for i in range(1, 5)]
+    np.testing.assert_allclose(recorded, values, atol=1e-12)
+    assert row["tail_sum"] == pytest.approx(values[2:].sum(), abs=1e-12)
+    assert row["rank"] == 3  # the weights sum to zero over the four classes
+    assert finished(small(tau_S=10.0)).history.last()["rank"] == 2
 
 
 def test_the_twin_is_linear_mc_and_ignores_what_is_steered_of_graph_and_tail():
@@ -114,6 +127,25 @@ def test_scores_of_a_point_set_have_one_blas_thread(monkeypatch):
     assert not inside
 
 
+def test_linear_features_have_no_exact_twin():
+    run = finished(small(feature_map="linear"))
+    assert "error_mean" not in run.history.names
+    with pytest.raises(ValueError, match="no exact-kernel twin"):
+        run.exact_values(run.split.X_test)
+
+
+def test_links_are_those_of_the_graph():
+    run = Run(small())
+    links, every = run.engine.links(50), run.engine.links(10**6)
+    assert 0 < len(links) <= 50 < len(every)
+    assert (every[:, 0] < every[:, 1]).all()
+    X = run.split.X_train
+    far = np.linalg.norm(X[:, None] - X, axis=2)
+    reach = np.sort(far, axis=1)[:, 10]
+    length = np.linalg.norm(X[every[:, 0]] - X[every[:, 1]], axis=1)
+    assert (length <= np.maximum(reach[every[:, 0]], reach[every[:, 1]]) + 1e-6).all()
+
+
 def test_large_samples_are_not_scored_whole(monkeypatch):
     monkeypatch.setattr("dsgcore.multiclass.engine.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
     monkeypatch.setattr("dsgcore.multiclass.cache.MAX_KEPT_FEATURES", 10)
@@ -131,6 +163,19 @@ def test_a_run_whose_numbers_overflow_stops_at_its_last_good_state():
     assert run.stop_reason in (StopReason.FINISHED, StopReason.DIVERGED)
     assert np.isfinite(run.model.W).all()
     assert np.isfinite(run.history.column("objective")).all()
+
+
+@each("radius, said", [(None, "(here: 1)"), (2.0, "(here: 2)")])
+def test_the_theory_says_how_large_the_weights_may_be(radius, said):
+    assumption = theory_of(small(radius=radius)).assumptions[1]
+    assert assumption.sentence.endswith(f"in the ball of radius 1 {said}.")
+    assert assumption.holds == (said == "(here: 1)")
+
+
+@each("schedule", SCHEDULES)
+def test_a_run_takes_every_schedule(schedule):
+    history = finished(small(schedule=schedule, step_size=2.0, n_iter=5)).history
+    assert history.column("step_size").tolist() == [SCHEDULES[schedule](2.0, t, 5) for t in range(1, 6)]
 
 
 @pytest.mark.parametrize("features", ["linear", "fourier"])
@@ -160,6 +205,28 @@ def test_a_spec_can_ask_for_the_automatic_step_the_average_and_an_intercept(tmp_
     run.result.save(tmp_path / "model.npz")
     again = load_model(tmp_path / "model.npz")
     assert again.evaluate(run.split.X_test).tobytes() == run.result.evaluate(run.split.X_test).tobytes()
+
+
+def test_the_average_is_that_of_an_earlier_iteration():
+    whole = finished(small(**AUTOMATIC))
+    np.testing.assert_allclose(whole.engine.average_at(30).W, whole.result.W, rtol=1e-12)
+    assert (whole.engine.average_at(12).W == whole.engine.model_at(12).W).all()
+
+
+def test_without_being_asked_for_there_is_no_average():
+    history = finished(small()).history
+    assert not [name for name in history.names if name.endswith("_average")]
+
+
+def test_scores_of_the_same_weights_are_computed_once_and_others_anew():
+    points = ScoredPoints(np.random.default_rng(0).normal(size=(9, 3)), FixedFeatures("linear", 1.0, 1, 0))
+    W, other = np.ones((3, 2)), np.ones((3, 2))
+    first = points.scores(W)
+    assert points.scores(W) is first
+    assert points.scores(other) is not first
+    np.testing.assert_array_equal(points.scores(2.0 * W), 2.0 * first)
+    with pytest.raises(ValueError, match="read-only"):
+        first[0] = 0.0
 
 
 @each("features", ["linear", "fourier"])
@@ -192,6 +259,14 @@ def graphs_made(monkeypatch):
     return made
 
 
+def test_the_graph_was_built_three_times_for_run_twin_and_links(graphs_made):
+    live = LiveRun(small())
+    live.advance(2)
+    assert len(live.run.engine.links(100)) > 0
+    live.run.change("tau_I", 0.01)
+    assert graphs_made == [(112, 10)]
+
+
 def test_a_run_on_the_same_data_takes_the_graph_of_the_one_before(graphs_made):
     live = LiveRun(small())
     again = LiveRun(small(step_size=0.5), live)
@@ -199,6 +274,20 @@ def test_a_run_on_the_same_data_takes_the_graph_of_the_one_before(graphs_made):
     assert len(graphs_made) == 1
     LiveRun(small(n_neighbors=5), again)
     assert graphs_made[1:] == [(112, 5)]
+
+
+def test_the_graph_of_other_data_is_another_one(graphs_made):
+    live = LiveRun(small())
+    LiveRun(small(seed=1), live)
+    assert len(graphs_made) == 2
+
+
+def test_a_run_without_weight_on_the_graph_makes_none(graphs_made):
+    run = Run(small(tau_I=0.0))
+    run.advance(2)
+    assert graphs_made == []
+    run.change("tau_I", 0.01)
+    assert len(graphs_made) == 1
 
 
 def test_neighbours_found_piece_by_piece_are_those_found_at_once(monkeypatch):
@@ -231,6 +320,19 @@ def test_the_default_weight_of_the_graph_overshot_on_many_points(n, tmp_path):
     assert row["tau_I"] == pytest.approx(min(1e-3, 0.1 / (row["step_size"] * largest)))
     assert run.history.column("term: graph").max() < 1.0  # 110, all that the ball allows, where it overshoots
     assert row["objective"] < 1.5
+
+
+def test_left_open_the_weight_is_a_thousandth_where_the_step_bears_it():
+    open_one, given = finished(small()), finished(small(tau_I=1e-3))
+    assert small().problem.tau_I is None
+    assert open_one.model.W.tobytes() == given.model.W.tobytes()
+
+
+def test_a_smaller_step_bears_more():
+    def weight(step_size):
+        return Run(small(step_size=step_size, feature_map="linear", n=10_000)).engine.automatic_tau_I
+
+    assert weight(5000.0) == pytest.approx(weight(1000.0) / 5)
 
 
 def test_a_weight_that_the_step_does_not_bear_is_said_before_the_run_begins():

@@ -100,6 +100,13 @@ def test_a_class_prior_is_recovered_by_energy_distance(prior, alpha):
     assert estimate == pytest.approx(truth.mean(), abs=0.04)
 
 
+def test_a_mixture_of_its_own_samples_is_exact_by_energy_distance():
+    rng = np.random.default_rng(5)
+    P, N = rng.normal(size=(10, 3)), rng.normal(size=(20, 3))
+    # Ten points of thirty are the positives themselves.
+    assert energy_class_prior(P, N, np.concatenate([P, N])) == pytest.approx(1 / 3, abs=1e-12)
+
+
 def test_the_similar_prior_is_in_range_and_follows_the_proportion():
     rng = np.random.default_rng(6)
     U, _ = classes(rng, 300, 0.85)
@@ -127,6 +134,17 @@ def test_the_hull_distance_is_zero_inside_convex_and_right_in_the_plane():
     assert two(3.0) == pytest.approx(2.0 * two.separation, rel=1e-12)
 
 
+def test_the_kernel_matrix_is_kept_by_its_square_root():
+    rng = np.random.default_rng(8)
+    F, H = np.round(rng.normal(size=(30, 1)), 1), np.round(rng.normal(size=(20, 1)), 1)  # with points that coincide
+    distance = HullDistance.of(F, H)
+    Z = np.concatenate([F, H])
+    K = np.exp(-((Z - Z.T) ** 2) / (2 * distance.width**2))
+    np.testing.assert_allclose(distance.columns.T @ distance.columns, K, atol=1e-12)
+    difference = np.repeat([1 / 30, -1 / 20], [30, 20])
+    assert distance.separation == pytest.approx(np.sqrt(difference @ K @ difference), rel=1e-10)
+
+
 def test_large_samples_are_cut_by_the_seed():
     rng = np.random.default_rng(9)
     F, H = mixture(rng, 300, 0.4, 4.0), rng.normal(size=(200, 2))
@@ -137,6 +155,13 @@ def test_large_samples_are_cut_by_the_seed():
 
 
 # Errors
+
+
+@pytest.mark.parametrize("pi_S", [0.499, -1.0, 1.01, float("nan")])
+def test_an_impossible_share_of_similar_pairs_is_refused_with_one_sentence(pi_S):
+    said = f"must be between 0.5 and 1 for two classes, got {pi_S:.4g}"
+    with pytest.raises(PriorError, match=re.escape(said) + "$"):
+        positive_prior(pi_S)
 
 
 def test_an_estimate_below_one_half_is_refused_unless_the_search_starts_there():
@@ -166,3 +191,16 @@ def test_samples_and_arguments_that_do_not_fit_are_refused(change, said):
     given = {"mixture": rng.normal(size=(5, 2)), "component": rng.normal(size=(5, 2)), **change}
     with pytest.raises(PriorError, match=re.escape(said)):
         mixture_proportion(**given)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 2.0, float("nan")])
+def test_a_power_out_of_range_is_refused(alpha):
+    X = np.random.default_rng(12).normal(size=(5, 2))
+    with pytest.raises(PriorError, match="alpha must be a number between 0 and 2, both excluded"):
+        energy_class_prior(X, -X, X, alpha=alpha)
+
+
+def test_classes_that_are_the_same_points_are_refused():
+    X = np.random.default_rng(13).normal(size=(5, 2))
+    with pytest.raises(PriorError, match="positives and negatives must differ"):
+        energy_class_prior(X, X, X)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import naive
 import naive_problems
 import numpy as np
 import pytest
 from cases import each
+from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
+from test_solver import assert_equals, draws, run
 
 from dsgcore.core.parameters import ParameterError, check_all
 from dsgcore.problems import PROBLEMS, ProblemError, SemiSupervisedAUC, objective
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
-from dsgcore.problems.s3vm import SemiSupervisedSVM
+from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, SimilarUnlabeled
 from dsgcore.problems.similar_unlabeled import LOSSES as PAIR_LOSSES
 from dsgcore.problems.thresholds import class_measures, classify, mean_auc, thresholds
@@ -196,6 +198,14 @@ def all_batches(rows, size):
         yield dict(zip(rows, map(list, batch), strict=True))
 
 
+def test_every_registered_problem_is_tested_and_says_what_it_is():
+    assert set(CASES) <= set(PROBLEMS)
+    for name, problem in PROBLEMS.items():
+        assert problem.name == name
+        assert all((problem.title, problem.score_name, problem.sentence, problem.citation))
+        assert problem(**{p.name: p.default for p in problem.parameters}) == problem()
+
+
 @every_problem
 @each("size", [1, 2, 7])
 def test_coefficients_are_the_derivatives_of_the_terms(problem, size):
@@ -225,6 +235,14 @@ def test_sources_of_different_sizes_have_their_derivatives_too(problem):
     for source in problem.sources:
         expected = gradient(lambda v, s=source: objective(problem.terms({**f, s: v})), f[source])
         np.testing.assert_allclose(c[source], expected, rtol=1e-6, atol=1e-9)
+
+
+@each("name, pairing", [("auc", "triplets"), ("ordinal", "paired")])
+def test_paired_sources_of_different_sizes_are_refused(name, pairing):
+    problem = make(name, {"pairing": pairing})
+    f = values(problem, *range(3, 3 + len(problem.sources)))
+    with pytest.raises(ProblemError, match=r"the same number of values, got \[3, 4, 5"):
+        problem.coefficients(f)
 
 
 @each("problem", RANKING)
@@ -357,6 +375,11 @@ def test_auc_rows_are_positives_negatives_and_unlabeled():
     }
 
 
+def test_fully_labeled_points_serve_as_the_unlabeled_ones_too():
+    rows = SemiSupervisedAUC().rows(np.array([1, 0, 1]))
+    assert rows["unlabeled"].tolist() == [0, 1, 2]
+
+
 @each("labels, missing", [([1, 1, -1], "negative"), ([0, -1], "positive"), ([-1, -1], "positive"), ([], "positive")])
 def test_a_missing_class_is_refused(labels, missing):
     with pytest.raises(ProblemError) as caught:
@@ -377,7 +400,28 @@ def test_the_supervised_problem_has_no_part_of_the_unlabeled(pairing):
     assert problem.terms(f)["positive over unlabeled"] == problem.terms(f)["constant"] == 0.0
 
 
+def test_a_pooled_problem_wants_labels_first():
+    with pytest.raises(ProblemError, match=r"^this problem must be bound to labels first, with bind\(y\)$"):
+        SemiSupervisedAUC(is_pooled=True).coefficients(values(SemiSupervisedAUC(), 2))
+
+
+def test_the_score_is_the_auc():
+    rng = np.random.default_rng(3)
+    y, f = rng.integers(0, 2, 50), rng.normal(size=50)
+    assert SemiSupervisedAUC().score(y, f) == pytest.approx(roc_auc_score(y, f), rel=1e-12)
+
+
+def test_problems_are_values_that_cannot_be_changed():
+    problem = SemiSupervisedAUC(0.2)
+    assert hash(problem) == hash(replace(problem))
+    with pytest.raises(AttributeError):
+        problem.gamma = 0.5
+
+
 # --- TSGS3VM
+
+
+BALANCE = (False, True)
 
 
 def draw(seed=0, sizes=(3, 4, 6), scale=1.5):
@@ -390,6 +434,62 @@ def bound(**parameters):
     return SemiSupervisedSVM(**{"labeled_weight": 2.0, "unlabeled_weight": 0.7, "positive_share": 0.3, **parameters})
 
 
+@each("is_balanced", BALANCE)
+@each("loss", LOSSES)
+def test_equals_the_papers_algorithm(make_task, labeled_points, loss, is_balanced):
+    X, y = labeled_points
+    problem = SemiSupervisedSVM(labeled_weight=3.0, loss=loss, is_balanced=is_balanced).bind(y)
+    task = make_task(problem=problem, batch_size=4, lam=1.0, step_size=2.0, schedule="theta/T^(3/4)")
+    model, _ = run(task)
+    batches, frequencies, *_ = draws(task, model)
+    alphas = naive_problems.tsgs3vm(
+        X,
+        batches,
+        frequencies,
+        [2.0 / 6**0.75] * 6,
+        [1.0] * 6,
+        C=3.0,
+        C_star=3.0 * 18 / 22,
+        share=8 / 18,
+        loss=loss,
+        s=-0.3,
+        balanced=is_balanced,
+    )
+    assert_equals(model, X, alphas, frequencies)
+
+
+def test_other_ridges_are_the_papers_problem_with_other_weights(make_task, labeled_points):
+    """(C, C*, step, lam) here are the paper's (C / lam, C* / lam, step lam, 1)."""
+    X, y = labeled_points
+    lam, step = 0.05, 0.4
+    models = []
+    for scale, plan in ((1.0, {"lam": lam, "step_size": step}), (1 / lam, {"lam": 1.0, "step_size": step * lam})):
+        task = make_task(problem=SemiSupervisedSVM(labeled_weight=2.0 * scale).bind(y), schedule="constant", **plan)
+        models.append(task.new_model())
+        for _ in solve(task, models[-1]):
+            pass
+    np.testing.assert_allclose(models[0].evaluate(X), models[1].evaluate(X), rtol=1e-10, atol=1e-12)
+
+
+@each("s", [-0.999, -0.3, 0.0])
+@each("loss", LOSSES)
+def test_losses_are_the_papers(loss, s):
+    r = np.linspace(-2.3, 2.3, 47)  # no kink among them
+    expected = np.array([naive_problems.u(loss, x, s) for x in r])
+    np.testing.assert_allclose(LOSSES[loss].value(r, s), expected[:, 0], atol=1e-14)
+    np.testing.assert_allclose(LOSSES[loss].slope(r, s), expected[:, 1], atol=1e-14)
+
+
+def test_the_balances_bias_shrinks_with_the_batch():
+    f = {"positive": np.array([0.5]), "negative": np.array([0.2]), "unlabeled": np.array([1.6, -0.9])}
+    problem = bound(is_balanced=True, loss="exponential")
+    full = np.concatenate(list(problem.coefficients(f).values()))
+    bias = [np.linalg.norm(naive_problems.mean_gradient(problem, f, size) - full) for size in (1, 3, 9)]
+    assert bias[0] > 0.1
+    assert bias[2] < bias[1] < bias[0]
+    assert bias[2] < 0.5 * bias[0]
+
+
 def test_a_balanced_problem_looks_at_differences_only():
     problem, f = bound(is_balanced=True), draw()
     higher = {source: values + 3.0 for source, values in f.items()}
@@ -397,6 +497,36 @@ def test_a_balanced_problem_looks_at_differences_only():
     assert sum(c.sum() for c in problem.coefficients(f).values()) == pytest.approx(0.0, abs=1e-13)
     shifted = f["unlabeled"] + problem.shift(f["unlabeled"])
     assert shifted.mean() == pytest.approx(2 * 0.3 - 1)
+
+
+def dual_svm(K, t, weight):
+    """Values of the SVM without a bias, minimising |f|^2 / 2 + sum_i weight_i max(0, 1 - t_i f_i), by its dual."""
+    G = K * np.outer(t, t)
+    result = minimize(
+        lambda a: (a @ G @ a / 2 - a.sum(), G @ a - 1.0),
+        np.zeros(len(t)),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, w) for w in weight],
+        options={"maxiter": 10_000, "ftol": 1e-14, "gtol": 1e-10},
+    )
+    return K @ (result.x * t)
+
+
+def test_without_unlabeled_points_the_svms_optimum_is_reached(make_task, labeled_points):
+    X, y = labeled_points
+    problem = SemiSupervisedSVM(labeled_weight=4.0).bind(y).baseline()
+    task = make_task(
+        problem=problem, lam=1.0, step_size=1.5, schedule="theta/t", n_features=50, n_iter=3000, batch_size=16
+    )
+    model = task.new_model()
+    for _ in solve(task, model):
+        pass
+    labeled = y != -1
+    K = task.kernel.matrix(X[labeled], X[labeled])
+    optimum = dual_svm(K, 2.0 * y[labeled] - 1, np.full(18, 4.0 / 18))
+    error = np.sqrt(np.mean((model.evaluate(X[labeled]) - optimum) ** 2))
+    assert error < 0.1 * np.sqrt(np.mean(optimum**2))
 
 
 def test_bind_takes_the_share_and_the_weight_from_the_labels():
@@ -410,6 +540,13 @@ def test_bind_takes_the_share_and_the_weight_from_the_labels():
     assert SemiSupervisedSVM().rows(np.array([1, 0, 0]))["unlabeled"].tolist() == [0, 1, 2]
 
 
+def test_a_problem_not_bound_to_labels_says_so():
+    with pytest.raises(ProblemError, match="must be bound to labels first"):
+        SemiSupervisedSVM().terms(draw())
+    with pytest.raises(ProblemError, match="must be bound to labels first"):
+        SemiSupervisedSVM(is_balanced=True).shift(np.zeros(2))
+
+
 @each(
     "y, message",
     [
@@ -421,6 +558,14 @@ def test_bind_takes_the_share_and_the_weight_from_the_labels():
 def test_wrong_labels_are_refused(y, message):
     with pytest.raises(ProblemError, match=f"^{message}$"):
         SemiSupervisedSVM().bind(np.array(y))
+
+
+def test_accuracy_is_of_the_sign_and_the_points_themselves_shift_nothing():
+    y, f = np.array([1, 1, 0, 0]), np.array([5.0, 4.0, 3.0, 2.0])
+    for problem in (SemiSupervisedSVM(), bound(is_balanced=True, positive_share=0.5)):
+        assert problem.score(y, f) == 0.5
+        assert problem.score(y, f - 3.5) == 1.0
+    assert np.isnan(SemiSupervisedSVM().score(y, np.full(4, np.nan)))
 
 
 def test_there_is_no_quadratic_form_and_the_twin_has_labels_only(labeled_points):
@@ -451,6 +596,27 @@ def batch_of(problem, size, seed=0):
     return {source: rng.normal(size=size) for source in problem.sources}
 
 
+@pytest.mark.parametrize("gamma", [0.4, (0.1, 0.9, 0.5)])
+@pytest.mark.parametrize("pairing", PAIRINGS)
+def test_equals_the_papers_algorithm_of_ordinal(make_task, classes, pairing, gamma):
+    X, y = classes
+    problem = SemiSupervisedOrdinal(gamma, pairing).bind(y)
+    task = make_task(problem=problem, X=X, y=y, batch_size=3, n_iter=5, schedule="theta/t")
+    model, _ = run(task)
+    batches, frequencies, *_ = draws(task, model)
+    alphas = naive_problems.qs3orao(
+        X,
+        batches,
+        frequencies,
+        [0.3 / t for t in range(1, 6)],
+        [0.2] * 5,
+        np.broadcast_to(gamma, 3),
+        [3, 6, 4, 5],
+        all_pairs=pairing == "all",
+    )
+    assert_equals(model, X, alphas, frequencies)
+
+
 @pytest.mark.parametrize("pairing", PAIRINGS)
 def test_two_classes_are_the_binary_problem(labeled_points, pairing):
     _, y = labeled_points
@@ -477,6 +643,11 @@ def test_bind_takes_the_classes_and_their_shares_from_the_labels(classes):
     assert [len(index) for index in rows.values()] == [3, 6, 4, 5, 22]
     assert problem.bind(np.array([0, 1])).shares == (0.5, 0.5)
     assert SemiSupervisedOrdinal().rows(np.array([1, 0]))["unlabeled"].tolist() == [0, 1]
+
+
+def test_a_problem_not_bound_to_labels_says_so_of_ordinal():
+    with pytest.raises(ProblemError, match="must be bound to labels first"):
+        _ = SemiSupervisedOrdinal().sources
 
 
 @each(
@@ -510,6 +681,11 @@ def test_wrong_gammas_are_refused(gamma):
         check_all(SemiSupervisedOrdinal.parameters, {"gamma": gamma}, "problem")
 
 
+def test_gammas_may_be_one_or_several():
+    assert check_all(SemiSupervisedOrdinal.parameters, {"gamma": [0, 0.5]}, "problem")["gamma"] == (0.0, 0.5)
+    assert check_all(SemiSupervisedOrdinal.parameters, {"gamma": 1}, "problem")["gamma"] == 1.0
+
+
 def test_the_twin_trusts_the_labels_alone(classes):
     problem = SemiSupervisedOrdinal((0.1, 0.9, 0.5)).bind(classes[1])
     c = problem.baseline().coefficients(batch_of(problem, 3))
@@ -533,6 +709,19 @@ def test_thresholds_against_brute_force(loss, margin):
                 best = grid[losses[1:] <= losses[0] + 1e-9]
                 if len(best):
                     assert b[j - 1] == pytest.approx((best[0] + best[-1]) / 2, abs=grid[1] - grid[0])
+
+
+def test_without_a_margin_the_values_are_cut_where_the_classes_shares_do():
+    """Values that spread by much less than 1: the hinge's margin of 1 leaves their order no say."""
+    y = np.repeat([0, 1, 2], 20)
+    f = 0.01 * (y + np.linspace(0.0, 0.9, 60) % 0.9)
+    assert class_measures(y, f, thresholds(y, f, margin=0.0))["accuracy"] == 1.0
+    assert class_measures(y, f, thresholds(y, f))["accuracy"] < 0.6
+
+
+def test_a_negative_margin_is_refused():
+    with pytest.raises(ProblemError, match=r"^the margin must be 0 or more, got -1$"):
+        thresholds(np.array([0, 1]), np.zeros(2), margin=-1)
 
 
 def test_tied_thresholds_are_merged_with_a_warning():
@@ -575,6 +764,12 @@ def test_the_mean_auc_is_that_of_the_sub_problems():
         assert SemiSupervisedOrdinal().score(y, f) == pytest.approx(np.mean(sklearn))
 
 
+def test_the_mean_auc_leaves_out_sub_problems_without_points():
+    assert mean_auc(np.array([0, 0, 3]), np.array([0.0, 1.0, 2.0])) == 1.0
+    assert np.isnan(mean_auc(np.array([2, 2]), np.array([0.0, 1.0])))
+    assert np.isnan(mean_auc(np.array([0, 1]), np.array([0.0, np.nan])))
+
+
 # --- TSGSU
 
 
@@ -610,6 +805,28 @@ def pairs():
 @each("prior", PRIORS)
 @each("correction", CORRECTIONS)
 @each("loss", PAIR_LOSSES)
+def test_equals_the_papers_algorithm_of_similar_unlabeled(make_task, pairs, loss, correction, prior):
+    X, y = pairs
+    task = make_task(problem=SimilarUnlabeled(prior, loss, correction), X=X, y=y, batch_size=4, n_iter=5)
+    model, _ = run(task)
+    batches, frequencies, *_ = draws(task, model)
+    alphas = naive_problems.tsgsu(
+        X,
+        batches,
+        frequencies,
+        [0.3] * 5,
+        [0.2] * 5,
+        prior,
+        loss,
+        correction,
+        0.5,
+    )
+    assert_equals(model, X, alphas, frequencies)
+
+
+@each("prior", PRIORS)
+@each("correction", CORRECTIONS)
+@each("loss", PAIR_LOSSES)
 def test_terms_add_up_to_the_corrected_risk(loss, correction, prior):
     problem = SimilarUnlabeled(prior, loss, correction, leak=0.3)
     for f in all_points(prior):
@@ -628,6 +845,60 @@ def test_a_negative_risk_and_what_the_correction_adds_can_be_seen():
     assert problem.terms(f)["correction"] == pytest.approx(-2 * risk)
     assert SimilarUnlabeled(0.7, correction="identity").terms(f)["correction"] == 0
     assert SimilarUnlabeled(0.7, correction="ReLU").terms(f)["correction"] == pytest.approx(-risk)
+
+
+@each("prior", PRIORS)
+@each("correction", CORRECTIONS)
+@each("loss", PAIR_LOSSES)
+def test_coefficients_are_derivatives_of_the_terms(loss, correction, prior):
+    problem = SimilarUnlabeled(prior, loss, correction)
+    for f in all_points(prior):
+        c = problem.coefficients(f)
+        for source, values in f.items():
+            assert c[source].shape == values.shape
+            for i in range(len(values)):
+                step = np.zeros(len(values))
+                step[i] = 1e-6
+                up, down = ({**f, source: values + sign * step} for sign in (1, -1))
+                slope = (objective(problem.terms(up)) - objective(problem.terms(down))) / 2e-6
+                # Central differences of step h: error h^2, and rounding 1e-16 / h.
+                assert c[source][i] == pytest.approx(slope, abs=1e-8)
+
+
+def full_gradient(problem, f):
+    return np.concatenate(list(problem.coefficients(f).values()))
+
+
+@pytest.mark.parametrize("correction", [c for c in CORRECTIONS if c != "identity"])
+def test_the_corrections_bias_shrinks_with_the_batch(correction):
+    problem = SimilarUnlabeled(0.7, "squared", correction)
+    f = {"similar": np.array([0.0, 0.45, -0.45]), "unlabeled": np.array([-1.35, -0.75])}
+    bias = [
+        np.linalg.norm(naive_problems.mean_gradient(problem, f, size) - full_gradient(problem, f)) for size in (1, 2, 4)
+    ]
+    assert bias[0] > 0.2
+    assert bias[1] < 0.3 * bias[0]
+    assert bias[2] < 0.1 * bias[0]
+
+
+@each("prior", PRIORS)
+@each("loss", PAIR_LOSSES)
+def test_the_risk_of_large_samples_is_the_supervised_one(loss, prior):
+    """Similar points drawn as in Eq. (5): A_1 estimates prior E_+ l(f, +1), A_2 (1 - prior) E_- l(f, -1)."""
+    rng = np.random.default_rng(1)
+    n = 400_000
+    similar_prior = prior**2 + (1 - prior) ** 2
+
+    def values(share):
+        return np.where(rng.random(n) < share, 1.0, -0.5) + rng.normal(size=n)
+
+    f = {"similar": values(prior**2 / similar_prior), "unlabeled": values(prior)}
+    risks = SimilarUnlabeled(prior, loss).risks(f)
+    positive, negative = 1.0 + rng.normal(size=n // 10), -0.5 + rng.normal(size=n // 10)
+    value = np.vectorize(lambda z, t: naive_problems.su_loss(loss, z, t)[0])
+    # Standard errors are about 5e-3: means of 4e5 values of spread 1, divided by |2 prior - 1|, and of 4e4.
+    assert risks["positive class"] == pytest.approx(prior * value(positive, 1).mean(), abs=0.02)
+    assert risks["negative class"] == pytest.approx((1 - prior) * value(negative, -1).mean(), abs=0.02)
 
 
 @pytest.mark.parametrize("problem", [SimilarUnlabeled(0.7), SimilarUnlabeled(0.7, "logistic", "identity")])
@@ -660,6 +931,13 @@ def test_wrong_pairs_are_refused(y, message):
 def test_a_prior_of_one_half_is_refused_with_the_reason(prior):
     with pytest.raises(ParameterError, match=f"^prior must differ from 1/2 by at least 0.001, got {prior}: .*divides"):
         SimilarUnlabeled(prior)
+
+
+def test_accuracy_is_of_the_sign():
+    score = SimilarUnlabeled().score
+    assert score(np.array([1, 1, 0, 0]), np.array([0.2, -0.1, -3.0, 0.0])) == 0.5
+    assert np.isnan(score(np.array([1, 0]), np.array([np.nan, 0.0])))
+    assert np.isnan(score(np.array([]), np.array([])))
 
 
 def test_the_twin_is_without_correction():

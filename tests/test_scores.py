@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import naive
 import numpy as np
 import pandas as pd
@@ -10,11 +12,12 @@ from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.model_selection import GridSearchCV, HalvingRandomSearchCV
+from sklearn.model_selection import GridSearchCV, HalvingRandomSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from small_specs import small
@@ -22,7 +25,7 @@ from strangers_labels import ESTIMATORS, SMALL
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.core.errors import DSGError
-from dsgcore.core.metrics import auc
+from dsgcore.core.metrics import auc, auc_of_samples
 from dsgcore.experiments import SETTINGS, Run, load_split, summary
 from dsgcore.experiments.verdict import predicted_classes, right_test_points
 from dsgcore.model_selection import Calibrated, LabeledFolds, accuracy, auc_score
@@ -49,6 +52,14 @@ def test_auc_equals_the_count_of_pairs_and_scikit_learns(sample):
     assert auc(y, scores) == pytest.approx(roc_auc_score(y, scores), rel=1e-12)
 
 
+@each("dtype", ["float32", "float64"])
+def test_auc_equals_scikit_learns_on_many_continuous_scores(dtype):
+    rng = np.random.default_rng(0)
+    y = (rng.random(5000) < 0.2).astype(int)
+    scores = (rng.normal(size=5000) + 0.7 * y).astype(dtype)
+    assert auc(y, scores) == pytest.approx(roc_auc_score(y, scores), rel=1e-12)
+
+
 @each("y", [[0, 0, 0], [1, 1, 1], []])
 def test_auc_is_nan_where_a_class_is_missing(y):
     assert np.isnan(auc(np.array(y), np.zeros(len(y))))
@@ -59,6 +70,17 @@ def test_auc_is_nan_where_a_score_is_nan(place):
     scores = np.arange(4.0)
     scores[place] = np.nan
     assert np.isnan(auc(np.array([0, 0, 1, 1]), scores))
+
+
+def test_infinite_scores_have_their_place_in_the_order():
+    assert auc(np.array([0, 1, 0, 1]), np.array([-np.inf, 0.0, 1.0, np.inf])) == 0.75
+
+
+def test_samples_are_not_changed():
+    positive, negative = np.array([2.0, 1.0]), np.array([1.0, 0.0])
+    assert auc_of_samples(positive, negative) == 0.875
+    assert positive.tolist() == [2.0, 1.0]
+    assert negative.tolist() == [1.0, 0.0]
 
 
 # --- labels
@@ -104,6 +126,11 @@ def test_a_score_says_what_is_wrong_with_it(moons, model):
     assert model.score(X, few, sample_weight=pd.Series(1.0, range(9, 249))) == pytest.approx(model.score(X, few))
 
 
+def test_a_fit_of_classes_that_lie_apart_warns_of_nothing():
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    assert PS3VT(n_iter=20, tol=None, random_state=0).fit(X, (X[:, 0] > 0).astype(int)).score(X, X[:, 0] > 0) > 0.9
+
+
 def test_score_is_what_the_method_is_for(moons):
     X, y, few = moons
     model = QSGS2AUC(**SMALL).fit(X, few)
@@ -114,6 +141,18 @@ def test_score_is_what_the_method_is_for(moons):
     assert ordinal.score(X, rings) == ordinal.mean_auc(X, rings)
     weights = np.ones(240)
     assert ordinal.score(X, rings, sample_weight=weights) == pytest.approx(ordinal.mean_auc(X, rings))
+
+
+def test_a_search_over_labels_with_minus_one_scores_labeled_points_alone(moons):
+    X, _, few = moons
+    folds = LabeledFolds(3, unlabeled="train", random_state=0)
+    model = TSGS3VM(n_iter=100, tol=None, random_state=0)
+    for scoring in (None, accuracy):
+        assert cross_val_score(model, X, few, cv=folds, scoring=scoring).min() > 0.8
+    search = GridSearchCV(model, {"sigma": [0.01, 5.0]}, cv=folds).fit(X, few)
+    assert search.best_params_ == {"sigma": 5.0}
+    assert search.score(X, few) > 0.8
+    assert cross_val_score(model, X, few, cv=3).min() > 0.8  # scikit-learn's own folds
 
 
 # --- models
@@ -147,6 +186,16 @@ def test_a_study_scores_the_average_if_that_is_the_model(tmp_path, setting, stop
         made = StudyRuns(study)
         made.refresh(store)
         assert made.results("score").mean[0] == stored.score
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_study_scores_the_last_iterate_if_that_is_the_model(tmp_path, setting):
+    spec = replace(averaged(setting), solver=replace(averaged(setting).solver, average=None))
+    run = Run(spec, load_split(spec))
+    run.advance()
+    stored = Store(tmp_path / "runs.sqlite").put(*make_run(spec.to_json()))
+    assert stored.score == run.history.last()["score_test"]
+    assert stored.objective == run.history.last()["objective"]
 
 
 # --- a run's predictions
@@ -184,6 +233,24 @@ def test_the_runs_classes_are_those_that_its_estimator_predicts(is_balanced, ave
             assert run.result_score == pytest.approx(model.score(X, y), abs=1e-6)
         np.testing.assert_allclose(run.result_test_values, values, rtol=1e-3, atol=1e-5)
         assert (run.result_shift != 0.0) == is_balanced
+
+
+def test_the_highest_of_several_scores_is_the_predicted_class():
+    run = Run(small("multiclass"))
+    run.advance()
+    values = run.model.evaluate(run.split.X_test)
+    predicted = predicted_classes(run, values)
+    np.testing.assert_array_equal(predicted, values.argmax(axis=1))
+    assert run.problem.score(run.split.y_test, values) == np.mean(predicted == run.split.y_test)
+
+
+def test_a_balanced_run_is_shifted_before_its_sign_is_taken():
+    run = Run(small("s3vm", problem={"is_balanced": True}))
+    run.advance()
+    unlabeled = run.training_values[run.split.y_train == -1]
+    shift = run.problem.shift(unlabeled)
+    values = np.array([-shift - 1e-3, -shift + 1e-3])
+    assert predicted_classes(run, values).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("is_large", [False, True])
@@ -244,6 +311,12 @@ def test_several_classes_have_a_column_each():
         model = Calibrated(kind(**given), random_state=0).fit(X, seen)
         assert list(model.classes_) == ["a", "b", "c"]
         assert np.mean(model.predict(X) == names) > 0.8
+
+
+def test_scikit_learns_calibration_suits_the_labeled_rows():
+    rows = SEEN >= 0
+    model = CalibratedClassifierCV(TSGS3VM(**QUICK), cv=3).fit(MOONS[0][rows], SEEN[rows])
+    assert log_loss(MOONS[1][120:], model.predict_proba(MOONS[0][120:])) < 0.5
 
 
 @each("search", ["grid", "halving"])

@@ -1,7 +1,9 @@
 """The solver: its loop, its draws, the automatic step, the mean of the second half, and runs that diverge."""
 
+import zlib
 from dataclasses import replace
 from functools import partial
+from itertools import permutations
 
 import naive
 import naive_problems
@@ -10,11 +12,15 @@ import pytest
 from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from small_specs import finished
 
 from dsgcore import Spec, load_model
 from dsgcore.core.sampling import (
+    FREQUENCIES,
+    MAX_SEED,
     MOST_PLACES,
+    MOST_SHUFFLED,
     TOGETHER,
     batch_rows,
     batches,
@@ -23,7 +29,8 @@ from dsgcore.core.sampling import (
 )
 from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, summary
 from dsgcore.experiments.stochastic import StochasticEngine
-from dsgcore.kernels import Gaussian
+from dsgcore.experiments.theory import kept_to, theory_of
+from dsgcore.kernels import DotProduct, Gaussian
 from dsgcore.problems import PROBLEMS, SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -194,6 +201,74 @@ def test_all_points_are_carried_where_each_is_visited_often(make_task, n_iter, e
 
 
 shuffled_rows = partial(batch_rows, is_shuffled=True)
+KEYS = st.tuples(st.integers(0, MAX_SEED), st.text(max_size=12), st.integers(0, 100_000))
+
+
+def words(seed, stream, t, size=4):
+    return generator(seed, stream, t).integers(2**63, size=size).tolist()
+
+
+@given(KEYS, KEYS)
+def test_other_key_other_draws(one, other):
+    # Four 63-bit numbers agree by chance once in 2**252; names whose CRC-32 agree are one stream, see below.
+    same_key = (one[0], zlib.crc32(one[1].encode()), one[2]) == (other[0], zlib.crc32(other[1].encode()), other[2])
+    assert (words(*one) == words(*other)) == same_key
+
+
+def test_draws_do_not_depend_on_their_order():
+    forward = {t: words(7, "unlabeled", t) for t in range(1, 30)}
+    backward = {t: words(7, "unlabeled", t) for t in range(29, 0, -1)}
+    assert forward == backward
+    first, second = generator(7, "a", 1), generator(7, "a", 2)
+    taken_in_turn = [(first.random(), second.random()) for _ in range(5)]
+    assert [pair[0] for pair in taken_in_turn] == generator(7, "a", 1).random(5).tolist()
+    assert [pair[1] for pair in taken_in_turn] == generator(7, "a", 2).random(5).tolist()
+
+
+def test_iterations_do_not_overlap():
+    # A long draw that ran into the next iteration's counter would repeat its numbers.
+    long, following = words(0, FREQUENCIES, 1, size=50_000), words(0, FREQUENCIES, 2, size=50_000)
+    assert not set(long) & set(following)
+
+
+def test_the_global_generator_is_left_alone():
+    np.random.seed(3)
+    expected = np.random.random()
+    np.random.seed(3)
+    words(1, "positive", 1)
+    assert np.random.random() == expected
+
+
+def test_no_two_streams_have_one_number():
+    # Some problems know their sources only from the data: ordinal classes.
+    of_problems = {s for p in PROBLEMS.values() if isinstance(p.sources, tuple) for s in p.sources}
+    names = {FREQUENCIES, "similar", *of_problems, *(f"class {j}" for j in range(1, 1001))}
+    assert len({zlib.crc32(name.encode()) for name in names}) == len(names)
+
+
+def test_batches_are_uniform_over_the_source():
+    rows = np.arange(100, 120)
+    drawn = np.concatenate([batch_rows(11, "positive", t, rows, 64) for t in range(1, 501)])
+    counts = np.bincount(drawn - 100, minlength=20)
+    # 32 000 draws; one fixed seed in a thousand would fail here, and this one does not.
+    assert stats.chisquare(counts).pvalue > 1e-3
+
+
+def test_places_of_a_batch_are_independent():
+    rows = np.arange(6)
+    pairs = np.array([batch_rows(2, "negative", t, rows, 2) for t in range(1, 3001)])
+    table = np.zeros((6, 6))
+    np.add.at(table, (pairs[:, 0], pairs[:, 1]), 1)
+    assert stats.chi2_contingency(table).pvalue > 1e-3
+
+
+def test_batches_are_drawn_with_replacement():
+    n, rows = 50, np.arange(50)
+    distinct = [len(np.unique(batch_rows(4, "unlabeled", t, rows, n))) for t in range(1, 401)]
+    expected = n * (1 - (1 - 1 / n) ** n)
+    # The standard deviation of one count is about 2.2; four standard errors of the mean of 400 are 0.45.
+    assert np.mean(distinct) == pytest.approx(expected, abs=0.45)
+    assert len(batch_rows(4, "unlabeled", 1, rows[:3], 1000)) == 1000
 
 
 @given(st.integers(1, 40), st.integers(1, 60))
@@ -202,6 +277,23 @@ def test_a_pass_visits_each_row_once_wherever_batches_end(n, size):
     visited = np.concatenate([shuffled_rows(9, "positive", t, rows, size) for t in range(1, n_iter + 1)])
     for start in range(0, len(visited) - n + 1, n):
         assert sorted(visited[start : start + n]) == rows.tolist()
+
+
+def test_every_order_of_a_pass_is_as_likely():
+    orders = [tuple(shuffled_rows(5, "negative", t, np.arange(4), 4).tolist()) for t in range(1, 2401)]
+    counts = [orders.count(order) for order in permutations(range(4))]
+    # 24 orders, 100 of each expected; one fixed seed in a thousand would fail here, and this one does not.
+    assert sum(counts) == 2400
+    assert stats.chisquare(counts).pvalue > 1e-3
+
+
+@given(st.sets(st.integers(0, 10_000), min_size=1, max_size=30), st.integers(1, 60), st.integers(1, 1000))
+def test_rows_come_from_the_source_only(source_rows, size, t):
+    rows = np.array(sorted(source_rows))
+    for draw in (batch_rows, shuffled_rows):
+        drawn = draw(9, "positive", t, rows, size)
+        assert drawn.shape == (size,)
+        assert set(drawn.tolist()) <= source_rows
 
 
 def test_every_source_has_a_batch_of_its_size_and_draws_of_its_own():
@@ -241,6 +333,17 @@ def test_draws_and_passes_are_numpys():
     np.testing.assert_array_equal(np.concatenate(visited)[:140], np.concatenate(orders)[:140])
 
 
+def test_a_batch_is_the_callers_own():
+    before = batch_rows(1, "positive", 1, np.arange(9), 4).copy()
+    batch_rows(1, "positive", 1, np.arange(9), 4)[:] = -1
+    np.testing.assert_array_equal(batch_rows(1, "positive", 1, np.arange(9), 4), before)
+
+
+def test_more_rows_are_drawn_independently():
+    rows = np.arange(MOST_SHUFFLED + 1)
+    np.testing.assert_array_equal(shuffled_rows(3, "unlabeled", 2, rows, 50), batch_rows(3, "unlabeled", 2, rows, 50))
+
+
 # --- the automatic step
 
 
@@ -272,6 +375,19 @@ def test_kept_features_give_the_same_step_as_blocks(make_task, dtype, rel, monke
     assert kept == pytest.approx(step_sizes(make_task(dtype=dtype, **given)).automatic, rel=rel)
 
 
+@each("kernel", [Gaussian(0.7), Gaussian(0.02), DotProduct(0.2, "3")])
+@each("m, B", [(256, 64), (2, 64), (256, 2)])
+@each("scale", [0.3, 1.0])
+def test_steps_up_to_the_automatic_one_do_not_grow(make_task, labeled_points, kernel, m, B, scale):
+    X, _ = labeled_points
+    task = make_task(X=scale * X, kernel=kernel, n_features=m, batch_size=B, step_size=None, n_iter=120, lam=1e-3)
+    settle_step(task)
+    model = task.new_model()
+    list(solve(task, model))
+    assert len(model) == 120
+    assert np.abs(model.evaluate(task.X)).max() < 20.0
+
+
 @pytest.mark.parametrize(("of_largest", "grows"), [(0.7, False), (2.0, True)])
 def test_the_iterate_grows_above_the_largest_step(make_task, of_largest, grows):
     task = make_task(n_features=256, batch_size=64, n_iter=100, lam=1e-2)
@@ -279,6 +395,15 @@ def test_the_iterate_grows_above_the_largest_step(make_task, of_largest, grows):
     model = task.new_model()
     list(solve(task, model))
     assert (np.abs(model.evaluate(task.X)).max() > 1e3) == grows
+
+
+def test_few_features_and_small_batches_get_smaller_steps(make_task):
+    of = [
+        step_sizes(make_task(n_features=m, batch_size=B, step_size=None)).automatic
+        for m, B in ((512, 128), (2, 128), (512, 1))
+    ]
+    assert of[1] < of[0] / 1.5
+    assert of[2] < of[0] / 1.5
 
 
 def test_a_hinge_loss_goes_by_its_slope(make_task):
@@ -375,6 +500,19 @@ def test_a_run_can_be_steered_to_the_automatic_step_and_away_from_it():
     np.testing.assert_array_equal(again.history.column("objective"), run.history.column("objective"))
 
 
+@every_setting
+def test_theory_has_words_for_a_step_that_is_not_known_yet(name):
+    spec = short(name)
+    assert all(assumption.sentence for assumption in theory_of(spec).assumptions)
+    assert all(assumption.holds for assumption in theory_of(kept_to(spec)).assumptions[:2])
+
+
+def test_of_very_many_features_a_part_is_looked_at(monkeypatch):
+    monkeypatch.setattr(automatic_step, "MOST_FEATURES", 64)
+    few, many = (Run(short("auc", n_features=m)).engine.automatic_step for m in (64, 256))
+    assert few == many
+
+
 # --- the mean of the second half
 
 
@@ -449,6 +587,21 @@ def test_the_average_at_the_batch_points_is_that_of_the_iterates_before_the_step
             np.testing.assert_allclose(iterate.average[source], expected, rtol=1e-10, atol=1e-13)
 
 
+@pytest.mark.parametrize("with_variance", [False, True])
+def test_points_that_join_late_have_the_same_average(make_task, with_variance):
+    task = make_task(n_iter=9, average_after=4)
+    model = task.new_model()
+    early = Carried(task.X, model, with_variance=with_variance, average_after=4)
+    steps = solve(task, model, carried=[early])
+    for _ in range(7):
+        next(steps)
+    late = Carried(task.X, model, with_variance=with_variance, average_after=4)
+    np.testing.assert_allclose(late.average, early.average, rtol=1e-10, atol=1e-13)
+    list(steps)
+    expected = model.tail_average(5).evaluate(task.X)
+    np.testing.assert_allclose(early.average, expected, rtol=1e-10, atol=1e-13)
+
+
 def test_a_run_without_an_average_has_the_same_bits_as_one_with(make_task):
     plain, averaged = make_task(n_iter=9, dtype="float32"), make_task(n_iter=9, dtype="float32", average_after=4)
     models = [task.new_model() for task in (plain, averaged)]
@@ -517,6 +670,15 @@ def test_a_run_records_the_average_only_where_its_spec_asks_for_it(name):
     assert plain.result is plain.model
 
 
+def test_the_average_is_measured_at_every_sixteenth_iteration():
+    spec = averaged_spec("auc")
+    run = Run(replace(spec, solver=replace(spec.solver, n_iter=40)))
+    run.advance()
+    column = run.history.column("objective_average")
+    assert np.isfinite(column).all()  # rows in between hold what was measured last
+    assert (np.flatnonzero(np.diff(column)) + 2).tolist() == [16, 32, 40]
+
+
 @every_setting
 def test_a_steered_run_is_replayed_with_its_average(name):
     run = Run(averaged_spec(name))
@@ -566,6 +728,13 @@ def test_in_double_precision_no_number_overflows_but_the_run_ends_as_diverged(se
     run = Run(diverging(setting, step_size=step_size, lam=lam, n_iter=2000))
     run.advance()
     assert run.stop_reason is StopReason.DIVERGED
+
+
+def test_the_bound_of_weights_whose_square_is_too_large_is_infinite():
+    twin = ExactTwin(Gaussian(), np.zeros((1, 2)))
+    with np.errstate(over="ignore"):
+        twin.advance(np.zeros((1, 2)), np.array([1e200]), 1.0, 1.0)
+        assert twin.bound() == np.inf
 
 
 def steered_too_far(setting):
@@ -622,6 +791,15 @@ def test_a_mini_batch_tells_of_the_function_before_its_step(monkeypatch):
     assert run.stop_reason is StopReason.DIVERGED
     assert run.history.column("objective")[21] < run.start_objective()
     assert run.model_t == 21
+
+
+@pytest.mark.parametrize("setting", STOCHASTIC)
+def test_a_run_that_only_grew_stands_at_its_start(setting):
+    run = Run(diverging(setting, step_size=1e6, lam=1000.0))
+    run.advance()
+    assert (run.model_t, len(run.model)) == (0, 0)
+    for name, values in state(run).items():
+        assert not np.any(values), name
 
 
 @pytest.mark.parametrize("setting", STOCHASTIC)

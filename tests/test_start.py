@@ -9,8 +9,9 @@ from four_estimators import make, moons_with_few_labels
 from sklearn.datasets import make_moons
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
+from dsgcore.core.parameters import ParameterError
 from dsgcore.kernels import Gaussian, features
-from dsgcore.problems import PROBLEMS, SemiSupervisedAUC
+from dsgcore.problems import PROBLEMS, SemiSupervisedAUC, SemiSupervisedOrdinal
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.solver.loop import solve
 from dsgcore.solver.plan import Plan
@@ -118,6 +119,13 @@ def test_a_support_vector_machine_has_no_gap_to_its_dual(kind):
     np.testing.assert_array_equal(risk.is_counted, [True, True, False])
 
 
+def test_a_support_vector_machine_without_a_ridge_has_finite_weights():
+    X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
+    risk = SourceHinge(np.array([1.0, 1.0]), np.array([1.0, -1.0]))
+    a = risk.solution(np.stack([y / 2, (1 - y) / 2], axis=1), X @ X.T, 0.0)
+    np.testing.assert_allclose(X @ X.T @ a, X[:, 0], atol=2e-3)  # the hard margin's
+
+
 @each("cls", (*STARTED, QS3ORAO))
 def test_auto_is_the_exact_start_for_few_labels_where_kernel_and_ridge_are_the_defaults(cls):
     for n_labeled, given, start, tol in (
@@ -133,6 +141,13 @@ def test_auto_is_the_exact_start_for_few_labels_where_kernel_and_ridge_are_the_d
         )
         assert automatic.n_iter_ == named.n_iter_
         np.testing.assert_array_equal(automatic.decision_function(X), named.decision_function(X))
+
+
+def test_two_parts_equal_one_fit():
+    X, _, few = moons_with_few_labels(100)
+    whole = make(start="exact", n_iter=20, dtype="float64").fit(X, few)
+    parts = make(start="exact", n_iter=10, dtype="float64").partial_fit(X, few, classes=[0, 1]).partial_fit(X, few)
+    np.testing.assert_allclose(parts.model_.evaluate(X), whole.model_.evaluate(X), rtol=1e-9, atol=1e-11)
 
 
 def test_a_started_run_continues_from_its_checkpoint_and_its_model_from_a_file(tmp_path):
@@ -155,10 +170,20 @@ def test_a_started_run_continues_from_its_checkpoint_and_its_model_from_a_file(t
             make(n_iter=20, **other).fit(X, few, **how)
 
 
+def test_another_start_is_refused():
+    X, _, few = moons_with_few_labels(100)
+    with pytest.raises(ParameterError, match="start must be one of auto, exact or null, got 'warm'"):
+        make(start="warm").fit(X, few)
+
+
 # --- the ridge "auto": from the number of points, and for pairs from the share of positives
 
 
 ROWS = {"similar": np.arange(200), "unlabeled": np.arange(500)}
+
+
+def test_it_is_half_of_one_over_the_smallest_source():
+    assert SemiSupervisedOrdinal().usual_ridge({"a": np.arange(20), "b": np.arange(50)}) == 0.025
 
 
 @each(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 import pytest
 from cases import each, some
 from clocks import use_steady_clock
 from numpy.typing import NDArray
-from opened_pages import bench_of, click_like_a_browser, open_auc
+from opened_pages import bench_of, click_like_a_browser, left_in_browser, open_auc
 from scipy import stats
 from sklearn.datasets import make_moons
 from sklearn.metrics import roc_auc_score
@@ -18,7 +20,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
-from dsgcore.core.metrics import Difference, Effect
+from dsgcore.core.metrics import Difference, Effect, accuracy_half_width
 from dsgcore.experiments import (
     SETTINGS,
     Run,
@@ -32,6 +34,7 @@ from dsgcore.experiments import (
 from dsgcore.experiments.engine import ENGINES
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.model_selection import Calibrated, FoldError, Suggestion, suggest
+from dsgcore.settings import profile_of
 from dsgcore.tuning.search import Search, Subject, rounds
 from dsgcore.tuning.suggesting import _space_of
 from pages.workbench import suggest_view
@@ -119,6 +122,40 @@ def test_a_score_that_is_no_accuracy_must_be_better_over_the_folds():
     assert f"± {clear.gain.half_width:.4f} from the current values (95 % over 5 folds" in clear.sentence()
 
 
+@pytest.mark.usefixtures("steady_clock")
+def test_an_accuracy_must_be_better_over_the_points_held_out():
+    own = np.arange(100).reshape(5, 20) % 4 != 0  # in each fold it has 0, 4, 8, 12 and 16 wrong
+    others = own.copy()
+    others[:, [4, 8, 12]] = True
+    others[:, [6, 10]] = False
+    # Fifteen points won and ten lost; over the folds, where one more is right in each, that would be beyond doubt.
+    unclear = Search(Scored(others, own), 100.0, 0).carry_out()
+    assert unclear.parameters == {}
+    assert unclear.gain.mean == pytest.approx(0.05)
+    assert unclear.gain.half_width == pytest.approx(accuracy_half_width(others.ravel(), own.ravel()))
+    assert (unclear.gain.n, unclear.gain.unit) == (100, "held-out points")
+    others[:, 10] = True
+    clear = Search(Scored(others, own), 100.0, 0).carry_out()
+    assert clear.parameters["drawn"] >= 0
+    assert "95 % over 100 held-out points" in clear.sentence()
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_of_few_points_an_accuracy_is_compared_over_the_folds():
+    own = np.arange(20).reshape(5, 4) % 4 != 0
+    found = Search(Scored(np.ones_like(own), own), 100.0, 0).carry_out()
+    assert found.gain.unit == "folds"
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_what_cannot_be_fitted_is_never_preferred():
+    found = Search(Scored(np.full((5, 1), -np.inf), OWN, NAMED), 100.0, 0).carry_out()
+    assert found.parameters == {}
+    assert found.gain.effect is None
+    poor = Search(Scored(np.ones((5, 20), dtype=bool), np.full((5, 1), -np.inf)), 100.0, 0).carry_out()
+    assert poor.gain.effect is None
+
+
 KINDS = {
     QS3ORAO: np.where(np.arange(400) < 90, np.arange(400) % 3, -1),
     TSGS3VM: SEEN,
@@ -178,6 +215,26 @@ def test_what_cannot_be_asked_is_said_in_a_sentence():
 
 
 @pytest.mark.usefixtures("steady_clock")
+def test_several_classes_that_no_straight_lines_separate_get_random_features():
+    ring = np.random.default_rng(0).integers(0, 3, 300)
+    angle = np.random.default_rng(1).uniform(0, 2 * np.pi, 300)
+    points = (1.0 + ring)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    alone = PS3VT(random_state=0, n_iter=200)
+    found = suggest(alone, points, np.where(np.arange(300) < 120, ring, -1), seconds=20.0)
+    assert {"feature_map": "fourier", "n_features": 512} in [dict(one.parameters) for one in found.tried]
+    assert found.parameters["feature_map"] == "fourier"
+    assert found.gain.mean > 0.2
+
+
+def test_a_search_does_not_warn_that_its_shortened_fits_have_not_converged():
+    estimator = of(TSGS3VM).set_params(n_iter=1000, tol=1e-9)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        suggest(estimator, X, SEEN, seconds=0.3)
+    assert [str(warning.message) for warning in said] == []
+
+
+@pytest.mark.usefixtures("steady_clock")
 def test_the_table_has_every_candidate_with_its_gain_over_the_own_values():
     found = suggest(of(QSGS2AUC), X, SEEN, seconds=20.0)
     table = found.table
@@ -204,6 +261,33 @@ def test_a_search_follows_from_the_random_state_and_goes_on_where_it_was():
     assert len(said) == len(set(said))
     assert more.tried[0].mean >= max(one.mean for one in first.tried if one.n_iter == more.tried[0].n_iter)
     assert again.go_on(3.0).parameters == more.parameters
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_a_search_that_goes_on_scores_nothing_twice():
+    asked, numbers = [], count()
+
+    class Counted(Scored):
+        def draw(self, drawn):
+            return {"drawn": next(numbers)}
+
+        def score(self, parameters, share, fold, until):
+            asked.append((str(parameters), share, fold))
+            return super().score(parameters, share, fold, until)
+
+    search = Search(Counted(SLIGHTLY, OWN, NAMED), 1000.0, 0)
+    search.carry_out()
+    search.go_on(1000.0)
+    assert len(asked) == len(set(asked))
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_a_search_goes_on_after_a_time_that_was_too_short_for_a_round():
+    search = Search(Scored(SLIGHTLY + 0.05, OWN), 0.1, 0)
+    assert search.carry_out().parameters == {}
+    found = search.go_on(100.0)
+    assert found.parameters
+    assert found.tried[0].parameters == found.parameters
 
 
 @each("last, measured", ((3, [("abcd", 1), ("ab", 2)]), (2, [("abcd", 1), ("ab", 2)]), (1, [("abcd", 1)])))
@@ -258,6 +342,23 @@ def test_every_setting_gets_values_that_its_spec_can_have(setting):
     assert np.isfinite(found.score)
 
 
+@pytest.mark.ci
+@pytest.mark.usefixtures("slow_clock")
+def test_a_bad_width_is_put_right_and_the_test_points_agree():
+    spec = spec_of("auc", kernel={"sigma": 5000.0}, solver={"n_iter": 100})
+    spec = replace(spec, data=replace(spec.data, n_labeled=150))
+    split = load_split(spec)
+    found = suggest_values(spec, split, seconds=400.0)
+    assert found.gain.low > 0
+    assert found.parameters["sigma"] < 5000.0
+    scores = []
+    for one in (spec, with_values(spec, found.parameters)):
+        run = Run(one, split)
+        run.advance()
+        scores.append(run.history.last()["score_test"])
+    assert scores[1] > scores[0] + 0.05
+
+
 @pytest.mark.usefixtures("slow_clock")
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_hidden_labels_and_test_points_change_nothing(setting):
@@ -281,12 +382,32 @@ def test_in_the_background_it_is_the_same_search_and_its_time_is_kept():
     assert "round" in job.progress[1]
 
 
+def test_a_search_that_is_given_up_ends_at_once():
+    spec = spec_of("auc")
+    with JobQueue(1) as queue:
+        job = begin_suggesting(queue, spec, load_split(spec), 60.0)
+        job.cancel()
+        assert job.wait(10)
+        assert job.state is JobState.CANCELLED
+
+
 def test_too_few_labels_are_said_before_anything_begins():
     few = Spec.from_dict({"setting": "auc", "data": {"name": "two_moons", "n": 100, "n_labeled": 2}})
     with pytest.raises(FoldError, match="labeled points must be at least 5"):
         suggest_values(few, load_split(few))
     with pytest.raises(ParameterError, match="seconds must be"):
         suggest_values(spec_of("auc"), load_split(spec_of("auc")), seconds=0.0)
+
+
+def test_more_points_than_are_looked_at_keep_all_labels():
+    spec = Spec.from_dict({"setting": "auc", "data": {"name": "two_moons", "n": 40_000, "n_labeled": 100}})
+    from dsgcore.experiments.suggesting import MOST_POINTS, _seen
+
+    seen = _seen(load_split(spec))
+    assert len(seen.X_train) == MOST_POINTS
+    assert len(seen.labeled) == 100
+    assert not len(seen.X_test)
+    assert np.array_equal(seen.y_hidden, seen.y_train)
 
 
 # --- on a page
@@ -312,6 +433,44 @@ def panel(app):
 def when_done(app, name="auc"):
     assert bench_of(app, name).suggested.job.wait(SECONDS)
     return app.run()
+
+
+@pytest.mark.ci
+def test_values_are_found_for_a_poor_kernel_set_at_a_click_set_back_or_searched_further(monkeypatch):
+    app = open_auc(**POOR)
+    before = bench_of(app).asked
+    app.selectbox(key="suggest-seconds").select(10)
+    app = when_done(app.button(key="suggest-values").click().run())
+    found = bench_of(app).suggested.job.result
+    assert found.gain.low > 0
+    assert "Inverse bandwidth 5000 →" in panel(app)
+    assert f"{found.gain.mean:+.3f} ({found.gain.low:+.3f} to {found.gain.high:+.3f}, 95 % over 5 folds)" in panel(app)
+    table = app.dataframe[0].value
+    assert len(table) == len(found.tried)
+    assert "current" in set(table[""])
+    app = app.button(key="suggest-set").click().run()
+    assert app.session_state["sigma"] == found.parameters["sigma"]
+    asked = bench_of(app).asked
+    assert asked.kernel.sigma == found.parameters["sigma"]
+    assert asked.data == before.data
+    assert left_in_browser(app)["kernel.sigma"] == f"{found.parameters['sigma']:g}"
+    app = app.button(key="suggest-set").click().run()
+    assert bench_of(app).asked == before
+    last = len(found.tried)
+    app.selectbox(key=f"suggest-row-{last}").select(last).run()
+    app = app.button(key="suggest-use").click().run()
+    assert bench_of(app).asked.kernel.sigma == found.tried[-1].parameters.get("sigma", 5000)
+    app = app.button(key="suggest-set").click().run()
+    assert bench_of(app).asked == before
+    monkeypatch.setattr(suggest_view, "MORE", 1)
+    app = when_done(app.button(key="suggest-more").click().run())
+    more = bench_of(app).suggested.job.result
+    assert len(more.tried) > last
+    known = {(tuple(one.parameters.items()), one.n_iter): one.scores for one in more.tried}
+    assert [one for one in found.tried if known.get((tuple(one.parameters.items()), one.n_iter)) == one.scores]
+    app = app.button(key="suggest-close").click().run()
+    assert bench_of(app).suggested is None
+    assert "suggest-set" not in [button.key for button in app.button]
 
 
 def test_on_a_finished_run_every_button_of_a_suggestion_does_what_it_says(monkeypatch):
@@ -355,7 +514,47 @@ def test_a_gain_that_rounds_to_zero_is_said_to_be_none(gain, said):
     assert f"clearly better on held-out folds. {said} (" in words
 
 
+def test_a_difference_that_rounds_to_zero_has_no_sign():
+    assert [suggest_view.signed(value, 3) for value in (0.0004, -0.0004, -0.0006, 0.0)] == [
+        "0.000",
+        "0.000",
+        "-0.001",
+        "0.000",
+    ]
+
+
+@pytest.mark.ci
+def test_it_can_be_cancelled_and_goes_with_its_data():
+    app = open_auc(**POOR | {"solver.n_iter": "2000"})
+    app.selectbox(key="suggest-seconds").select(180)
+    app = app.button(key="suggest-values").click().run()
+    job = bench_of(app).suggested.job
+    assert app.button(key="suggest-values").disabled
+    app = app.button(key="suggest-cancel").click().run()
+    app = when_done(app)
+    assert "Cancelled after" in panel(app)
+    app = app.button(key="suggest-values").click().run()
+    job = bench_of(app).suggested.job
+    app.number_input(key="seed").set_value(7)
+    app = app.run()
+    assert job.wait(SECONDS)
+    assert bench_of(app).suggested is None
+
+
 def test_where_labels_are_too_few_a_sentence_says_so():
     app = open_auc(**POOR | {"data.n_labeled": "4"})
     app = app.button(key="suggest-values").click().run()
     assert "No suggestion is possible here: the number of labeled points must be at least 5" in panel(app)
+
+
+@each("name", SETTINGS)
+def test_every_setting_has_controls_for_all_that_is_suggested(name):
+    spec = default_spec(name)
+    offered = suggest_view.controls_for(SETTINGS[name], spec.data.name, spec.kernel.name)
+    own = spec.to_dict()
+    names = {
+        n
+        for n in profile_of(SETTINGS[name]).suggested
+        if any(n in own[part] for part in ("solver", "problem", "kernel"))
+    }
+    assert names <= set(offered)

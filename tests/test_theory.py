@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cases import each
-from opened_pages import OF_EACH_ENGINE, bench_of, open_page, run_of
+from opened_pages import OF_EACH_ENGINE, bench_of, open_auc, open_page, run_of
 
 from dsgcore import Run, Spec
 from dsgcore.experiments import SETTINGS, StopReason, as_in_paper, default_spec, kept_to, remedies, theory_of
@@ -13,6 +13,7 @@ from dsgcore.glossary import meaning
 from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.settings import profile_of
+from dsgcore.solver.plan import SCHEDULES, Change
 
 every_setting = each("setting", SETTINGS)
 
@@ -32,12 +33,27 @@ def test_all_assumptions_can_be_made_to_hold(setting, lam, schedule):
     assert kept_to(kept_to(spec)) == kept_to(spec)
 
 
+@every_setting
+def test_what_was_changed_on_the_way_is_forgotten(setting):
+    spec = kept_to(default_spec(setting)).with_change(Change(5, "lam", 0.3))
+    assert not theory_of(spec).holds
+    assert theory_of(kept_to(spec)).holds
+
+
 @each("setting", ["auc", "ordinal", "s3vm", "similar_unlabeled"])
 def test_what_cannot_be_made_to_hold_says_why(setting):
     plain = default_spec(setting).to_dict() | {"kernel": {"name": "dot_product"}}
     left = [a for a in theory_of(kept_to(Spec.from_dict(plain))).assumptions if not a.holds]
     assert len(left) == 1
     assert "Choose a kernel with bounded features" in left[0].why_not
+
+
+@each("setting", ["s3vm", "similar_unlabeled"])
+def test_the_step_stays_what_it_was_under_another_name_if_the_theorem_allows_it(setting):
+    spec = with_values(setting, solver={"step_size": 0.03})
+    before, after = spec.solver, kept_to(spec).solver
+    step = SCHEDULES[after.schedule](after.step_size, 1, after.n_iter)
+    assert step == pytest.approx(before.step_size, rel=0.005)
 
 
 @pytest.mark.ci
@@ -49,6 +65,11 @@ def test_a_run_that_keeps_to_the_theorem_goes_well(setting):
     objectives = run.history.column("objective")
     assert objectives[-1] < run.start_objective()
     assert np.isfinite(objectives).all()
+
+
+def test_a_theta_for_another_schedule_is_replaced_with_it():
+    spec = with_values("auc", solver={"step_size": 3.0, "lam": 0.5})
+    assert kept_to(spec).solver == replace(spec.solver, schedule="theta/t", step_size=3.0)
 
 
 NUMBERS = {
@@ -144,3 +165,15 @@ def finished(app):
             return live
         app.run()
     raise AssertionError("the run has not come to its end")
+
+
+@pytest.mark.ci
+def test_what_one_click_sets_and_can_cost_is_said_before_and_what_it_has_cost_afterwards():
+    app = open_auc(**{"view.speed": "instant"})
+    assert "Regularisation: 0.001 → 0.2" in captions(app)
+    assert "The test score can fall" in captions(app)
+    before = finished(app).run.history.last()["score_test"]
+    app = app.button(key="keep-to").click().run()
+    live = finished(app)
+    assert f"Test AUC {live.run.history.last()['score_test']:.3f}; the previous run" in captions(app)
+    assert f"reached {before:.3f}" in captions(app)
