@@ -34,7 +34,7 @@ FOOTER = "DSG Lab"
 # Modules whose classes are parts of others, and no results.
 INTERNAL = (
     *("dsgcore.core.parameters", "dsgcore.kernels.features", "dsgcore.baselines.base", "dsgcore.data.reading.file"),
-    *("dsgcore.solver.start", "dsgcore.solver.plan"),
+    *("dsgcore.solver.start", "dsgcore.solver.task"),
 )
 
 

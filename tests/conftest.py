@@ -24,8 +24,7 @@ from streamlit.util import calc_hash
 from dsgcore.data.reading import take_steps
 from dsgcore.kernels import Gaussian
 from dsgcore.problems import SemiSupervisedAUC
-from dsgcore.solver.plan import Plan
-from dsgcore.solver.task import Task
+from dsgcore.solver.task import Plan, Task
 from dsgcore.studies import Store
 from pages.session.bench import Bench
 from pages.shell.streamlit_gaps import ignore_pages_folder

@@ -20,7 +20,8 @@ def make_model(sizes=SIZES, dtype="float64", d=3, seed=6, kernel=None):
     rng = np.random.default_rng(0)
     model = Expansion(kernel or Gaussian(0.7), seed, d, np.dtype(dtype))
     for m, decay in zip(sizes, DECAYS, strict=False):
-        model.append(np.stack([rng.random(m), rng.uniform(-0.5, 0.5, m)]).astype(dtype), decay)
+        model.blocks.append(np.stack([rng.random(m), rng.uniform(-0.5, 0.5, m)]).astype(dtype))
+        model.decays.append(decay)
     return model
 
 

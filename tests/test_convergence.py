@@ -27,7 +27,7 @@ from dsgcore.experiments import (
 )
 from dsgcore.settings import profile_of
 from dsgcore.solver.exact import DiagnosticsError
-from dsgcore.solver.plan import Change
+from dsgcore.solver.task import Change
 from dsgcore.studies import Store, StudyRuns, Trajectories, carry_out, convergences, price_of
 from pages.studies.examples import example_of_ways
 from pages.studies.study_charts import short_number

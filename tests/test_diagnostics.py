@@ -32,7 +32,6 @@ from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, SimilarUnlabeled
 from dsgcore.problems.thresholds import mean_auc
-from dsgcore.solver.carried import AllPoints, Carried
 from dsgcore.solver.exact import (
     MAX_EXACT_POINTS,
     DiagnosticsError,
@@ -44,9 +43,8 @@ from dsgcore.solver.exact import (
     exact_optimum,
     slope,
 )
-from dsgcore.solver.loop import solve
-from dsgcore.solver.plan import Plan
-from dsgcore.solver.task import Task
+from dsgcore.solver.loop import AllPoints, Carried, solve
+from dsgcore.solver.task import Plan, Task
 from dsgcore.studies import Pool, Store, Study, StudyRuns, carry_out
 from dsgcore.studies.processes import make_run
 from pages.studies import study_charts as charts

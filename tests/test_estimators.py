@@ -33,10 +33,8 @@ from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.problems.thresholds import mean_auc, thresholds
-from dsgcore.solver.carried import end_of_stage
-from dsgcore.solver.loop import solve
-from dsgcore.solver.plan import Plan
-from dsgcore.solver.task import SAMPLING, Task
+from dsgcore.solver.loop import end_of_stage, solve
+from dsgcore.solver.task import SAMPLING, Plan, Task
 
 # Without the library's additions to the papers.
 AS_PRINTED = {"lam": 1e-2, "step_size": 0.5, "average": None}

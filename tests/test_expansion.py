@@ -4,8 +4,9 @@ from cases import each
 from saved_models import assert_refused, edited, make_model, parts, saved
 
 from dsgcore import load_model
+from dsgcore.core.sampling import generator
 from dsgcore.core.threads import n_workers, pausing, set_workers
-from dsgcore.kernels import KERNELS, Gaussian, block_frequencies
+from dsgcore.kernels import KERNELS, Gaussian
 from dsgcore.kernels.features import coefficients
 from dsgcore.solver import model as expansion
 
@@ -40,7 +41,7 @@ def test_a_prefix_is_the_model_at_that_iteration(X, t):
     prefix = model.prefix(t)
     assert len(prefix) == len(prefix.decays) == t
     assert (prefix.evaluate(X) == model.evaluate(X, t)).all()
-    prefix.append(np.ones((2, 3)), 0.5)
+    prefix.blocks.append(np.ones((2, 3)))
     assert len(model) == 5, "going on with a prefix must leave the model as it is"
 
 
@@ -129,7 +130,8 @@ def test_save_and_load_give_back_every_bit(X, dtype, sizes):
 
 def test_a_loaded_model_can_be_gone_on_with():
     model = load_model(saved(make_model(())))
-    model.append(np.ones((2, 4), dtype=model.dtype), 1.0)
+    model.blocks.append(np.ones((2, 4), dtype=model.dtype))
+    model.decays.append(1.0)
     assert len(model) == len(model.decays) == 1
 
 
@@ -215,16 +217,20 @@ def test_a_changed_fingerprint_is_refused(change):
 # The cache of frequencies.
 
 
+def emptied(monkeypatch, most):
+    monkeypatch.setattr(expansion, "_cache", expansion._Cache(most))
+    return expansion._cache
+
+
 def test_many_points_use_the_frequencies_of_the_run_and_add_none(monkeypatch, X):
-    cache = expansion._FrequencyCache(max_bytes=2**20)
-    monkeypatch.setattr(expansion, "_frequency_cache", cache)
+    cache = emptied(monkeypatch, 2**20)
     model, many = make_model(), np.resize(X, (expansion.POINTS_OF_CACHE + 1, 3))
     model.evaluate(many)
     assert not cache.blocks
     for t, block in enumerate(model.blocks[:2], start=1):
         model.frequencies(t, block.shape[1])
     expected, drawn = model.evaluate(X), []
-    monkeypatch.setattr(expansion, "block_frequencies", lambda *key: drawn.append(key[2]) or block_frequencies(*key))
+    monkeypatch.setattr(expansion, "generator", lambda *key: drawn.append(key[2]) or generator(*key))
     for key in [key for key in cache.blocks if key[2] > 2]:
         del cache.blocks[key]
     np.testing.assert_array_equal(model.evaluate(many)[: len(X)], expected)
@@ -232,21 +238,20 @@ def test_many_points_use_the_frequencies_of_the_run_and_add_none(monkeypatch, X)
     assert len(cache.blocks) == 2
 
 
-def test_the_cache_stays_within_its_bytes_and_keeps_what_was_used_last(X):
-    cache = expansion._FrequencyCache(max_bytes=3 * 2 * 100 * 4)
-    kernel, dtype = Gaussian(1.0), np.dtype(np.float32)
+def test_the_cache_stays_within_its_bytes_and_keeps_what_was_used_last(monkeypatch):
+    cache, model = emptied(monkeypatch, 3 * 2 * 100 * 4), expansion.Expansion(Gaussian(1.0), 0, 2)
     for t in range(1, 20):
-        W = cache.get(kernel, 0, t, 2, 100, dtype)
-        assert cache.get(kernel, 0, t, 2, 100, dtype) is W
-        assert cache.used == sum(block.nbytes for block in cache.blocks.values()) <= cache.max_bytes
+        W = model.frequencies(t, 100)
+        assert model.frequencies(t, 100) is W
+        assert cache.used == sum(block.nbytes for block in cache.blocks.values()) <= cache.most
     assert [key[2] for key in cache.blocks] == [17, 18, 19]
-    cache.get(kernel, 0, 17, 2, 100, dtype)
-    cache.get(kernel, 0, 20, 2, 100, dtype)
+    model.frequencies(17, 100)
+    model.frequencies(20, 100)
     assert [key[2] for key in cache.blocks] == [19, 17, 20]
-    again = cache.get(kernel, 0, 21, 2, 100, dtype, is_kept=False)
-    assert again is not cache.get(kernel, 0, 21, 2, 100, dtype, is_kept=False)
+    assert model.frequencies(21, 100, is_kept=False) is not model.frequencies(21, 100, is_kept=False)
     assert [key[2] for key in cache.blocks] == [19, 17, 20]
-    assert cache.get(kernel, 0, 17, 2, 100, dtype, is_kept=False) is cache.blocks[kernel, 0, 17, 2, 100, dtype]
+    W = model.frequencies(17, 100, is_kept=False)
+    assert any(W is kept for kept in cache.blocks.values())
 
 
 def test_frequencies_bigger_than_the_cache_are_drawn_and_not_kept():
@@ -272,7 +277,8 @@ def test_many_blocks_are_added_in_pieces_that_may_pause_between_them(monkeypatch
     X, rng, kernel = np.random.default_rng(1).normal(size=(2000, d)), np.random.default_rng(2), Gaussian(0.5)
     model = expansion.Expansion(kernel, 3, d, np.dtype(np.float64))
     for _ in range(30):
-        model.append(rng.random((2, 8)), 0.9)
+        model.blocks.append(rng.random((2, 8)))
+        model.decays.append(0.9)
     whole, added, most, pauses = model.evaluate(X), [], 5 * 2000 * 8, []
     evaluate = kernel.feature_map.evaluate
 

@@ -77,7 +77,7 @@ def test_it_writes_the_model_of_the_estimator_and_where_its_values_are_cut(point
 def test_a_run_goes_on_from_its_file_to_the_same_bits(points, tmp_path, monkeypatch, cls, dtype, batch_size):
     of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
     if batch_size > N:  # so many visits that all points are carried
-        monkeypatch.setattr("dsgcore.solver.carried.MAX_VISITS_PER_POINT", 10)
+        monkeypatch.setattr("dsgcore.solver.loop.MAX_VISITS_PER_POINT", 10)
     given = {**SMALL, **of_classes, "dtype": dtype, "batch_size": batch_size, "n_iter": 12, "random_state": 0}
     here, file, made = cls(**given).fit(*points), tmp_path / "run.npz", []
 

@@ -95,7 +95,8 @@ def test_the_amplitudes_are_those_that_count_now():
 def test_of_a_long_run_so_many_iterations_are_looked_at_and_no_more():
     model = made().model
     for _ in range(2 * MOST_BLOCKS):
-        model.append(model.blocks[0], 1.0)
+        model.blocks.append(model.blocks[0])
+        model.decays.append(1.0)
     found = amplitudes(model)
     assert len(found.t) == MOST_BLOCKS
     assert (found.t[0], found.t[-1]) == (1, len(model))

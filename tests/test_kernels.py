@@ -35,9 +35,8 @@ from dsgcore.kernels.features import (
 )
 from dsgcore.kernels.kernels import MATERN, MOST_ORTHOGONAL, DotProduct, Laplacian, Matern
 from dsgcore.multiclass.features import FixedFeatures, _frequencies
-from dsgcore.solver.carried import Carried
 from dsgcore.solver.exact import alpha
-from dsgcore.solver.loop import solve
+from dsgcore.solver.loop import Carried, solve
 
 # --- kernels
 
@@ -448,7 +447,7 @@ def test_pieces_cover_all_rows_once_at_multiples_of_the_tile(workers):
 def test_a_piece_is_not_split_again_by_what_is_called_in_it(workers):
     workers(2)
     inner = []
-    for_each_piece(lambda part: inner.append(pieces(640, 64, 10**9)), pieces(640, 64, 640 * 1000))
+    for_each_piece(lambda part: inner.append(pieces(640, 64, 10**9)), 640, 64, 640 * 1000)
     assert len(inner) > 1
     assert inner == [[slice(0, 640)]] * len(inner)
     assert len(pieces(640, 64, 10**9)) == 10
@@ -529,7 +528,7 @@ def test_a_failure_in_a_worker_is_raised_here_and_blas_gets_its_threads_back(wor
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
         with pytest.raises(ArithmeticError, match="rows from 64"):
-            for_each_piece(fail, pieces(256, 64, 10**9))
+            for_each_piece(fail, 256, 64, 10**9)
         assert blas_threads() == before
 
 

@@ -28,7 +28,7 @@ from test_explore import opened
 
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS, Spec, SpecError, default_spec
-from dsgcore.solver.plan import Change
+from dsgcore.solver.task import Change
 from dsgcore.studies import Study, StudyError
 from pages.controls.controls import read_also
 from pages.controls.link import names_of, unknown_names

@@ -55,7 +55,8 @@ def test_expansions_of_every_kernel_are_read(name):
     model = Expansion(kernel, 3, 3)
     for m in (6, 11):
         block = np.random.default_rng(m).normal(size=(kernel.feature_map.BLOCK_ROWS, m))
-        model.append(block.astype(np.float32), 0.9)
+        model.blocks.append(block.astype(np.float32))
+        model.decays.append(0.9)
     again = load_model(saved(model))
     assert again.kernel == kernel
     assert same(model, again)

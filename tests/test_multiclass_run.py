@@ -19,7 +19,7 @@ from dsgcore.multiclass import cache as graphs
 from dsgcore.multiclass.cache import ScoredPoints
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.twin import KernelTwin
-from dsgcore.solver.plan import SCHEDULES
+from dsgcore.solver.task import SCHEDULES
 
 
 def small(**changes):

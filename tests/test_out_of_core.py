@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from cases import each
 
-from dsgcore.solver.carried import training_points
-from dsgcore.solver.loop import solve
+from dsgcore.solver.loop import solve, training_points
 from dsgcore.solver.model import Expansion
 
 N, D = 20_000, 30
@@ -54,7 +53,7 @@ def trained(task, model=None):
 
 
 def test_only_the_visited_rows_are_read_and_the_bits_are_those_of_memory(stored, task_of, monkeypatch):
-    monkeypatch.setattr("dsgcore.solver.carried.ROWS_READ_AT_ONCE", 7)
+    monkeypatch.setattr("dsgcore.solver.loop.ROWS_READ_AT_ONCE", 7)
     file, X = stored
     mapped = np.load(file, mmap_mode="r").view(Watched)
     mapped.asked = set()
@@ -82,11 +81,11 @@ def test_the_file_is_never_copied(stored, task_of, as_view):
 
 @pytest.mark.parametrize("n_iter", [6, 10**6])
 def test_all_points_of_a_memory_map_are_never_carried(stored, task_of, monkeypatch, n_iter):
-    monkeypatch.setattr("dsgcore.solver.carried.VisitedPoints", lambda task, model, first, **how: "visited")
+    monkeypatch.setattr("dsgcore.solver.loop.VisitedPoints", lambda task, model, first, **how: "visited")
     file, X = stored
     task = task_of(np.load(file, mmap_mode="r"), n_iter=n_iter)
     assert training_points(task, task.new_model()) == "visited"
-    monkeypatch.setattr("dsgcore.solver.carried.AllPoints", lambda task, model: "all")
+    monkeypatch.setattr("dsgcore.solver.loop.AllPoints", lambda task, model: "all")
     if n_iter > 6:
         assert training_points(replace(task, X=X), task.new_model()) == "all"
 
@@ -96,7 +95,8 @@ def test_prediction_takes_a_memory_map_a_piece_at_a_time(stored, make_task, monk
     file, X = stored
     model = Expansion(make_task().kernel, 1, D)
     for _ in range(3):
-        model.append(np.random.default_rng(0).random((2, 20), dtype=np.float32), 0.9)
+        model.blocks.append(np.random.default_rng(0).random((2, 20), dtype=np.float32))
+        model.decays.append(0.9)
     mapped = np.load(file, mmap_mode="r")
     model.evaluate(mapped[:5])
     tracemalloc.start()

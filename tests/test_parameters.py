@@ -28,8 +28,8 @@ from dsgcore.experiments.settings import SETTINGS, DataSpec, DiagnosticsSpec, St
 from dsgcore.kernels import KERNELS, Gaussian
 from dsgcore.problems import PROBLEMS
 from dsgcore.solver.parameters import SOLVER_PARAMETERS, SolverParameters
-from dsgcore.solver.plan import Change, Plan
 from dsgcore.solver.stopping import Stopping
+from dsgcore.solver.task import Change, Plan
 from dsgcore.studies import Study
 
 REAL = Real("lam", 0.5, low=0.0, high=2.0)

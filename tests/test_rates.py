@@ -31,11 +31,9 @@ from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.solver.automatic_step import settle_step
-from dsgcore.solver.carried import AllPoints
 from dsgcore.solver.exact import DualCoefficients, GradientNorm, exact_optimum, slope
-from dsgcore.solver.loop import Iterate, solve
-from dsgcore.solver.plan import Plan
-from dsgcore.solver.task import Task
+from dsgcore.solver.loop import AllPoints, Iterate, solve
+from dsgcore.solver.task import Plan, Task
 
 pytestmark = pytest.mark.weekly
 

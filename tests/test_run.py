@@ -31,7 +31,7 @@ from dsgcore.kernels import KERNELS
 from dsgcore.problems import PROBLEMS
 from dsgcore.settings import profile_of
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
-from dsgcore.solver.plan import Change
+from dsgcore.solver.task import Change
 from dsgcore.studies.processes import make_run
 
 

@@ -529,7 +529,7 @@ def test_long_work_lets_others_in_between():
 
     with turns.turn():
         thread = in_thread(short)
-        for_each_piece(long_piece, [slice(0, 1)])
+        for_each_piece(long_piece, 1, 1, 1)
         order.append("long")
     thread.join(LONG)
     assert order == ["short", "long"]
@@ -554,12 +554,12 @@ def test_so_many_compute_at_once():
 def test_work_pauses_between_pieces_in_the_callers_thread():
     seen = []
     with pausing(lambda: seen.append(threading.get_ident())):
-        for_each_piece(lambda part: None, [slice(i, i + 1) for i in range(4)])
-        for_each_piece(lambda part: for_each_piece(lambda inner: None, [part]), [slice(0, 1)])
+        for_each_piece(lambda part: None, 4, 1, 10**9)
+        for_each_piece(lambda part: for_each_piece(lambda inner: None, 1, 1, 1), 1, 1, 1)
     assert seen
     assert set(seen) == {threading.get_ident()}
     before = len(seen)
-    for_each_piece(lambda part: None, [slice(0, 1)])
+    for_each_piece(lambda part: None, 1, 1, 1)
     assert len(seen) == before
 
 

@@ -38,11 +38,9 @@ from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.problems.supervised import Supervised
 from dsgcore.solver import automatic_step
 from dsgcore.solver.automatic_step import settle_step, step_sizes
-from dsgcore.solver.carried import AllPoints, Carried, VisitedPoints, training_points
 from dsgcore.solver.exact import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm, alpha
-from dsgcore.solver.loop import solve
-from dsgcore.solver.plan import SCHEDULES, Change, Plan
-from dsgcore.solver.task import Task
+from dsgcore.solver.loop import AllPoints, Carried, VisitedPoints, solve, training_points
+from dsgcore.solver.task import SCHEDULES, Change, Plan, Task
 
 
 def run(task, **carried_sets):

@@ -14,9 +14,8 @@ from dsgcore.kernels import Gaussian, features
 from dsgcore.problems import PROBLEMS, SemiSupervisedAUC, SemiSupervisedOrdinal
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.solver.loop import solve
-from dsgcore.solver.plan import Plan
 from dsgcore.solver.start import SourceHinge, plan_start
-from dsgcore.solver.task import Task
+from dsgcore.solver.task import Plan, Task
 
 STARTED = (QSGS2AUC, TSGS3VM)
 

@@ -13,7 +13,7 @@ from dsgcore.glossary import meaning
 from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.settings import profile_of
-from dsgcore.solver.plan import SCHEDULES, Change
+from dsgcore.solver.task import SCHEDULES, Change
 
 every_setting = each("setting", SETTINGS)
 

@@ -24,8 +24,8 @@ from dsgcore.kernels.far_points import check_sizes
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.similar_unlabeled import SIMILAR, SimilarUnlabeled
 from dsgcore.solver.parameters import SolverParameters
-from dsgcore.solver.plan import SCHEDULES
 from dsgcore.solver.problem import UNLABELED, objective, unlabeled_rows
+from dsgcore.solver.task import SCHEDULES
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

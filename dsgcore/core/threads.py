@@ -104,7 +104,7 @@ def pieces(n: int, tile: int, evaluations: int) -> list[slice]:
 
     Inside another piece's work there are no other workers: the result is one piece.
     """
-    if evaluations < 2 * MIN_EVALUATIONS_PER_WORKER or _thread.is_at_work:
+    if _thread.is_at_work:
         return [slice(0, n)][: n > 0]
     n_tiles = -(-n // tile)
     most = 1 if _workers.count == 1 else PIECES_PER_WORKER * _workers.count
@@ -114,19 +114,19 @@ def pieces(n: int, tile: int, evaluations: int) -> list[slice]:
     return [slice(a, b) for a, b in zip(edges, [*edges[1:], n], strict=False)]
 
 
-def for_each_piece(work: Callable[[slice], None], parts: list[slice]) -> None:
-    """Call `work` on every part; this thread and all free threads of the pool take one part after the other.
+def for_each_piece(work: Callable[[slice], None], n: int, tile: int, evaluations: int) -> None:
+    """Call `work` on the `pieces` of some rows; this thread and all free threads of the pool take one after the other.
 
-    Inside such work the calling thread takes all parts: a pool that waits for itself would never finish.
+    Little work is one piece, and so is all of it inside such work: a pool that waits for itself would never finish.
     """
     with single_threaded_blas():
-        if len(parts) > 1 and not _thread.is_at_work:
+        is_shared = evaluations >= 2 * MIN_EVALUATIONS_PER_WORKER and not _thread.is_at_work
+        if is_shared and len(parts := pieces(n, tile, evaluations)) > 1:
             _share(work, parts)
             return
-        for part in parts:
-            work(part)
-        if not _thread.is_at_work:
-            pause()
+        work(slice(0, n))
+        if not _thread.is_at_work and (wait := _pause.get()) is not None:
+            wait()
 
 
 def _share(work: Callable[[slice], None], parts: list[slice]) -> None:
@@ -155,22 +155,16 @@ def _share(work: Callable[[slice], None], parts: list[slice]) -> None:
 
 
 @cache
-def _blas() -> ThreadpoolController:
-    import scipy.linalg  # noqa: F401  (its BLAS is the one that compiled kernels call: it must be loaded to be found)
-
-    return ThreadpoolController().select(user_api="blas")
-
-
-def _may_limit() -> ThreadpoolController:
-    """Let this thread set the limit, and return what sets it.
+def _blas() -> tuple[ThreadpoolController, list[Callable[..., object]]]:
+    """Return what sets the limit, and functions to call before: they let this thread do it.
 
     From threadpoolctl 3.8 on, the first thread that sets a limit is the only one that can. Others are ignored in silence.
     """
-    blas = _blas()
-    for library in blas.lib_controllers:
-        if hasattr(library, "clear_controlling_thread"):
-            library.clear_controlling_thread(force=True)
-    return blas
+    import scipy.linalg  # noqa: F401  (its BLAS is the one that compiled kernels call: it must be loaded to be found)
+
+    blas = ThreadpoolController().select(user_api="blas")
+    name = "clear_controlling_thread"
+    return blas, [getattr(library, name) for library in blas.lib_controllers if hasattr(library, name)]
 
 
 _limit_lock, _limiters = threading.Lock(), list[Any]()
@@ -179,15 +173,20 @@ _limit_lock, _limiters = threading.Lock(), list[Any]()
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
     """Limit BLAS to one thread while at least one caller is inside; the last exit restores the earlier limit."""
+    blas, lets_this_thread = _blas()
     with _limit_lock:
-        _limiters.append(_limiters[0] if _limiters else _may_limit().limit(limits=1))
+        if not _limiters:
+            for let in lets_this_thread:
+                let(force=True)
+        _limiters.append(_limiters[0] if _limiters else blas.limit(limits=1))
     try:
         yield
     finally:
         with _limit_lock:
             limiter = _limiters.pop()
             if not _limiters:
-                _may_limit()  # the last one may be another thread than the first
+                for let in lets_this_thread:  # the last one may be another thread than the first
+                    let(force=True)
                 limiter.restore_original_limits()
 
 

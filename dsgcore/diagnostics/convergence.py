@@ -28,9 +28,8 @@ from dsgcore.diagnostics.references import (
 )
 from dsgcore.experiments import Spec, load_split, theory_of
 from dsgcore.settings import Constant, Measured, profile_of
-from dsgcore.solver.carried import AllPoints
 from dsgcore.solver.exact import DualCoefficients, ExactTwin, Reference, slope
-from dsgcore.solver.loop import Iterate, solve
+from dsgcore.solver.loop import AllPoints, Iterate, solve
 from dsgcore.solver.task import Task
 
 ERROR, DISTANCE, AVERAGE, NORM = "error", "distance", "average", "norm"

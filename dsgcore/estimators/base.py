@@ -45,15 +45,13 @@ from dsgcore.kernels.far_points import check_values, warn_of_rounding
 from dsgcore.kernels.features import in_precision
 from dsgcore.problems import Problem
 from dsgcore.solver.automatic_step import settle_step
-from dsgcore.solver.carried import training_points
 from dsgcore.solver.checkpoint import Checkpoint
-from dsgcore.solver.loop import Iterate, solve
+from dsgcore.solver.loop import Iterate, solve, training_points
 from dsgcore.solver.model import FEW_POINTS, Expansion
 from dsgcore.solver.parameters import SolverParameters
-from dsgcore.solver.plan import Plan, tail_start
 from dsgcore.solver.start import AUTOMATIC_START, EXACT, ITERATIONS, MOST_LABELS, OF_AUTOMATIC_START, plan_start
 from dsgcore.solver.stopping import TOL, Stopping, ValuesMean
-from dsgcore.solver.task import FIXED, FRESH, SAMPLING, SHUFFLED, Task
+from dsgcore.solver.task import FIXED, FRESH, SAMPLING, SHUFFLED, Plan, Task, tail_start
 
 Callback = Callable[[Iterate], object]
 # Two numbers are the same parameter up to this relative difference, such as one that a person has computed.

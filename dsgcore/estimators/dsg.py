@@ -25,9 +25,8 @@ from dsgcore.multiclass.softmax import softmax_blocks, weighted_blocks
 from dsgcore.multiclass.weights import Weights
 from dsgcore.problems.supervised import Supervised
 from dsgcore.solver.parameters import SolverParameters
-from dsgcore.solver.plan import tail_start
 from dsgcore.solver.problem import UNLABELED
-from dsgcore.solver.task import FIXED
+from dsgcore.solver.task import FIXED, tail_start
 
 
 @estimator

@@ -14,7 +14,7 @@ from dsgcore.experiments.data_of import FileStore, edited_split, load_split
 from dsgcore.experiments.history import History
 from dsgcore.experiments.run import Run, StopReason
 from dsgcore.experiments.spec import Spec
-from dsgcore.solver.plan import STEERABLE
+from dsgcore.solver.problem import STEERABLE
 
 # If a run ends so many times above its start, only its earlier part is worth drawing beside another.
 GROWN = 10.0

@@ -24,7 +24,7 @@ from dsgcore.experiments.history import History
 from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
 from dsgcore.problems import UNLABELED
-from dsgcore.solver.plan import Change, tail_start
+from dsgcore.solver.task import Change, tail_start
 
 # An average is evaluated at so many unlabeled points when a person looks at them.
 POINTS_SHOWN = 1000

@@ -45,8 +45,8 @@ from dsgcore.experiments.settings import (
 from dsgcore.kernels import KERNELS, Kernel
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.solver.parameters import SILENT, SolverParameters
-from dsgcore.solver.plan import STEERABLE, Change, Plan, tail_start
-from dsgcore.solver.task import FRESH
+from dsgcore.solver.problem import STEERABLE
+from dsgcore.solver.task import FRESH, Change, Plan, tail_start
 
 VERSION = 2
 

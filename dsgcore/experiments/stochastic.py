@@ -25,16 +25,14 @@ from dsgcore.experiments.spec import Spec
 from dsgcore.kernels.far_points import rounded_columns, too_far
 from dsgcore.problems import UNLABELED, Problem, objective
 from dsgcore.solver.automatic_step import StepSizes, settle_step, step_sizes
-from dsgcore.solver.carried import AllPoints, Carried, training_points
 from dsgcore.solver.exact import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
 from dsgcore.solver.gauges import PROBES, BatchSpread, Gauges
-from dsgcore.solver.loop import Iterate, solve
+from dsgcore.solver.loop import AllPoints, Carried, Iterate, solve, training_points
 from dsgcore.solver.model import Expansion
-from dsgcore.solver.plan import tail_start
 from dsgcore.solver.problem import unlabeled_rows
 from dsgcore.solver.start import plan_start
 from dsgcore.solver.stopping import Stopping, ValuesMean
-from dsgcore.solver.task import Task
+from dsgcore.solver.task import Task, tail_start
 
 # With at most this many training points, f is tracked at all of them, and the objective is that of the whole sample.
 # The shift that keeps the balance is computed from at most this many unlabeled points.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dsgcore.experiments import Run
 from dsgcore.explained.example import Example
 from dsgcore.solver.automatic_step import step_sizes
-from dsgcore.solver.plan import Step
+from dsgcore.solver.task import Step
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.cost import COORDINATES_PER_COSINE
 from dsgcore.core.errors import DSGError
-from dsgcore.core.threads import for_each_piece, pieces
+from dsgcore.core.threads import for_each_piece
 from dsgcore.kernels import loops
 
 
@@ -111,7 +111,7 @@ def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
         rows = slice(part.start * ACCUMULATED_ROWS, part.stop * ACCUMULATED_ROWS)
         loops.accumulate(X[rows], c[rows], W, ACCUMULATED_ROWS, sums[part], scratch.buffers[X.dtype])
 
-    for_each_piece(work, pieces(len(sums), 1, len(X) * (W.shape[1] + W.size // COORDINATES_PER_COSINE)))
+    for_each_piece(work, len(sums), 1, len(X) * (W.shape[1] + W.size // COORDINATES_PER_COSINE))
     # alpha = -(step / sqrt(m)) (C, S), and phi carries another 1/sqrt(m).
     block = np.empty((2, m), dtype=X.dtype)
     loops.set_block(sums, X.dtype.type(-step / m), X.dtype.type(0.5 / np.pi), block)
@@ -125,7 +125,7 @@ def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray)
     def work(part: slice) -> None:
         loops.evaluate(X[part], W, block[0], block[1], decay, out[part], None, scratch.buffers[X.dtype])
 
-    for_each_piece(work, pieces(len(X), loops.TILE_ROWS, len(X) * (W.shape[1] + W.size // COORDINATES_PER_COSINE)))
+    for_each_piece(work, len(X), loops.TILE_ROWS, len(X) * (W.shape[1] + W.size // COORDINATES_PER_COSINE))
 
 
 def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArray, NDArray]:
@@ -136,7 +136,7 @@ def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArr
     def work(part: slice) -> None:
         loops.evaluate(X[part], W, r, theta, zero, sums[part], squares[part], scratch.buffers[X.dtype])
 
-    for_each_piece(work, pieces(len(X), loops.TILE_ROWS, len(X) * (W.shape[1] + W.size // COORDINATES_PER_COSINE)))
+    for_each_piece(work, len(X), loops.TILE_ROWS, len(X) * (W.shape[1] + W.size // COORDINATES_PER_COSINE))
     return sums, squares
 
 

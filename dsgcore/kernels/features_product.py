@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.threads import for_each_piece, pieces
+from dsgcore.core.threads import for_each_piece
 from dsgcore.kernels.features import alone as alone
 
 # Rows of a block: factors.
@@ -50,7 +50,7 @@ def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
             for rows, features, product in _products(X, W, tiles[i]):
                 np.matmul(c[rows], product, out=sums[i, features])
 
-    for_each_piece(work, pieces(len(tiles), 1, len(X) * m * len(W)))
+    for_each_piece(work, len(tiles), 1, len(X) * m * len(W))
     # alpha = -(step / sqrt(m)) sums, and phi carries another 1/sqrt(m).
     return sums.sum(axis=0, keepdims=True) * X.dtype.type(-step / m)
 
@@ -64,7 +64,7 @@ def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray)
         for rows, features, product in _products(X, W, part):
             out[rows] += product @ block[0, features]
 
-    for_each_piece(work, pieces(len(X), TILE_ROWS, len(X) * W.shape[2] * len(W)))
+    for_each_piece(work, len(X), TILE_ROWS, len(X) * W.shape[2] * len(W))
 
 
 def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArray, NDArray]:
@@ -77,7 +77,7 @@ def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArr
             sums[rows] += product.sum(axis=1)
             squares[rows] += np.einsum("ij,ij->i", product, product)
 
-    for_each_piece(work, pieces(len(X), TILE_ROWS, len(X) * W.shape[2] * len(W)))
+    for_each_piece(work, len(X), TILE_ROWS, len(X) * W.shape[2] * len(W))
     return sums, squares
 
 

@@ -31,9 +31,9 @@ from dsgcore.problems import UNLABELED, objective
 from dsgcore.solver.automatic_step import StepSizes
 from dsgcore.solver.gauges import PLACES, Gauges
 from dsgcore.solver.parameters import RunSpec
-from dsgcore.solver.plan import tail_start
 from dsgcore.solver.problem import unlabeled_rows
 from dsgcore.solver.stopping import Stopping
+from dsgcore.solver.task import tail_start
 
 # Largest automatic weight of the graph, as a share of the weight at which a step overshoots. Closer to that weight,
 # the graph amplifies the noise of the mini-batches' labels, and the score fluctuates.

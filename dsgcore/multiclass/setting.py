@@ -14,8 +14,8 @@ from dsgcore.multiclass.automatic import FREE, free_radius
 from dsgcore.multiclass.problem import PRINTED, RELEASED, MultiClass
 from dsgcore.problems import Setting
 from dsgcore.solver.parameters import RunSpec
-from dsgcore.solver.plan import SCHEDULES
 from dsgcore.solver.problem import Sections
+from dsgcore.solver.task import SCHEDULES
 
 # Variants that learn from labels alone, with new random features in each iteration: those of `dsgcore.DSGSoftmax`.
 SOFTMAX, PRECONDITIONED = "softmax", "preconditioned softmax"

@@ -14,8 +14,8 @@ from dsgcore.settings import panels
 from dsgcore.settings.profile import USUAL, Among, Profile, Times, texts_of, usual_run
 from dsgcore.settings.theorems import Assumption, Theorem, said_of
 from dsgcore.solver.parameters import RunSpec
-from dsgcore.solver.plan import SCHEDULE_WORDS
 from dsgcore.solver.start import EXACT
+from dsgcore.solver.task import SCHEDULE_WORDS
 
 STEP_IN_BALL = 0.1
 # Weight of the graph on real data, times 1 / (n n_l): with ten neighbours it counts about as much as one label.

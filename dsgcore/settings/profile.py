@@ -31,8 +31,7 @@ from dsgcore.settings.lessons import CLAIM, VALUES, Claim, read_file, some_text
 from dsgcore.settings.panels import Details, Result, Values, plain_details
 from dsgcore.settings.theorems import NO_THEOREM, Theorem
 from dsgcore.solver.parameters import RunSpec
-from dsgcore.solver.plan import STEERABLE
-from dsgcore.solver.problem import Sections
+from dsgcore.solver.problem import STEERABLE, Sections
 from dsgcore.solver.start import EXACT, MOST_LABELS
 from dsgcore.solver.task import SHUFFLED
 

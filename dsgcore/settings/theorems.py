@@ -15,7 +15,7 @@ import numpy as np
 from dsgcore.core.parameters import AUTOMATIC
 from dsgcore.kernels.kernels import DotProduct
 from dsgcore.solver.parameters import RunSpec
-from dsgcore.solver.plan import SCHEDULE_WORDS, SCHEDULES
+from dsgcore.solver.task import SCHEDULE_WORDS, SCHEDULES
 
 
 @dataclass(frozen=True)

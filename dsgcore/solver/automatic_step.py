@@ -13,8 +13,7 @@ from dsgcore.core.threads import single_threaded_blas
 from dsgcore.kernels import features
 from dsgcore.kernels.features import as_points
 from dsgcore.solver.loop import per_source
-from dsgcore.solver.plan import SCHEDULES
-from dsgcore.solver.task import Task
+from dsgcore.solver.task import SCHEDULES, Task
 
 # A quarter of the largest stable step, so that the remaining mini-batch noise is averaged away.
 SHARE_OF_LARGEST = 0.25

@@ -12,7 +12,7 @@ from scipy import linalg
 
 from dsgcore.core.errors import DSGError
 from dsgcore.kernels import Kernel
-from dsgcore.solver.carried import OwnValues
+from dsgcore.solver.loop import OwnValues
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.problem import Problem
 from dsgcore.solver.task import Task

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dsgcore.core.cost import COORDINATES_PER_COSINE
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Choice, Flag, Integer, ParameterError, check_all
-from dsgcore.core.sampling import MAX_SEED
+from dsgcore.core.sampling import FREQUENCIES, MAX_SEED, generator
 from dsgcore.core.threads import (
     MAX_EVALUATIONS_PER_PIECE,
     MIN_EVALUATIONS_PER_WORKER,
@@ -23,7 +23,7 @@ from dsgcore.core.threads import (
     n_workers,
     pieces,
 )
-from dsgcore.kernels import KERNELS, Kernel, block_frequencies, features
+from dsgcore.kernels import KERNELS, Kernel, features
 from dsgcore.kernels.far_points import overflowing, too_far
 from dsgcore.solver.model_files import (
     RUN,
@@ -67,32 +67,17 @@ def points_at_a_time(d: int) -> int:
     return min(POINTS_AT_A_TIME, max(LEAST_AT_A_TIME, NUMBERS_AT_A_TIME // d // TILE_ROWS * TILE_ROWS))
 
 
-class _FrequencyCache:
-    """Cache of the frequencies used last, within a fixed number of bytes."""
+@dataclass
+class _Cache:
+    """The frequencies used last, the newest at the end, within a number of bytes."""
 
-    def __init__(self, max_bytes: int) -> None:
-        self.max_bytes, self.used, self.lock = max_bytes, 0, Lock()
-        self.blocks: OrderedDict[tuple, NDArray] = OrderedDict()
-
-    def get(self, *key: object, is_kept: bool = True) -> NDArray:
-        """Return the frequencies that `block_frequencies` returns; ones that are drawn here are cached with `is_kept`."""
-        with self.lock:
-            if key in self.blocks:
-                self.blocks.move_to_end(key)
-                return self.blocks[key]
-        W = block_frequencies(*key)  # type: ignore[arg-type]
-        if not is_kept:
-            return W
-        with self.lock:
-            if key not in self.blocks:
-                self.blocks[key] = W
-                self.used += W.nbytes
-            while self.used > self.max_bytes:
-                self.used -= self.blocks.popitem(last=False)[1].nbytes
-        return W
+    most: int
+    used: int = 0
+    blocks: OrderedDict[tuple, NDArray] = field(default_factory=OrderedDict)
+    lock: Lock = field(default_factory=Lock)
 
 
-_frequency_cache = _FrequencyCache(FREQUENCY_CACHE_BYTES)
+_cache = _Cache(FREQUENCY_CACHE_BYTES)
 
 
 @dataclass
@@ -127,19 +112,26 @@ class Expansion:
     def __len__(self) -> int:
         return len(self.blocks)
 
-    def append(self, block: NDArray, decay: float) -> None:
-        """Append the coefficients of the next iteration; all earlier ones shrink by `decay`."""
-        self.blocks.append(block)
-        self.decays.append(decay)
-
     def frequencies(self, t: int, m: int, *, is_kept: bool | None = None) -> NDArray:
         """Return the frequencies of iteration `t` (from 1), of shape (d, m), in turns per unit.
 
         `is_kept` says whether they are cached, by default if they are few numbers.
         """
         is_kept = self.is_fixed or self.d * m <= NUMBERS_KEPT if is_kept is None else is_kept
-        t = 1 if self.is_fixed else t
-        return _frequency_cache.get(self.kernel, self.seed, t, self.d, m, self.dtype, is_kept=is_kept)
+        key = self.kernel, self.seed, 1 if self.is_fixed else t, self.d, m, self.dtype
+        with _cache.lock:
+            if key in _cache.blocks:
+                _cache.blocks.move_to_end(key)
+                return _cache.blocks[key]
+        rng = generator(self.seed, FREQUENCIES, key[2])
+        W = self.kernel.frequencies(rng, self.d, m).astype(self.dtype, copy=False)
+        with _cache.lock:
+            if is_kept and key not in _cache.blocks:
+                _cache.blocks[key] = W
+                _cache.used += W.nbytes
+            while _cache.used > _cache.most:
+                _cache.used -= _cache.blocks.popitem(last=False)[1].nbytes
+        return W
 
     def update(self, values: NDArray, X: NDArray, start: int, stop: int) -> None:
         """Update the values of f after `start` iterations at the points `X` to those after `stop`, in place."""
@@ -154,9 +146,9 @@ class Expansion:
         n, is_kept = len(X), len(X) <= POINTS_OF_CACHE
         largest = max((sum(self.blocks[t - 1].shape[1] for t in group) for group in groups), default=1)
         work_of_all = max(min(4 * n * largest, n_workers() * MIN_EVALUATIONS_PER_WORKER), n * largest // 4)
-        parts = pieces(n, TILE_ROWS, work_of_all)
+        n_parts = max(1, len(pieces(n, TILE_ROWS, work_of_all)))
         # At most so many features that no piece takes too long: many coordinates cost more than the cosine.
-        most = MAX_EVALUATIONS_PER_PIECE * len(parts) // max(1, n * (1 + self.d // COORDINATES_PER_COSINE))
+        most = MAX_EVALUATIONS_PER_PIECE * n_parts // max(1, n * (1 + self.d // COORDINATES_PER_COSINE))
         size = max(1, min(NUMBERS_DRAWN_AT_ONCE // self.d, most) // largest)
         for first in range(0, len(groups), size):
             drawn = [self._joined(group, is_kept=is_kept) for group in groups[first : first + size]]
@@ -165,7 +157,7 @@ class Expansion:
                 for W, block, decay in drawn:
                     self.kernel.feature_map.evaluate(X[part], W, block, decay, values[part])
 
-            for_each_piece(work, parts)
+            for_each_piece(work, n, TILE_ROWS, work_of_all)
 
     def _joined(self, group: range, *, is_kept: bool) -> tuple[NDArray, NDArray, float]:
         """Return the frequencies, the block and the decay of a group of iterations."""

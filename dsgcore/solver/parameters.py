@@ -8,9 +8,8 @@ from typing import Any, Protocol
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import Checked, choice, integer, like, real
 from dsgcore.kernels import Kernel
-from dsgcore.solver.plan import AVERAGES, SCHEDULES, Change
 from dsgcore.solver.start import START
-from dsgcore.solver.task import FIXED, FRESH, SAMPLING
+from dsgcore.solver.task import AVERAGES, FIXED, FRESH, SAMPLING, SCHEDULES, Change
 
 
 @documented

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Checked
 from dsgcore.core.sampling import UNLABELED as UNLABELED
-from dsgcore.solver.plan import STEERABLE
 from dsgcore.solver.start import SourceHinge, SourceQuadratic
 
+STEERABLE = ("step_size", "n_features", "lam")
 # Number of rows examined together when their numbers are made.
 ROWS_AT_ONCE = 2**20
 Values = Mapping[str, NDArray]

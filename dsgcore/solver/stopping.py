@@ -13,12 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dsgcore.core.parameters import AUTOMATIC, Checked, Real, integer, real
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.solver.carried import AllPoints, Carried, TrainingPoints
-from dsgcore.solver.loop import Iterate
+from dsgcore.solver.loop import AllPoints, Carried, Iterate, TrainingPoints
 from dsgcore.solver.model import Expansion
-from dsgcore.solver.plan import tail_start
 from dsgcore.solver.problem import objective
-from dsgcore.solver.task import Task
+from dsgcore.solver.task import Task, tail_start
 
 # Points at which the change of f is measured, and iterations between two kept sums of its values there.
 POINTS, STRETCH = 256, 25
@@ -172,6 +170,7 @@ class ValuesMean(TailMean):
     def replay(self, model: Expansion) -> bool:
         """Process the iterations that the fit's model has already, from the first one on; return True if it has settled."""
         for t, block in enumerate(model.blocks[self.first :], start=self.first + 1):
+            self.training.batch(t)  # as in the run: a stage begins with its first batch
             for points in (self.training, *self.carried):
                 points.advance(model.frequencies(t, block.shape[1]), block, model.decays[t - 1])
             self.take()

@@ -28,8 +28,7 @@ from dsgcore.experiments.settings import (
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.widths import like_scale
 from dsgcore.solver.parameters import OF_A_FIT
-from dsgcore.solver.plan import SCHEDULE_WORDS
-from dsgcore.solver.task import SHUFFLED
+from dsgcore.solver.task import SCHEDULE_WORDS, SHUFFLED
 from pages.controls.control import Control, also_offer, key_of, read_controls, shown
 from pages.controls.data_parameters import data_parameters, share_of_positives, suited_values
 from pages.controls.own_file import entry_of, own_file

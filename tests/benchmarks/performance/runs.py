@@ -11,10 +11,8 @@ import numpy as np
 
 from dsgcore.kernels import Gaussian, features
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
-from dsgcore.solver.carried import VisitedPoints
-from dsgcore.solver.loop import solve
-from dsgcore.solver.plan import Plan
-from dsgcore.solver.task import Task
+from dsgcore.solver.loop import VisitedPoints, solve
+from dsgcore.solver.task import Plan, Task
 from performance import plain
 from performance.machine import Row, interleaved
 from performance.measuring import Sizes, repeated
