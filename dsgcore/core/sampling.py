@@ -25,7 +25,7 @@ TOGETHER, MOST_PLACES = 64, 2**14
 class _Key(dict[int, NDArray[np.uint64]], ISeedSequence):
     """Philox's key: two words, under their number. So Philox does not ask the system for entropy that it does not use, slowly."""
 
-    generate_state = dict.get  # Philox calls generate_state(2, np.uint64)
+    generate_state = dict.get  # type: ignore[assignment]  # Philox calls generate_state(2, np.uint64)
 
 
 def generator(seed: int, stream: str, t: int = 0) -> np.random.Generator:
