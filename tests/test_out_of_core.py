@@ -68,7 +68,7 @@ def test_the_file_is_never_copied(stored, task_of, as_view):
     file, X = stored
     mapped = np.load(file, mmap_mode="r")
     task = task_of(np.asarray(mapped)[:] if as_view else mapped)
-    trained(replace(task, plan=task.plan.with_n_iter(1)))  # what is loaded at first is not counted
+    trained(replace(task, plan=replace(task.plan, n_iter=1)))  # what is loaded at first is not counted
     tracemalloc.start()
     try:
         trained(task)

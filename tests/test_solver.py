@@ -118,7 +118,7 @@ def test_visited_points_are_given_up_after_their_last_visit(make_task):
 def test_going_on_with_a_model_equals_one_run(make_task):
     task = make_task(n_iter=10)
     whole, _ = run(task)
-    part = replace(task, plan=task.plan.with_n_iter(4))
+    part = replace(task, plan=replace(task.plan, n_iter=4))
     model, _ = run(part)
     for _ in solve(task, model):
         pass
@@ -127,7 +127,7 @@ def test_going_on_with_a_model_equals_one_run(make_task):
 
 def test_going_on_brings_carried_values_and_variance_along(make_task):
     task = make_task(n_iter=8)
-    model, _ = run(replace(task, plan=task.plan.with_n_iter(5)))
+    model, _ = run(replace(task, plan=replace(task.plan, n_iter=5)))
     late = Carried(task.X, model, with_variance=True)
     whole = task.new_model()
     early = Carried(task.X, whole, with_variance=True)

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from dsgcore.baselines.basis import CENTERS, Basis, HasMatrix, Linear, choose_centers, make_basis
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.parameters import Choice, Integer, Parameter, Real, like, parameter_like, parameters_of_fields
-from dsgcore.estimators.classes import OrderedClassifier, check_some_classes, check_two_classes
+from dsgcore.estimators.classes import OrderedClassifier, check_classes
 from dsgcore.estimators.inputs import all_or_nothing, points_and_classes, seed_of, validated_points
 from dsgcore.estimators.kernel import SIGMA, KernelParameters, make_kernel
 from dsgcore.estimators.scores import ScoredOnLabels
@@ -259,7 +259,7 @@ class LabelsBaseline(ScoredOnLabels, Baseline):
 
         Raise `DSGError` if the method cannot learn from these classes.
         """
-        check_some_classes(classes)
+        check_classes(classes)
         return codes
 
 
@@ -289,7 +289,7 @@ class BinaryBaseline(LabelsBaseline):
         return tags
 
     def _targets(self, classes: NDArray, codes: NDArray) -> NDArray:
-        check_two_classes(classes)
+        check_classes(classes, is_binary=True)
         return np.array([-1.0, 1.0, 0.0])[codes]  # an unlabeled point's code -1 picks the last value
 
     def decision_function(self, X: ArrayLike) -> NDArray:

@@ -15,7 +15,7 @@ from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DivergedError
 from dsgcore.core.parameters import like, parameter_like
 from dsgcore.core.sampling import batches
-from dsgcore.estimators.classes import check_two_classes
+from dsgcore.estimators.classes import check_classes
 from dsgcore.estimators.inputs import all_or_nothing
 from dsgcore.estimators.pairs import drawn_members, points_and_labels, stacked
 from dsgcore.estimators.scores import ScoredOnLabels
@@ -83,7 +83,7 @@ class PairsBaseline(ScoredOnLabels, BasisParameters):
         check_sizes(points)
         if classes is None:
             return self._learn_pairs(points, codes, np.array([0, 1]), callback)
-        check_two_classes(classes)
+        check_classes(classes, is_binary=True)
         labeled, unlabeled = codes[codes != UNLABELED], points[unlabeled_rows(codes == UNLABELED)]
         members = points[drawn_members(codes, self._seed())]
         return self._learn_pairs(*stacked(members, unlabeled), classes, callback, share=float(np.mean(labeled)))

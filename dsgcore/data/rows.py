@@ -482,8 +482,7 @@ def _of_dask_array(X: Any) -> tuple[list[Part], int, np.dtype]:
 
 def opened(X: Any, y: Any, labels: str = "classes") -> tuple[Any, Any]:
     """Return points and labels unchanged if they are in memory, otherwise `Rows` and the labels, of the kind `labels`."""
-    is_elsewhere = isinstance(X, str | os.PathLike) or is_dask(X) or is_arrays(X)
-    if not is_elsewhere:
+    if isinstance(X, np.ndarray) or not (isinstance(X, str | os.PathLike) or is_dask(X) or is_arrays(X)):
         return X, y
     rows, found = rows_of(X, y, labels=labels)
     for guess in rows.guesses:

@@ -22,7 +22,7 @@ from dsgcore.core.sampling import batches, evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data.rows import Rows, opened
 from dsgcore.estimators.as_in_paper import FromPaper
-from dsgcore.estimators.classes import check_every_class
+from dsgcore.estimators.classes import check_classes
 from dsgcore.estimators.inputs import (
     POINTS_CUT,
     TrainingValues,
@@ -33,7 +33,6 @@ from dsgcore.estimators.inputs import (
     over_partitions,
     read_ahead,
     seed_of,
-    some_of,
     validated,
     validated_points,
     values_of,
@@ -179,7 +178,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         X, y = opened(X, y)
         classes, codes = encode(y, is_ordered=self.is_ordered)
         points, codes = validated(self, X, codes)
-        check_every_class(classes, codes, is_binary=self.is_binary)
+        check_classes(classes, codes, is_binary=self.is_binary)
         return self._train(points, codes, classes, self._seed(), Checkpoint(checkpoint, every), callback)
 
     @all_or_nothing
@@ -208,7 +207,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         known = known_classes(classes, None if is_first else self.classes_, y, is_sorted=self.is_binary)
         known, codes = encode(y, known)
         points, codes = validated(self, X, codes, reset=is_first)
-        check_every_class(known, codes, is_binary=self.is_binary)
+        check_classes(known, codes, is_binary=self.is_binary)
         return self._train(points, codes, known, self._seed())
 
     def _seed(self) -> int:
@@ -242,7 +241,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
             some = evenly_spread(len(labels), POINTS_CUT)
             needed = np.union1d(some, labeled_rows(labels, POINTS_CUT)) if self.is_ranking else ()
             mean = ValuesMean(task, model, training, stopping, first=first, needed=needed)
-            is_done = mean.replay(model)
+            is_done = len(model) > first and mean.replay(model)
             for iterate in () if is_done else solve(task, model, training=training, carried=mean.carried):
                 if kept is not None:
                     kept.keep(model)
@@ -290,7 +289,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         if start != AUTOMATIC or n_labeled > MOST_LABELS:
             return None if start == AUTOMATIC else start
         numbers = {
-            "sigma": lambda default: width(SIGMA, default, some_of(task.X)),
+            "sigma": lambda default: width(SIGMA, default, task.X.sample() if isinstance(task.X, Rows) else task.X),
             "lam": lambda default: self._ridge(task.problem, task.kernel, task.X, labels, task.rows),
         }
         for f in fields(self):
@@ -308,7 +307,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
 
     def _problem(self, labels: NDArray, **given: object) -> Problem:
         """Return the problem, with the estimator's parameters of the same names; it may compute numbers from the labels."""
-        own = {p.name: getattr(self, p.name) for p in self.problem_class.parameters if p.name not in given}
+        own = {p.name: getattr(self, p.name) for p in parameters_of(self.problem_class) if p.name not in given}
         return self.problem_class(**own, **given)
 
     def _task(self, X: Any, labels: NDArray, seed: int, s: dict[str, Any], model: Expansion | None) -> Task:
@@ -318,16 +317,15 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         rows = problem.rows(labels)
         made, size, sampling = 0 if model is None else len(model), s["batch_size"], s["sampling"]
         n_iter = made + s["n_iter"]
-        last = n_iter if self.start is None else max(n_iter, ITERATIONS)
-        read_ahead(
-            X,
-            labels,
-            lambda t: batches(seed, t, rows, size, is_shuffled=sampling == SHUFFLED),
-            range(made + 1, last + 1),
-        )
-        kernel = make_kernel(self, some_of(X)) if model is None else model.kernel
-        points: Any = X.astype(dtype) if isinstance(X, Rows) else in_precision(X, dtype)
-        check_near(self, kernel, some_of(X), dtype)
+        points: Any
+        if isinstance(X, Rows):
+            ahead = range(made + 1, 1 + (n_iter if self.start is None else max(n_iter, ITERATIONS)))
+            read_ahead(X, labels, lambda t: batches(seed, t, rows, size, is_shuffled=sampling == SHUFFLED), ahead)
+            points, some = X.astype(dtype), X.sample()
+        else:
+            points, some = in_precision(X, dtype), X
+        kernel = make_kernel(self, some) if model is None else model.kernel
+        check_near(self, kernel, some, dtype)
         if s["lam"] is None:
             s["lam"] = self._ridge(problem, kernel, X, labels, rows) if model is None else self.lam_
         plan = Plan(s["schedule"], s["step_size"], s["lam"], s["n_features"], n_iter)

@@ -21,29 +21,17 @@ CURVE, FARTHEST = 100.0, 10.0
 ACCURATE, MOST_STEPS = 1e-6, 100
 
 
-def check_every_class(classes: NDArray, codes: NDArray, *, is_binary: bool) -> None:
-    """Raise DSGError unless there are enough classes, each with a label among the codes (n,)."""
-    (check_two_classes if is_binary else check_some_classes)(classes)
-    for code, label in enumerate(classes):
+def check_classes(classes: NDArray, codes: NDArray | None = None, *, is_binary: bool = False) -> None:
+    """Raise DSGError unless there are two classes or more, with `is_binary` two, each with a label among the codes (n,)."""
+    if len(classes) != 2 if is_binary else len(classes) < 2:
+        two = "Only binary classification is supported: y must hold two classes"
+        raise DSGError(
+            f"{two if is_binary else 'y must hold two classes or more'} (and -1 for unlabeled points: a class -1 needs "
+            f"another label), got {len(classes)} class{'es' * (len(classes) != 1)}"
+        )
+    for code, label in enumerate(classes if codes is not None else ()):
         if not (codes == code).any():
             raise DSGError(f"y must hold labeled points of every class, got none of class {label!s}")
-
-
-def check_two_classes(classes: NDArray) -> None:
-    """Raise DSGError unless there are two classes."""
-    if len(classes) != 2:
-        raise _wrong(classes, "Only binary classification is supported: y must hold two classes")
-
-
-def check_some_classes(classes: NDArray) -> None:
-    """Raise DSGError unless there are two classes or more."""
-    if len(classes) < 2:
-        raise _wrong(classes, "y must hold two classes or more")
-
-
-def _wrong(classes: NDArray, wanted: str) -> DSGError:
-    number = f"{len(classes)} class{'es' * (len(classes) != 1)}"
-    return DSGError(f"{wanted} (and -1 for unlabeled points: a class -1 needs another label), got {number}")
 
 
 def best_threshold(is_positive: NDArray, values: NDArray) -> float:

@@ -15,7 +15,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import check_all, flag, like, parameters_of, real
 from dsgcore.core.sampling import batch_rows
 from dsgcore.estimators.base import BinaryEstimator
-from dsgcore.estimators.classes import HighestScore, check_some_classes
+from dsgcore.estimators.classes import HighestScore, check_classes
 from dsgcore.estimators.inputs import all_or_nothing, points_and_classes, seed_of, validated_points
 from dsgcore.estimators.kernel import SIGMA, width
 from dsgcore.kernels import Gaussian
@@ -153,7 +153,7 @@ class DSGSoftmax(HighestScore, BaseEstimator):
         points, classes, codes = points_and_classes(self, X, y)
         own, name = parameters_of(DSGSoftmax), type(self).__name__
         s = check_all(own, {p.name: getattr(self, p.name) for p in own}, name)
-        check_some_classes(classes)
+        check_classes(classes)
         self.classes_, self.seed_, self.sigma_ = classes, seed_of(self.random_state), width(SIGMA, self.sigma, points)
         if said := too_far(points, Gaussian(self.sigma_)):
             raise DSGError(said)

@@ -235,22 +235,15 @@ def _remember(estimator: Any, X: Rows, *, reset: bool) -> None:
         del estimator.feature_names_in_
 
 
-def some_of(X: Any) -> NDArray:
-    """Return points for statistics of the whole set: all points of an array, a sample of `Rows`."""
-    return X.sample() if isinstance(X, Rows) else X
-
-
 def taken(X: Any, rows: NDArray) -> Any:
     """Return the given rows as an array, or as `Rows` without reading a point."""
     return X.taken(rows) if isinstance(X, Rows) else X[rows]
 
 
 def read_ahead(
-    X: Any, labels: NDArray, batch: Callable[[int], Mapping[str, NDArray]], iterations: Iterable[int]
+    X: Rows, labels: NDArray, batch: Callable[[int], Mapping[str, NDArray]], iterations: Iterable[int]
 ) -> None:
     """Read in one pass all rows that a run needs: visited rows, labeled rows, and samples for its checks."""
-    if not isinstance(X, Rows):
-        return
     visited = [np.concatenate(list(batch(t).values())) for t in iterations]
     labeled = np.flatnonzero(labels != UNLABELED)
     seen = [

@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import Choice, like, parameter_like
 from dsgcore.estimators.base import BinaryEstimator, Callback
-from dsgcore.estimators.classes import check_every_class
+from dsgcore.estimators.classes import check_classes
 from dsgcore.estimators.inputs import all_or_nothing, known_classes, taken
 from dsgcore.estimators.pairs import drawn_members, ids_of_stacked, points_and_labels
 from dsgcore.prior import MAX_POINTS, drawn_rows, similar_class_prior
@@ -189,7 +189,7 @@ class TSGSU(BinaryEstimator):
                 prior = _estimated_prior(X, rows["similar"], rows["unlabeled"], seed)
             self.prior_: float = prior
             return X, codes, np.array([0, 1]), seed
-        check_every_class(classes, codes, is_binary=True)
+        check_classes(classes, codes, is_binary=True)
         is_labeled = codes != UNLABELED
         self.prior_ = float(np.mean(codes[is_labeled])) if prior == "estimate" else prior
         members, unlabeled = drawn_members(codes, seed), unlabeled_rows(~is_labeled)

@@ -82,21 +82,6 @@ def rounded_columns(X: NDArray, kernel: Kernel, dtype: np.dtype, names: Sequence
     )
 
 
-def warn_of_lost_differences(X: NDArray) -> None:
-    """Warn if float32, in which features are scaled, rounds a column of the points (n, d) to steps near its own spread."""
-    spread, steps = X.std(axis=0, dtype=np.float64), float(np.finfo(np.float32).eps) * _largest(X, 0)
-    is_lost = (steps > SHARE_OF_WIDTH * spread) & (spread > np.finfo(float).eps * 64 * _largest(X, 0))
-    if is_lost.any():
-        column = int(np.argmax(is_lost))
-        warnings.warn(
-            f"column {column} of X is rounded to steps of {steps[column]:.2g} before it is scaled in float32, and its numbers "
-            f"spread by {spread[column]:.2g}: points become equal. Subtract the column's mean first, or take scaling='none' with "
-            'dtype="float64".',
-            ResolutionWarning,
-            stacklevel=3,
-        )
-
-
 def _largest(X: NDArray, axis: int | None) -> NDArray:
     """Return the largest absolute value, without a copy of the points; 0 if there are none."""
     return np.maximum(X.max(axis=axis, initial=0), -X.min(axis=axis, initial=0))

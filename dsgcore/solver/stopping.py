@@ -70,7 +70,9 @@ class TailMean:
         self.t, self.total = 0, zero.copy()
         self._totals = {0: zero}
         self.scores = None if start is None else scores(start)
-        self.change, self.looks, self.settled_for = np.inf, 0, 0
+        # The change at the last look, iterations without one, and True if the scores still changed at a look but the first.
+        self.change, self.settled_for, self.looks = np.inf, 0, 0
+        self.is_settled = self.is_moving = False
 
     def add(self, values: NDArray, says: Callable[[], str] = lambda: "") -> bool:
         """Add the next iterate; return True if the mean has settled. `says` is printed where `verbose` asks for it."""
@@ -86,6 +88,8 @@ class TailMean:
             self.looks += 1
             is_still = before is not None and tol is not None and self.change <= tol
             self.settled_for = self.settled_for + 2 * self.stretch if is_still else 0
+            self.is_settled = self.settled_for >= self.stopping.n_iter_no_change
+            self.is_moving = tol is not None and self.looks > 1 and not self.is_settled
         if verbose > 1 or (verbose and is_time):
             print(f"iteration {self.t}: {says()}change {self.change:.2g}")
         return self.is_settled
@@ -95,16 +99,6 @@ class TailMean:
         """Mean of the second half of the iterates so far; of a little more where no sum was kept at its start."""
         start = max(t for t in self._totals if t <= tail_start(self.t))
         return (self.total - self._totals[start]) / (self.t - start)
-
-    @property
-    def is_settled(self) -> bool:
-        """True if the scores have stopped changing."""
-        return self.stopping.tol is not None and self.settled_for >= self.stopping.n_iter_no_change
-
-    @property
-    def is_moving(self) -> bool:
-        """True if the scores still changed by more than `tol` at the last look, and it was not the first one."""
-        return self.stopping.tol is not None and self.looks > 1 and not self.is_settled
 
     def warn(self, estimator: Any) -> None:
         """Warn if the model was still changing at the last look of the whole run."""

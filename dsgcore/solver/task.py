@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -101,11 +101,6 @@ class Plan:
         size = SCHEDULES[self.schedule](theta, t, self.n_iter)
         m = self.first_features if t == 1 and self.first_features else now.get("n_features", self.n_features)
         return Step(size=size, lam=lam, n_features=int(m))
-
-    def with_n_iter(self, n_iter: int) -> Plan:
-        """Return the same plan for another number of iterations, with its average over the new second half."""
-        after = None if self.average_after is None else tail_start(n_iter)
-        return replace(self, n_iter=n_iter, changes=list(self.changes), average_after=after)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -26,12 +26,12 @@ from dsgcore.core.metrics import auc_error
 from dsgcore.core.parameters import AUTOMATIC, Integer
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas, single_threaded_openmp
-from dsgcore.estimators.classes import OrderedClassifier, decision_threshold, even_chances, spread
+from dsgcore.estimators.classes import HighestScore, OrderedClassifier, decision_threshold, even_chances, spread
 from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, labeled_rows, validated_points
 from dsgcore.estimators.ordinal import QS3ORAO
 from dsgcore.estimators.scores import ScoredOnLabels, Weights, auc_of, mean_auc_of
 from dsgcore.kernels.far_points import check_sizes, check_values
-from dsgcore.problems.thresholds import classify, mean_auc, thresholds
+from dsgcore.problems.thresholds import mean_auc, thresholds
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.tuning.folds import FoldError, LabeledFolds
 
@@ -155,11 +155,11 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
         ValueError
             If the estimator learns from pairs, or raises an error itself.
         """
-        n_neighbors = N_NEIGHBORS.check(self.n_neighbors)
-        if hasattr(_last(self.estimator), "y_holds"):
+        n_neighbors, own = N_NEIGHBORS.check(self.n_neighbors), _last(self.estimator)
+        if hasattr(own, "y_holds"):
             raise DSGError(
                 "Safe needs class labels for the models beside the method, and "
-                f"{type(_last(self.estimator)).__name__} learns from similar pairs: fit it alone"
+                f"{type(own).__name__} learns from similar pairs: fit it alone"
             )
         X, y = (each if hasattr(each, "shape") else np.asarray(each) for each in (in_memory(X), y))
         self.estimator_ = clone(self.estimator).fit(X, y)
@@ -167,42 +167,35 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
         codes = encode(y, self.classes_)[1].astype(np.intp)
         points = validate_data(self, X, dtype=np.float64)
         check_sizes(points)
-        of_all = evenly_spread(len(codes), MOST)
+        of_all = evenly_spread(len(codes), MOST)  # as all points are
         rows = np.union1d(labeled_rows(codes, MOST), of_all)
+        some = of_all[evenly_spread(len(of_all), POINTS)]
         with single_threaded_blas(), single_threaded_openmp():  # many small systems: threads would wait for each other
-            self.simple_ = SimpleModels(points[rows], len(self.classes_), n_neighbors, is_ordered=self._is_ordered)
-            self._weigh(_safe_indexing(X, rows), _safe_indexing(y, rows), codes[rows], np.searchsorted(rows, of_all))
+            self.simple_ = SimpleModels(points[rows], len(self.classes_), n_neighbors, is_ordered=_is_of_ordered(self))
+            held = self._held_out(_safe_indexing(X, rows), _safe_indexing(y, rows), codes[rows])
+            self._choose(*held, codes[rows])
+            known = np.union1d(rows[codes[rows] != UNLABELED], some)
+            beside = [each[np.searchsorted(rows, known)] for each in self.simple_.fit(codes[rows]).values()]
+            values = [_values(self.estimator_, _safe_indexing(X, known)), *beside]
+            some = np.searchsorted(known, some)
+            self._spreads = [spread(each[some]) for each in values]
+            self._place(codes[known], self._mean(values), some, *held)
         return self
-
-    def _weigh(self, X: Any, y: Any, codes: NDArray, some: NDArray) -> None:
-        """Weigh the models, and fit those beside the estimator; `some` rows are as all points are."""
-        held = self._held_out(X, y, codes)
-        self._choose(held, codes)
-        some = some[evenly_spread(len(some), POINTS)]
-        rows = np.union1d(np.flatnonzero(codes != UNLABELED), some)
-        beside = [each[rows] for each in self.simple_.fit(codes).values()]
-        values, some = [_values(self.estimator_, _safe_indexing(X, rows)), *beside], np.searchsorted(rows, some)
-        self._spreads = [spread(each[some]) for each in values]
-        self._place(codes[rows], self._mean(values), some, held)
-
-    @property
-    def _is_ordered(self) -> bool:
-        return hasattr(self.estimator_, "ranking_function")
 
     @property
     def _is_ranker(self) -> bool:
         """True if the order of the scores is what counts: then held-out labels are compared by the (mean) AUC."""
-        return self._is_ordered or bool(getattr(_last(self.estimator_), "is_ranking", False))
+        return _is_of_ordered(self) or bool(getattr(_last(self.estimator_), "is_ranking", False))
 
-    def _held_out(self, X: Any, y: Any, codes: NDArray) -> _HeldOut:
-        """Return the models' values at labels that they have not seen; nothing if the labels are too few."""
+    def _held_out(self, X: Any, y: Any, codes: NDArray) -> tuple[NDArray, tuple[NDArray, ...]]:
+        """Return codes of held-out labels and the three models' values there; none if the labels are too few."""
         others = np.flatnonzero(codes == UNLABELED)
         rows = np.union1d(np.flatnonzero(codes != UNLABELED), others[evenly_spread(len(others), MOST_UNLABELED)])
         folds = LabeledFolds(self.n_splits, unlabeled="train", random_state=self.random_state)
         try:
             splits = [(rows[train], rows[test]) for train, test in folds.split(rows, _safe_indexing(y, rows))]
         except FoldError:
-            return _HeldOut(codes[:0], ())
+            return codes[:0], ()
         parts = []
         for train, test in splits:
             method = _rough(self.estimator)
@@ -211,65 +204,61 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
                 method.fit(_safe_indexing(X, train), _safe_indexing(y, train))
             seen = codes.copy()
             seen[test] = UNLABELED
-            parts.append(
-                (_values(method, _safe_indexing(X, test)), *(v[test] for v in self.simple_.fit(seen).values()))
-            )
+            beside = [each[test] for each in self.simple_.fit(seen).values()]
+            parts.append((_values(method, _safe_indexing(X, test)), *beside))
         tested = np.concatenate([test for _, test in splits])
-        return _HeldOut(codes[tested], tuple(np.concatenate(each) for each in zip(*parts, strict=True)))
+        return codes[tested], tuple(np.concatenate(each) for each in zip(*parts, strict=True))
 
-    def _choose(self, held: _HeldOut, codes: NDArray) -> None:
-        """Set the weights of the three models and of the log shares, and the scale of the probabilities."""
-        labels = codes[codes != UNLABELED]
-        self._log_shares, of_shares = _log_shares(labels, len(self.classes_)), 0.0
-        if not len(held.y):
-            weights = np.full(len(PARTS), 1.0 / len(PARTS))
-        elif held.values[0].ndim > 1:
-            *found, of_shares = _likeliest_weights(held.y, [each / spread(each) for each in held.values])
+    def _choose(self, y: NDArray, values: tuple[NDArray, ...], codes: NDArray) -> None:
+        """Set the weights of the three models and of the log shares, from values at held-out labels."""
+        self._log_shares, self._of_shares = _log_shares(codes[codes != UNLABELED], len(self.classes_)), 0.0
+        weights = np.full(len(PARTS), 1.0 / len(PARTS))
+        if len(y) and values[0].ndim > 1:
+            *found, self._of_shares = _likeliest_weights(y, [each / spread(each) for each in values]).tolist()
             weights = np.array(found)
-        else:
-            weights = _weights(held.y, held.values, by_auc=self._is_ranker)
+        elif len(y):
+            weights = _weights(y, values, by_auc=self._is_ranker)
         weights = np.where(weights < LEAST * weights.sum(), 0.0, weights)
         self.weights_ = dict(zip(PARTS, (weights / weights.sum()).tolist(), strict=True))
-        self._of_shares = float(of_shares)
 
-    def _mean(self, values: list[NDArray] | tuple[NDArray, ...], spreads: list[float] | None = None) -> NDArray:
+    def _mean(self, values: Sequence[NDArray], spreads: Sequence[float] | None = None) -> NDArray:
         """Return the weighted sum of values divided by their spreads."""
         spreads = self._spreads if spreads is None else spreads
         total = sum(w * v / s for w, v, s in zip(self.weights_.values(), values, spreads, strict=True) if w)
         return np.asarray(total + self._of_shares * self._log_shares if self._of_shares else total)
 
-    def _place(self, codes: NDArray, f: NDArray, some: NDArray, held: _HeldOut) -> None:
-        """Set the thresholds and the scale of the probabilities, from the scores f and those at held-out labels."""
+    def _place(self, codes: NDArray, f: NDArray, some: NDArray, y: NDArray, values: tuple[NDArray, ...]) -> None:
+        """Set the thresholds and the scale of the probabilities, from the scores f and from values at held-out labels."""
         cuts, self.threshold_, self._scale, labeled = None, 0.0, 1.0, codes != UNLABELED
-        unseen = self._mean(held.values, [spread(each) for each in held.values]) if len(held.y) else None
-        if self._is_ordered:
+        unseen = self._mean(values, [spread(each) for each in values]) if len(y) else None
+        if _is_of_ordered(self):
             self.thresholds_ = thresholds(codes[labeled], f[labeled], loss="hinge", margin=0.0)
             if unseen is not None:
-                cuts = even_chances(held.y, unseen, len(self.classes_))
+                cuts = even_chances(y, unseen, len(self.classes_))
                 moved = f[some].mean() + spread(f[some]) * (cuts - unseen.mean()) / spread(unseen)
                 self.thresholds_ = (self.thresholds_ + moved) / 2.0
         elif self._is_ranker:
             share = getattr(_last(self.estimator_), "positive_share", "labels")
             self.threshold_ = decision_threshold(share, codes[labeled], f[labeled], f[some])
             if unseen is not None:
-                unseen = unseen - decision_threshold("labels", held.y, unseen, unseen)
+                unseen = unseen - decision_threshold("labels", y, unseen, unseen)
         if unseen is not None:
-            self._scale = _likeliest_scale(held.y, unseen, cuts)
+            self._scale = _likeliest_scale(y, unseen, cuts)
 
     def _score(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self, "simple_")
         X = in_memory(X)
-        X = X if hasattr(X, "shape") else np.asarray(X)
         points = validated_points(self, X, np.float64)
         with single_threaded_blas(), single_threaded_openmp():
-            return check_values(self._mean([_values(self.estimator_, X), *self.simple_.values(points)]))
+            own = _values(self.estimator_, X if hasattr(X, "shape") else np.asarray(X))
+            return check_values(self._mean([own, *self.simple_.values(points)]))
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return the scores at the rows of `X`: (n,) for two classes, positive for the second one, else (n, k)."""
-        check_is_fitted(self, "simple_")
-        if self._is_ordered:
+        if _is_of_ordered(self):
             return np.asarray(OrderedClassifier.decision_function(self, X))
-        return self._score(X) - self.threshold_
+        f = self._score(X)
+        return f - self.threshold_
 
     @available_if(_is_of_ordered)
     def ranking_function(self, X: ArrayLike) -> NDArray:
@@ -278,16 +267,12 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the predicted label of each row of `X`, of shape (n,)."""
-        check_is_fitted(self, "simple_")
-        if self._is_ordered:
-            return self.classes_[classify(self._score(X), self.thresholds_)]
-        f = self.decision_function(X)
-        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
+        return (OrderedClassifier if _is_of_ordered(self) else HighestScore).predict(self, X)
 
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Return the probability of each class at the rows of `X`, of shape (n, k)."""
-        f = self._score(X) - self.threshold_
-        return _probabilities(f, self._scale, self.thresholds_ if self._is_ordered else None)
+        f = self._score(X)
+        return _probabilities(f - self.threshold_, self._scale, self.thresholds_ if _is_of_ordered(self) else None)
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> float:
         """Return the score of the estimator's kind: the AUC for a ranker, the mean AUC for ordered classes, or the accuracy.
@@ -296,7 +281,7 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
         """
         if not hasattr(self, "simple_") or not self._is_ranker:
             return super().score(X, y, sample_weight)
-        return (mean_auc_of if self._is_ordered else auc_of)(self.classes_, self._score(X), y, sample_weight)
+        return (mean_auc_of if _is_of_ordered(self) else auc_of)(self.classes_, self._score(X), y, sample_weight)
 
     @available_if(_is_of_ordered)
     def mean_auc(self, X: ArrayLike, y: ArrayLike) -> float:
@@ -304,12 +289,45 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
         return mean_auc_of(self.classes_, self._score(X), y)
 
 
-@dataclass(frozen=True, eq=False)
-class _HeldOut:
-    """Class codes (n,) of held-out labels, and the three models' values there, (n,) or (n, K); empty if there are none."""
+class SimpleModels:
+    """The two models beside a method.
 
-    y: NDArray
-    values: tuple[NDArray, ...]
+    Attributes
+    ----------
+    linear : LogisticRegression or Ridge
+        Of the classes, or of the numbers of ordered classes, on standardised points.
+    graphs : list
+        Two graphs of neighbours. Standardised coordinates suit columns of different units, and pixels tell more as they
+        are. Few labels cannot choose, so the neighbours' value is the mean over both.
+    shares : list of ndarray of shape (m,) or (m, K)
+        For each graph what its labels say about its points: for two classes the second one's share less the first one's, for
+        ordered classes their mean number, else all shares.
+    """
+
+    def __init__(self, points: NDArray, n_classes: int, n_neighbors: int, *, is_ordered: bool) -> None:
+        self.n_classes, self.is_ordered = n_classes, is_ordered
+        self.graphs = [_Graph(points, StandardScaler(with_std=each), n_neighbors) for each in (True, False)]
+        self._points = self.graphs[0].scaler.transform(points)
+        # What the classes' shares become: a mean number, a difference, or all of them.
+        two = np.array([-1.0, 1.0]) if n_classes == 2 else np.eye(n_classes)
+        self._of_classes = np.arange(n_classes, dtype=float) if is_ordered else two
+
+    def fit(self, codes: NDArray) -> Self:
+        """Learn from class codes (m,) of the points, -1 for unlabeled; the graphs stay as they are."""
+        labeled, marks = codes != UNLABELED, (codes[:, None] == np.arange(self.n_classes)).astype(float)
+        # With few weights Newton's method is twice as fast as the default one.
+        solver = "newton-cholesky" if self._points.shape[1] * self.n_classes <= MOST_NEWTON else "lbfgs"
+        machine = Ridge() if self.is_ordered else LogisticRegression(max_iter=1000, solver=solver)
+        self.linear = machine.fit(self._points[labeled], codes[labeled])
+        self.shares = [graph.spread(marks) @ self._of_classes for graph in self.graphs]
+        return self
+
+    def values(self, points: NDArray | None = None) -> tuple[NDArray, NDArray]:
+        """Return the linear model's values and the neighbours', (n,) or (n, K), at points (n, d), by default the fit's own."""
+        near = [graph.mean(of, points) for graph, of in zip(self.graphs, self.shares, strict=True)]
+        scaled = self._points if points is None else self.graphs[0].scaler.transform(points)
+        linear = self.linear.predict(scaled) if self.is_ordered else self.linear.decision_function(scaled)
+        return linear, np.mean(near, axis=0)
 
 
 class _Graph:
@@ -333,51 +351,11 @@ class _Graph:
         total = found.sum(axis=1, keepdims=True)
         return np.where(total > 0.0, found / np.where(total > 0.0, total, 1.0), marks.sum(axis=0) / marks.sum())
 
-
-class SimpleModels:
-    """The two models beside a method.
-
-    Attributes
-    ----------
-    linear : LogisticRegression or Ridge
-        Of the classes, or of the numbers of ordered classes, on standardised points.
-    graphs : list
-        Two graphs of neighbours. Standardised coordinates suit columns of different units, and pixels tell more as they
-        are. Few labels cannot choose, so the neighbours' value is the mean over both.
-    shares : list of ndarray of shape (m,) or (m, K)
-        For each graph what its labels say about its points: for two classes the second one's share less the first one's, for
-        ordered classes their mean number, else all shares.
-    """
-
-    def __init__(self, points: NDArray, n_classes: int, n_neighbors: int, *, is_ordered: bool) -> None:
-        self.n_classes, self.is_ordered = n_classes, is_ordered
-        self.graphs = [_Graph(points, StandardScaler(with_std=each), n_neighbors) for each in (True, False)]
-        self._points = self.graphs[0].scaler.transform(points)
-
-    def fit(self, codes: NDArray) -> Self:
-        """Learn from class codes (m,) of the points, -1 for unlabeled; the graphs stay as they are."""
-        labeled, of_class = codes != UNLABELED, np.arange(self.n_classes)
-        # With few weights Newton's method is twice as fast as the default one.
-        solver = "newton-cholesky" if self._points.shape[1] * self.n_classes <= MOST_NEWTON else "lbfgs"
-        machine = Ridge() if self.is_ordered else LogisticRegression(max_iter=1000, solver=solver)
-        self.linear = machine.fit(self._points[labeled], codes[labeled])
-        self.shares = [graph.spread((codes[:, None] == of_class).astype(float)) for graph in self.graphs]
-        if self.is_ordered:
-            self.shares = [each @ of_class for each in self.shares]
-        elif self.n_classes == 2:
-            self.shares = [each[:, 1] - each[:, 0] for each in self.shares]
-        return self
-
-    def values(self, points: NDArray | None = None) -> tuple[NDArray, NDArray]:
-        """Return the linear model's values and the neighbours', (n,) or (n, K), at points (n, d), by default the fit's own."""
-        near = []
-        for graph, shares in zip(self.graphs, self.shares, strict=True):
-            given = None if points is None else graph.scaler.transform(points)
-            links = graph.links if given is None else graph.nearest.kneighbors_graph(given)
-            near.append(links @ shares / graph.nearest.n_neighbors)
-        scaled = self._points if points is None else self.graphs[0].scaler.transform(points)
-        linear = self.linear.predict(scaled) if self.is_ordered else self.linear.decision_function(scaled)
-        return linear, np.mean(near, axis=0)
+    def mean(self, values: NDArray, points: NDArray | None) -> NDArray:
+        """Return the mean of values at the graph's points over the neighbours of each of some points, or of these."""
+        new = points is not None
+        links = self.nearest.kneighbors_graph(self.scaler.transform(points)) if new else self.links
+        return links @ values / self.nearest.n_neighbors
 
 
 def _rough(estimator: Any) -> Any:

@@ -166,13 +166,10 @@ def _present(y: Any) -> Labels:
         values = array[is_labeled]
     is_missing = _is_missing(values)  # also as text
     is_labeled[is_labeled] = ~is_missing
-    return Labels(_beside_missing(values[~is_missing], is_labeled), is_labeled, order)
-
-
-def _beside_missing(values: NDArray, is_labeled: NDArray) -> NDArray:
-    """Return whole numbers as integers if pandas stored them as floats because others are missing."""
+    values = values[~is_missing]
+    # Whole numbers that pandas stored as floats because others are missing.
     is_whole = len(values) < len(is_labeled) and values.dtype.kind == "f" and _are_exact(values)
-    return values.astype(np.int64) if is_whole else values
+    return Labels(values.astype(np.int64) if is_whole else values, is_labeled, order)
 
 
 def _are_exact(floats: NDArray) -> bool:

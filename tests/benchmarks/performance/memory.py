@@ -35,7 +35,7 @@ from performance.runs import paper_task, train
 file, m, n_iter, batch_size = sys.argv[1], *map(int, sys.argv[2:])
 X = np.load(file, mmap_mode="r")
 small = paper_task(100, X.shape[1], m, n_iter, batch_size)
-train(replace(small, plan=small.plan.with_n_iter(2)))
+train(replace(small, plan=replace(small.plan, n_iter=2)))
 half = len(X) // 2
 rows = {"similar": np.arange(half, dtype=np.int32), "unlabeled": np.arange(half, len(X), dtype=np.int32)}
 task = replace(small, X=X, rows=rows)

@@ -52,7 +52,7 @@ def measure(sizes: Sizes) -> Iterator[Row]:
     s = sizes
     task = paper_task(s.n, s.d, s.m, s.n_iter, s.batch_size)
     wide = replace(task, X=task.X.astype(np.float64), dtype=np.dtype(np.float64))
-    longer = replace(task, plan=task.plan.with_n_iter(s.growth * s.n_iter))
+    longer = replace(task, plan=replace(task.plan, n_iter=s.growth * s.n_iter))
     evaluations, few = train(task), max(1, s.plain_iter // 2)
     calls = {
         "ours": lambda: train(task),
