@@ -115,6 +115,17 @@ def test_visited_points_are_given_up_after_their_last_visit(make_task):
     assert points.needed_after.tolist() == [len(rows) for rows in needed]
 
 
+def test_points_begun_within_the_average_have_the_values_of_those_that_were_there_from_the_start(make_task):
+    task = make_task(n_iter=12, average_after=5)
+    model = task.new_model()
+    early = VisitedPoints(task, model)
+    list(solve(task, model, training=early, stop=8))
+    late = VisitedPoints(task, model)
+    (_, places), (_, others) = late.batch(9), early.batch(9)
+    np.testing.assert_allclose(late.values[places], early.values[others], rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(late.average_of(places), early.average_of(others), rtol=1e-10, atol=1e-13)
+
+
 def test_going_on_with_a_model_equals_one_run(make_task):
     task = make_task(n_iter=10)
     whole, _ = run(task)
