@@ -254,10 +254,9 @@ def test_the_cache_stays_within_its_bytes_and_keeps_what_was_used_last(monkeypat
     assert any(W is kept for kept in cache.blocks.values())
 
 
-def test_frequencies_bigger_than_the_cache_are_drawn_and_not_kept():
-    cache = expansion._FrequencyCache(max_bytes=1000)
-    W = cache.get(Gaussian(1.0), 0, 1, 10, 100, np.dtype(np.float32))
-    assert W.shape == (10, 100)
+def test_frequencies_bigger_than_the_cache_are_drawn_and_not_kept(monkeypatch):
+    cache, model = emptied(monkeypatch, 1000), expansion.Expansion(Gaussian(1.0), 0, 10)
+    assert model.frequencies(1, 100).shape == (10, 100)
     assert (cache.used, len(cache.blocks)) == (0, 0)
 
 
