@@ -8,8 +8,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from pages.handouts.notes import notes_route
-from pages.room.entrance import entrance_routes
-from pages.room.lecturer_pages import lecturer_routes
+from pages.room.entrance import room_routes
 from pages.shell.front_page import asset_routes, elsewhere, routes
 from pages.shell.room_key import key_route
 from pages.shell.router import route
@@ -30,8 +29,7 @@ else:  # the server's module
     addresses = [
         *routes(),
         *asset_routes(),
-        *lecturer_routes(),
-        *entrance_routes(),
+        *room_routes(),
         notes_route(),
         key_route(),
         *elsewhere(),

@@ -1,7 +1,7 @@
 """Strangers who attack a class's room: guessed codes, megabytes, markup, replayed answers, new phones, the lecturer's pages.
 
 Run by `classroom.py`. An order is the real code, the number of requests, and the body of a phone's answer that they have
-overheard. With it they know the room's code and entry. The answer counts what they got: the kind of request, and the status.
+overheard. With it they know the room's code. The answer counts what they got: the kind of request, and the status.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ Request = tuple[str, str, str, bytes, dict[str, str]]
 
 def attacks(code: str, overheard: str) -> list[Request]:
     """Return one request of each kind."""
-    guess = "".join(random.choice(SIGNS) for _ in range(6))
-    body = json.loads(overheard) | {"code": guess, "entry": MARKUP, "client": "a" * 32}
+    guess = "".join(random.choice(SIGNS) for _ in range(8))
+    body = json.loads(overheard) | {"code": guess, "client": "a" * 32}
     another = json.loads(overheard) | {"client": f"{random.getrandbits(128):032x}"}
     forged = {"Cookie": f"dsglab_room_{code}={random.getrandbits(192):048x}"}
     proxied = {"X-Forwarded-For": f"10.1.{random.randrange(256)}.{random.randrange(256)}"}
     post = "/r/room/answer"
     return [
         ("guess", "GET", f"/r/room/asked?code={guess}", b"", proxied),
-        ("guess", "GET", f"/r/room/asked?code={guess}&entry={random.getrandbits(64):016x}&since=0", b"", {}),
+        ("guess", "GET", f"/r/room/asked?code={guess}&since=0", b"", {}),
         ("guess", "POST", post, json.dumps(body).encode(), proxied),
         ("markup", "POST", post, json.dumps(body | {"guess": MARKUP, "code": MARKUP}).encode(), {}),
         ("megabyte", "POST", post, b"x" * 1_000_000, {}),

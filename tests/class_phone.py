@@ -64,7 +64,7 @@ class Phone:
 
     def look(self, code: str) -> None:
         """Wait for news of the room."""
-        given = {"code": code, "entry": self.state.get("entry", ""), "since": self.state.get("version", "")}
+        given = {"code": code, "since": self.state.get("version", "")}
         status, _headers, text = self.until("GET", f"{self.folder}room/asked?{urlencode(given)}")
         if status == 200:
             self.state, self.at = json.loads(text), time.time()
@@ -76,7 +76,7 @@ class Phone:
         guess = self.guessed(self.state["question"])
         time.sleep(random.random() * within)
         begun = time.monotonic()
-        body = {"code": code, "entry": self.state["entry"], "client": self.client, "name": self.state["name"]}
+        body = {"code": code, "client": self.client, "name": self.state["name"]}
         self.sent = json.dumps(body | {"round": self.state["round"], "guess": guess, "age": 0})
         status, _headers, text = self.until("POST", f"{self.folder}room/answer", self.sent)
         assert status == 200, text

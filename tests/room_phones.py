@@ -14,9 +14,7 @@ from starlette.applications import Starlette
 from dsgcore.rooms.rooms import Asked
 from pages.handouts.notes import notes_route
 from pages.room import entrance
-from pages.room.entrance import entrance_routes
-from pages.room.lecturer_pages import lecturer_routes
-from pages.room.pace import Pace
+from pages.room.entrance import Pace, room_routes
 from pages.shell.room_key import key_route
 
 PICK = Asked("auc", "unlabeled", 0)
@@ -36,15 +34,15 @@ class Reply:
 
 def forget_loops():
     """Forget what belongs to one loop of events; each request here has its own."""
-    for made in (entrance.limiter, entrance.watches):
-        made.cache_clear()
+    entrance.limiter.cache_clear()
+    entrance._looks.clear()
 
 
 class Phones:
     """Phones with one address."""
 
     def __init__(self, address="10.0.0.1"):
-        self.app = Starlette(routes=[*lecturer_routes(), *entrance_routes(), notes_route(), key_route()])
+        self.app = Starlette(routes=[*room_routes(), notes_route(), key_route()])
         self.address = address
 
     def get(self, path, *, cookie="", **params):
@@ -58,7 +56,7 @@ class Phones:
         return self.get("/r/room/asked", code=code, **more)
 
     def send(self, code, guess="1", client=None, **other):
-        body = {"code": code, "entry": "", "client": client or secrets.token_hex(16), "name": PICK.name}
+        body = {"code": code, "client": client or secrets.token_hex(16), "name": PICK.name}
         body |= {"round": 1, "guess": guess, "age": 0} | other
         return self.post("/r/room/answer", json.dumps(body).encode())
 
@@ -90,8 +88,6 @@ def open_rooms(store, monkeypatch):
     """Give the rooms of a server with this store, which answers at any pace."""
     monkeypatch.setenv("DSGLAB_STORE", str(store))
     monkeypatch.setattr(entrance, "_pace", Pace(10_000, 10_000))
-    for wrong in ("_wrong", "_wrong_of_all"):
-        monkeypatch.setattr(entrance, wrong, Pace(10_000, 10_000))
     entrance.rooms.cache_clear()
     yield entrance.rooms()
     entrance.rooms.cache_clear()

@@ -22,12 +22,10 @@ from test_stage import presented
 
 from dsgcore.experiments import script
 from dsgcore.rooms.questions import LABELS
-from dsgcore.rooms.rooms import Asked, Key, NoRoomError, RoomError, State
-from pages.room import entrance, waiting
+from dsgcore.rooms.rooms import Asked, Key, RoomError
+from pages.room import entrance
 from pages.room.drawings import answers
-from pages.room.entrance import LONGEST_ANSWER, entrance_routes
-from pages.room.pace import Pace
-from pages.room.waiting import Watches
+from pages.room.entrance import LONGEST_ANSWER, Pace, news, room_routes
 from pages.shell.callers import VARIABLE, caller_of
 from pages.shell.room_key import Ticket, cookie_name
 from pages.shell.sessions import Session
@@ -42,7 +40,7 @@ def test_a_phone_is_asked_what_the_room_is_asked_and_nothing_of_others(phones, r
     assert asked["isOpen"]
     assert asked["name"] == PICK.name
     assert asked["question"]["options"][0] == "higher: unlabeled points help"
-    assert set(asked) == {"version", "entry", "isOpen", "name", "round", "question", "picture", "isRevealed"}
+    assert set(asked) == {"version", "isOpen", "name", "round", "question", "picture", "isRevealed"}
     assert "no such room" in phones.asked("222222").json()["why"]
     assert phones.asked("222222").status_code == 404
 
@@ -86,8 +84,8 @@ BODIES = [
     b"[" * 390,
     b'{"code": 1}',
     b"\xff\xfe",
-    b'{"code": "A", "entry": [], "client": [], "name": {}, "round": 1e999, "guess": 1, "age": 0}',
-    b'{"code": "A", "entry": "", "client": "c", "name": "n", "round": 1, "guess": "1", "age": "x"}',
+    b'{"code": "A", "client": [], "name": {}, "round": 1e999, "guess": 1, "age": 0}',
+    b'{"code": "A", "client": "c", "name": "n", "round": 1, "guess": "1", "age": "x"}',
 ]
 
 
@@ -138,42 +136,15 @@ def test_a_flood_is_put_off_at_the_address_before_the_store_is_asked(phones, roo
     assert phones.asked(room.code).status_code == 429
     results = f"/r/{room.code}/results.html"
     assert phones.get(results, cookie=f"{cookie_name(room.code)}=forged").status_code == 429
-    assert phones.get(results).status_code == 403  # no key: nothing is looked up at any pace
+    assert phones.get(results).status_code == 429
 
 
-def guarded(monkeypatch, of_one=3, of_all=1000):
-    monkeypatch.setattr(entrance, "_wrong", Pace(of_one, 0))
-    monkeypatch.setattr(entrance, "_wrong_of_all", Pace(of_all, 0))
-
-
-def test_codes_cannot_be_guessed_and_who_guesses_learns_nothing_even_of_the_right_one(phones, room, monkeypatch):
-    guarded(monkeypatch)
-    assert [phones.asked(f"22222{k}").status_code for k in range(5)] == [404] * 3 + [429] * 2
-    right, wrong = phones.asked(room.code), phones.asked("333333")
+def test_who_guesses_codes_is_put_off_like_every_flood_and_learns_nothing(phones, room, monkeypatch):
+    monkeypatch.setattr(entrance, "_pace", Pace(3, 0))
+    assert [phones.asked(f"2222222{k}").status_code for k in range(5)] == [404] * 3 + [429] * 2
+    right, wrong = phones.asked(room.code), phones.asked("33333333")
     assert (right.status_code, right.text) == (wrong.status_code, wrong.text)
-    assert phones.send(room.code).status_code == 429
-    assert phones.send("333333", entry="guess").status_code == 429
-
-
-def test_who_has_entered_goes_on_while_somebody_in_the_same_network_guesses(phones, rooms, room, monkeypatch):
-    guarded(monkeypatch)
-    entry = phones.asked(room.code).json()["entry"]
-    for k in range(5):
-        phones.asked(f"22222{k}")
-    assert phones.asked(room.code).status_code == 429
-    assert phones.asked(room.code, entry=entry).status_code == 200
-    assert phones.send(room.code, entry=entry).status_code == 200
     assert Phones("10.0.0.2").asked(room.code).status_code == 200
-    assert phones.asked(rooms.open().code, entry=entry).status_code == 429
-
-
-def test_who_is_refused_and_says_to_have_entered_costs_few_looks_into_the_store(phones, rooms, room, monkeypatch):
-    guarded(monkeypatch, of_one=0)
-    monkeypatch.setattr(entrance, "_returns", Pace(2, 0))
-    looks, look = [], rooms.state
-    monkeypatch.setattr(rooms, "state", lambda code: looks.append(code) or look(code))
-    assert [phones.asked(room.code, entry="guess").status_code for _ in range(5)] == [429] * 5
-    assert looks == [room.code] * 2
 
 
 def test_the_pace_of_new_phones_holds_two_hundred_phones_behind_one_address():
@@ -181,7 +152,7 @@ def test_the_pace_of_new_phones_holds_two_hundred_phones_behind_one_address():
 
 
 def test_a_phone_whose_state_is_the_present_one_waits_for_the_next(phones, rooms, room, monkeypatch):
-    monkeypatch.setattr(waiting, "LONGEST_WAIT", 0.05)
+    monkeypatch.setattr(entrance, "LONGEST_WAIT", 0.05)
     version = phones.asked(room.code).json()["version"]
     assert phones.asked(room.code, since=version).status_code == 204
     rooms.reveal(room)
@@ -190,51 +161,41 @@ def test_a_phone_whose_state_is_the_present_one_waits_for_the_next(phones, rooms
         assert phones.asked(room.code, since=nonsense).status_code == 200
 
 
-class Store:
-    """A room whose state a test changes."""
+def test_a_change_reaches_all_who_wait_by_one_look_into_the_store(rooms, room, monkeypatch):
+    monkeypatch.setattr(entrance, "SECONDS_BETWEEN_LOOKS", 0.001)
+    looks, look, before = [], rooms.state, rooms.state(room.code).version
+    monkeypatch.setattr(rooms, "state", lambda code: looks.append(code) or look(code))
 
-    def __init__(self):
-        self.state, self.n_looks = State(1, "entry"), 0
-
-    def look(self, _code):
-        self.n_looks += 1
-        if isinstance(self.state, Exception):
-            raise self.state
-        return self.state
-
-
-def test_a_change_reaches_all_who_wait_by_one_look_into_the_store(monkeypatch):
-    monkeypatch.setattr(waiting, "SECONDS_BETWEEN_LOOKS", 0.001)
-    store = Store()
-
-    async def news():
-        watches, found = Watches(store.look, anyio.CapacityLimiter(1)), []
+    async def waited():
+        found = []
 
         async def wait():
-            found.append(await watches.news("A", 1))
+            found.append((await news(room.code, before)).version)
 
         async with anyio.create_task_group() as group:
             for _ in range(200):
                 group.start_soon(wait)
-            while store.n_looks < 3:
+            while len(looks) < 3:
                 await anyio.sleep(0)
-            before = store.n_looks
-            store.state = State(2, "entry")
-        return found, store.n_looks - before
+            n = len(looks)
+            rooms.reveal(room)
+        return found, len(looks) - n
 
-    found, looks = anyio.run(news)
-    assert [state.version for state in found] == [2] * 200
-    assert looks < 50
+    found, n = anyio.run(waited)
+    assert len(found) == 200
+    assert min(found) > before
+    assert n < 50
+    forget_loops()
 
 
-@each("error, raised", [(NoRoomError(), NoRoomError), (RoomError("full"), RoomError)])
-def test_a_room_that_is_closed_ends_the_wait(error, raised, monkeypatch):
-    monkeypatch.setattr(waiting, "SECONDS_BETWEEN_LOOKS", 0.001)
-    monkeypatch.setattr(waiting, "MOST_WAITING", 1 if raised is NoRoomError else 0)
-    store = Store()
-    store.state = error
-    with pytest.raises(raised):
-        anyio.run(Watches(store.look, anyio.CapacityLimiter(1)).news, "A", 1)
+@each("most, why", [(1, "no such room"), (0, "Too many phones")])
+def test_a_room_that_is_closed_ends_the_wait(rooms, room, most, why, monkeypatch):
+    monkeypatch.setattr(entrance, "MOST_WAITING", most)
+    version = rooms.state(room.code).version
+    rooms.close(room)
+    with pytest.raises(RoomError, match=why):
+        anyio.run(news, room.code, version)
+    forget_loops()
 
 
 # --- the lecturer's page
@@ -575,6 +536,22 @@ def test_every_kind_of_question_is_drawn_with_and_without_answers_and_says_it_in
             assert made.count("aria-label=") == made.count('role="img"')
 
 
+def test_bars_count_answers_a_band_holds_eight_of_ten_curves_and_a_map_counts_its_places():
+    assert "A: 2, B: 0, C: 1" in answers(PICK.question, [[0, 0, 2]], {}, {})
+    made = answers(NUMBER.question, [[0.05, 0.41, 0.42]], {"value": 0.05}, {})
+    counts = [int(n) for n in re.findall(r"<span>(\d+)</span>", made)]
+    assert (counts[4], sum(counts), made.count("✓</b>")) == (2, 3, 1)
+    made = answers(CURVE.question, [[[value] * 6 for value in (0.5, 0.6, 0.7, 0.8, 0.9)]], {}, {})
+    low, high = CURVE.question.low, CURVE.question.high
+    ys = [float(point.split(",")[1]) for point in re.search(r'class="band" points="([^"]*)"', made)[1].split()]
+    expected = [30 + (high - value) / (high - low) * 202 for value in (0.86, 0.54)]
+    assert (ys[0], ys[-1]) == pytest.approx(expected, abs=0.06)
+    assert "band" not in answers(CURVE.question, [[]], {}, {})
+    made = answers(MAP.question, [[[0.05, 0.95] + [0.55, 0.55] * 4]], {}, {})
+    cells = re.findall(r'class="cell" x="([\d.]+)" y="([\d.]+)".*?opacity="([\d.]+)"', made)
+    assert cells == [("10.0", "10.0", "0.20"), ("170.0", "138.0", "0.80")]
+
+
 # --- who calls: trusted proxies are believed, strangers are not
 
 
@@ -693,7 +670,7 @@ def test_a_flood_through_a_proxy_puts_off_one_phone_and_no_other(monkeypatch, tm
     monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
     monkeypatch.setattr(entrance, "_pace", Pace(3, 0))
     entrance.rooms.cache_clear()
-    app = Starlette(routes=entrance_routes())
+    app = Starlette(routes=room_routes())
 
     def status(peer, *forwarded):
         forget_loops()

@@ -40,7 +40,7 @@ from dsgcore.jobs.memory import give_back, resident
 from pages.charts.live_chart import LIBRARY_ADDRESS
 from pages.room import door
 from pages.room.door import qr_image
-from pages.room.entrance import entrance_routes
+from pages.room.entrance import room_routes
 from pages.session import bench as benches
 from pages.session.bench import Bench, begin, once
 from pages.shell import addresses, admission, streamlit_gaps, watch
@@ -162,7 +162,7 @@ def seen_at(monkeypatch):
 def asked(path, query="", method="GET"):
     """Return the status, the headers and the body that the server answers with."""
     app = Starlette(
-        routes=[*routes(), *asset_routes(), *entrance_routes(), key_route(), *elsewhere(), Mount("/", app=STREAMLIT)],
+        routes=[*routes(), *asset_routes(), *room_routes(), key_route(), *elsewhere(), Mount("/", app=STREAMLIT)],
         middleware=[Middleware(TickDoor)],
     )
     sent = []

@@ -19,12 +19,20 @@ from io import StringIO
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, TextIO
-from urllib.parse import SplitResult, urlencode
+from urllib.parse import urlencode
 
 import segno
 
 from dsgcore.cli.ending import Made
-from dsgcore.cli.network import VARIABLE, addresses, firewall_hint, obstacles, place_for_phones, said_address
+from dsgcore.cli.network import (
+    VARIABLE,
+    addresses,
+    firewall_hint,
+    obstacles,
+    place_for_phones,
+    said_address,
+    whole_address,
+)
 from dsgcore.cli.options import HOST, PORT
 from dsgcore.cli.places import check_files, check_no_file, json_file
 from dsgcore.cli.sweep import asked_study
@@ -165,21 +173,13 @@ def open_to_the_class(chosen: str | None, port: int, base_path: str, out: TextIO
     there = place_for_phones(found[0]) if said is None else said
     if chosen:  # otherwise the app finds the same address by itself, also if it is opened through a proxy
         os.environ[VARIABLE] = chosen
-    address = entrance(there, port, base_path)
+    folder = f"/{base_path.strip('/')}".rstrip("/")
+    address = whole_address(there, ENTRANCE, scheme="http", port=port, folder=folder).geturl()
     _print_qr(address, out)
     print(f"Students open {address} on their phones, and enter the code that 'Ask the class' shows.", file=out)
     for sentence in obstacles(there.hostname or "", found):
         print(f"Attention: {sentence}", file=out)
     print(firewall_hint(port), file=out, flush=True)
-
-
-def entrance(there: SplitResult, port: int, base_path: str) -> str:
-    """Return the whole address of the phones' page; what the given address does not say is the server's."""
-    if there.scheme:
-        return f"{there.geturl().rstrip('/')}/{ENTRANCE}"
-    folder = f"/{base_path.strip('/')}" if base_path.strip("/") else ""
-    host = f"[{there.hostname}]" if ":" in (there.hostname or "") else there.hostname
-    return f"http://{host}:{there.port or port}{folder}/{ENTRANCE}"
 
 
 def _print_qr(address: str, out: TextIO) -> None:

@@ -85,6 +85,16 @@ def place_for_phones(said: str) -> SplitResult:
     return there
 
 
+def whole_address(said: SplitResult, path: str, *, scheme: str, port: int | None, folder: str) -> SplitResult:
+    """Return the address of a page below a said one; what that leaves open is the server's: scheme, port and folder."""
+    is_whole = bool(said.scheme)
+    host = f"[{said.hostname}]" if ":" in (said.hostname or "") else said.hostname
+    own = said.port if is_whole or said.port is not None else port
+    below = said.path.rstrip("/") if is_whole else folder
+    netloc = host if own is None else f"{host}:{own}"
+    return SplitResult(said.scheme or scheme, netloc or "", f"{below}/{path}", "", "")
+
+
 def _is_address(host: str) -> bool:
     try:
         return bool(ip_address(host))

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dsgcore.core.threads import single_threaded_openmp
-from dsgcore.lessons import Lecture, lesson_named, lessons_of
+from dsgcore.lessons import Lecture, lesson_named, library
 from dsgcore.settings import Curve, Estimate, GuidedLesson, LessonStep, Pick
 from dsgcore.settings.lessons import SHARES, LessonError, Option, numbers_in
 
@@ -22,9 +21,6 @@ OWN = "own"  # a lecturer's own question has this name and a number of its own
 N_LABELS = 5
 LEAST_OPTIONS, MOST_OPTIONS = 2, 6
 LONGEST_TEXT = 200  # characters of a lecturer's own question, and of each of its answers
-BINS = 10  # of a histogram, and of a map along each side
-# Nine of ten phones that drew a curve lie between these.
-LOW, MIDDLE, HIGH = 0.1, 0.5, 0.9
 
 
 @dataclass(frozen=True)
@@ -112,13 +108,13 @@ class Asked:
     @property
     def of_lesson(self) -> GuidedLesson | None:
         """The lesson, or None if the project has none of that name."""
-        return next((lesson for lesson in lessons_of(self.setting) if lesson.name == self.lesson), None)
+        return library().lessons.get(self.setting, {}).get(self.lesson)
 
     @property
     def of_step(self) -> LessonStep | None:
         """The step, or None if the lesson has none of that number."""
-        lesson = self.of_lesson
-        return lesson.steps[self.step] if lesson is not None and 0 <= self.step < len(lesson.steps) else None
+        steps = () if self.of_lesson is None else self.of_lesson.steps
+        return steps[self.step] if 0 <= self.step < len(steps) else None
 
     @property
     def question(self) -> Question | None:
@@ -148,10 +144,7 @@ def result_of(asked: Asked, outcome: Mapping[str, float]) -> dict[str, Any]:
     if isinstance(asks, Pick):
         right = asks.right(outcome)
         return said | {"right": None if right is None else asks.options.index(right)}
-    if isinstance(asks, Curve):
-        return said | {"value": asks.came_to(outcome), "near": asks.near}
-    value = outcome.get(asks.measure, math.nan)
-    return said | {"value": value if math.isfinite(value) else None, "near": asks.near}
+    return said | {"value": asks.came_to(outcome), "near": asks.near}
 
 
 def plain_text(markdown: str) -> str:
@@ -159,24 +152,6 @@ def plain_text(markdown: str) -> str:
     text = re.sub(r"\*\*(.+?)\*\*", r"\1", markdown)
     text = re.sub(r"(?<![\w\\])\*(\w[^*]*)\*(?!\w)", r"\1", text)
     return " ".join(text.replace(r"\*", "*").split())
-
-
-def tally(asks: Question, guesses: Sequence[Any]) -> dict[str, Any]:
-    """Return the summary of a round's guesses: counts; or a curve's median and band; or the counts on a map."""
-    said: dict[str, Any] = {"n": len(guesses)}
-    if isinstance(asks, Pick):
-        return said | {"counts": [sum(guess == k for guess in guesses) for k in range(len(asks.options))]}
-    if isinstance(asks, Estimate):
-        counts, _edges = np.histogram(np.array(guesses, dtype=float), bins=BINS, range=(asks.low, asks.high))
-        return said | {"counts": counts.tolist()}
-    if isinstance(asks, Places):
-        points = np.array(guesses, dtype=float).reshape(-1, 2)
-        counts, _x, _y = np.histogram2d(points[:, 0], points[:, 1], bins=BINS, range=((0, 1), (0, 1)))
-        return said | {"cells": counts.astype(int).tolist()}
-    if not guesses:
-        return said
-    low, middle, high = np.quantile(np.array(guesses), (LOW, MIDDLE, HIGH), axis=0).round(4).tolist()
-    return said | {"low": low, "middle": middle, "high": high}
 
 
 def choice_of(asks: Question, guesses: Sequence[Any]) -> Any:
@@ -188,19 +163,14 @@ def choice_of(asks: Question, guesses: Sequence[Any]) -> Any:
     if isinstance(asks, Pick):
         return max(range(len(asks.options)), key=list(guesses).count)
     if isinstance(asks, Places):
-        return _middles(np.array(guesses, dtype=float).reshape(-1, 2), asks.number)
-    middle = np.median(np.array(guesses, dtype=float), axis=0).round(4)
+        from sklearn.cluster import KMeans  # slow to import, and few lectures need it
+
+        places, counts = np.unique(np.reshape(guesses, (-1, 2)), axis=0, return_counts=True)
+        groups = KMeans(min(asks.number, len(places)), n_init=5, random_state=0)
+        with single_threaded_openmp():
+            return groups.fit(places, sample_weight=counts).cluster_centers_
+    middle = np.median(guesses, axis=0).round(4)
     return tuple(middle.tolist()) if isinstance(asks, Curve) else float(middle)
-
-
-def _middles(places: NDArray, number: int) -> NDArray:
-    from sklearn.cluster import KMeans  # slow to import, and few lectures need it
-
-    places, counts = np.unique(places, axis=0, return_counts=True)
-    groups = KMeans(min(number, len(places)), n_init=5, random_state=0)
-    with single_threaded_openmp():
-        middles: NDArray = groups.fit(places, sample_weight=counts).cluster_centers_
-    return middles
 
 
 def plain_question(asks: Question) -> dict[str, Any]:

@@ -180,14 +180,19 @@ class Estimate(_Scale):
         found = numbers_in(text, 1, self.low, self.high)
         return None if found is None else found[0]
 
+    def came_to(self, outcome: Mapping[str, float]) -> float | None:
+        """Return the value of a run, or None if the run has no finite value."""
+        value = outcome.get(self.measure, math.nan)
+        return value if math.isfinite(value) else None
+
     def answer(self, outcome: Mapping[str, float]) -> str:
         """Return the value of a run, in words."""
         return f"{self.words} is {outcome.get(self.measure, math.nan):.2f}"
 
     def is_right(self, guess: float, outcome: Mapping[str, float]) -> bool | None:
         """Return True if a guess is close to the value of a run, or None if the run has no finite value."""
-        came_to = outcome.get(self.measure, math.nan)
-        return abs(guess - came_to) <= self.near if math.isfinite(came_to) else None
+        came_to = self.came_to(outcome)
+        return None if came_to is None else abs(guess - came_to) <= self.near
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from dsgcore.lessons import lesson_named
 from dsgcore.rooms.questions import Question, question_in
 from dsgcore.settings import GuidedLesson, LessonStep
 from pages.charts.live_chart import address_of
-from pages.room.lecturer_pages import lecturer_page
+from pages.room.entrance import page
 from pages.session.lecture import lecture_in
 from pages.shell.addresses import own_route
 
@@ -39,8 +39,7 @@ async def _notes(request: Request) -> Response:
         body, status = "".join(map(_part, lecture.parts)), 200
     except DSGError as error:
         body, status = f"<p>{escape(str(error))}</p>", 404
-    script = f'<script type="module" src="{escape(address_of("handouts/browser/notes.js"))}"></script>'
-    return lecturer_page("Notes", f"{_LIVE}<main>{body}</main>{script}", status)
+    return page("lecturer", "Notes", f"{_LIVE}<main>{body}</main>", address_of("handouts/browser/notes.js"), status)
 
 
 def _part(part: str) -> str:

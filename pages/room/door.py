@@ -9,7 +9,7 @@ from urllib.parse import SplitResult
 import segno
 import streamlit as st
 
-from dsgcore.cli.network import VARIABLE, address_in_network, said_address
+from dsgcore.cli.network import VARIABLE, address_in_network, said_address, whole_address
 from dsgcore.core.errors import DSGError
 from pages.room.entrance import ADDRESS
 from pages.shell.addresses import (
@@ -22,7 +22,6 @@ from pages.shell.addresses import (
 )
 
 _ICON = ":material/phonelink_off:"
-_QUIET_ZONE = 4  # modules around a code, which scanners need
 
 
 def address_for_phones(path: str) -> SplitResult:
@@ -30,28 +29,14 @@ def address_for_phones(path: str) -> SplitResult:
 
     `DSGLAB_ADDRESS` has the last word. A name such as localhost gives way to the machine's address in its network.
     """
-    here = beside_this_page(path)
-    said = said_address()
+    here, said = beside_this_page(path), said_address()
+    is_local = is_of_this_machine(here.hostname)
     if said is not None:
-        return _as_said(here, said, path)
-    if not is_of_this_machine(here.hostname) or (listens_here_alone() and not has_a_proxy()):
-        return here
-    host = address_in_network()
-    return here if host is None else here._replace(netloc=f"{host}{_port(here.port)}")
-
-
-def _as_said(here: SplitResult, said: SplitResult, path: str) -> SplitResult:
-    """Return an address with all that the variable says; a port and a prefix that it does not say are this page's."""
-    is_whole = bool(said.scheme)
-    host = f"[{said.hostname}]" if ":" in (said.hostname or "") else said.hostname
-    port = _port(said.port if said.port is not None or is_whole else here.port)
-    folder = said.path.rstrip("/") if is_whole else base_path()
-    scheme = said.scheme or ("http" if is_of_this_machine(here.hostname) else here.scheme)
-    return here._replace(scheme=scheme, netloc=f"{host}{port}", path=f"{folder}/{path}")
-
-
-def _port(port: int | None) -> str:
-    return "" if port is None else f":{port}"
+        scheme = "http" if is_local else here.scheme
+        return whole_address(said, path, scheme=scheme, port=here.port, folder=base_path())
+    is_reached = is_local and (has_a_proxy() or not listens_here_alone())
+    host = address_in_network() if is_reached else None
+    return here if host is None else here._replace(netloc=host if here.port is None else f"{host}:{here.port}")
 
 
 def address_for_students(path: str) -> SplitResult:
@@ -73,7 +58,7 @@ def draw_door(code: str) -> None:
     st.html(f'<div class="room-qr"><img src="{picture}" alt="{alt}"></div>')
     st.html(
         f'<div class="room-door"><p>Scan the code, or open</p><p class="room-address">{_link(there, short)}</p>'
-        f'<p>and enter <span class="room-code">{escape(code)}</span></p></div>'
+        f'<p>and enter <span class="room-code">{escape(code[:4])} {escape(code[4:])}</span></p></div>'
     )
 
 
@@ -84,20 +69,16 @@ def _link(there: SplitResult, shown: SplitResult) -> str:
 def warn_of_no_address(what: str = "The addresses below work on this machine only") -> None:
     """Say why an address for students works on this machine only, if it does, and what to do."""
     try:
-        if not is_of_this_machine(address_for_phones("").hostname):
-            return
+        there = address_for_phones("")
     except DSGError as error:
         st.warning(f"{VARIABLE}: {error}", icon=_ICON)
         return
-    if not listens_here_alone():
+    if is_of_this_machine(there.hostname) and not listens_here_alone():
         st.warning(f"{what}, because this machine has no network.", icon=_ICON)
-        return
-    st.warning(
-        f"{what}, because the server listens on this machine only. Stop the app, and start it with "
-        "this command. Then everyone in your network can open the app.",
-        icon=_ICON,
-    )
-    st.code(command_for_phones(), language=None, wrap_lines=True)
+    elif is_of_this_machine(there.hostname):
+        why = "the server listens on this machine only. Stop the app, and start it with this command."
+        st.warning(f"{what}, because {why} Then everyone in your network can open the app.", icon=_ICON)
+        st.code(command_for_phones(), language=None, wrap_lines=True)
 
 
 @lru_cache(maxsize=32)
@@ -105,4 +86,4 @@ def qr_image(text: str) -> str:
     """Return the QR code of a text as the address of an SVG image."""
     # Black on white in both themes, because some scanners read no inverted code.
     code = segno.make(text, error="m", micro=False)
-    return str(code.svg_data_uri(scale=8, border=_QUIET_ZONE, dark="#000", light="#fff"))
+    return str(code.svg_data_uri(scale=8, dark="#000", light="#fff"))

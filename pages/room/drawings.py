@@ -9,9 +9,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from streamlit.components.v2 import component
 
-from dsgcore.rooms.questions import BINS, Places, Question, plain_text, tally
+from dsgcore.rooms.questions import Places, Question, plain_text
+from dsgcore.rooms.rooms import State
 from dsgcore.settings import Curve, Estimate, Pick
 from dsgcore.settings.lessons import SHARES
 
@@ -26,18 +28,27 @@ export default function ({data, parentElement}) {
 _W, _H, _LEFT, _RIGHT, _TOP, _BOTTOM = 480, 260, 44, 12, 30, 28
 _MAP, _EDGE = 340, 10
 _ROUNDS = ("first vote", "second vote")
+BINS = 10  # of a histogram, and of a map along each side
+BAND = (0.1, 0.5, 0.9)  # shares: the low end, the median and the high end of drawn curves
 
 
 def answers(
     asks: Question, rounds: Sequence[Sequence[Any]], result: Mapping[str, Any], picture: Mapping[str, Any]
 ) -> str:
     """Return the drawing of all rounds of a question; the run's answer is marked if there is one."""
-    tallies = [tally(asks, guesses) for guesses in rounds]
     if isinstance(asks, Curve):
-        return f'<figure class="room-figure">{_curves(asks, tallies, result.get("value"))}</figure>'
+        return f'<figure class="room-figure">{_curves(asks, rounds, result.get("value"))}</figure>'
     if isinstance(asks, Places):
-        return _maps(tallies, picture)
-    return _bars(asks, tallies, result)
+        return _maps(rounds, picture)
+    return _bars(asks, rounds, result)
+
+
+def standing(state: State) -> str:
+    """Return how many have answered, and whether more can, as HTML for the lecturer."""
+    turn = f"Round {state.round}: " * (state.round > 1)
+    left = "" if state.left is None or not state.is_open else f", {state.left:.0f} s left"
+    rest = f"{left}{', closed' * (not state.is_open)}{', no new phones' * state.is_shut}"
+    return f"<b>{turn}{state.count} answered</b>{rest}"
 
 
 def draw(html: str) -> None:
@@ -50,81 +61,77 @@ def _component() -> Callable[..., Any]:
     return component("room_drawing", html='<div class="room-drawing"></div>', js=_SCRIPT, isolate_styles=False)
 
 
-def _bars(asks: Pick | Estimate, tallies: Sequence[Mapping[str, Any]], result: Mapping[str, Any]) -> str:
+def _bars(asks: Pick | Estimate, rounds: Sequence[Sequence[Any]], result: Mapping[str, Any]) -> str:
     """Return a histogram: for each answer a bar of each round, as long as its share of the round's answers."""
-    names, right = _names(asks), _right(asks, result)
-    words = [escape(plain_text(option.words)) for option in getattr(asks, "options", ())] or [""] * len(names)
-    rows = []
-    for k, name in enumerate(names):
-        mark = " ✓" * (k == right)
-        for number, one in enumerate(tallies):
-            count, share = one["counts"][k], one["counts"][k] / max(1, one["n"])
-            said = f"<b>{name}{mark}</b> {words[k]}" if number == 0 else ""
-            earlier = ' class="earlier"' * (number < len(tallies) - 1)
-            rows.append(
-                f'<div{earlier}><p>{said}</p><i><u style="width: {100 * share:.0f}%"></u></i><span>{count}</span></div>'
+    names, edges, words = _bins(asks)
+    came_to = result.get("right", result.get("value"))
+    right, *counts = (np.histogram(one, edges)[0] for one in ([] if came_to is None else [came_to], *rounds))
+    marked = [name + " ✓" * int(n) for name, n in zip(names, right, strict=True)]
+    rows, said = "", []
+    for k, name in enumerate(marked):
+        for number, count in enumerate(counts):
+            share, text = 100 * count[k] / max(1, len(rounds[number])), f"<b>{name}</b> {words[k]}" * (number == 0)
+            earlier = ' class="earlier"' * (number < len(counts) - 1)
+            rows += (
+                f'<div{earlier}><p>{text}</p><i><u style="width: {share:.0f}%"></u></i><span>{count[k]}</span></div>'
             )
-    said = "; ".join(
-        f"{f'{_ROUNDS[number]}: ' if len(tallies) > 1 else ''}"
-        + ", ".join(f"{name}{' ✓' * (k == right)}: {one['counts'][k]}" for k, name in enumerate(names))
-        for number, one in enumerate(tallies)
-    )
+    for number, count in enumerate(counts):
+        turn = f"{_ROUNDS[number]}: " * (len(counts) > 1)
+        said.append(turn + ", ".join(f"{name}: {n}" for name, n in zip(marked, count, strict=True)))
     ticks = " data-ticks" * isinstance(asks, Estimate)  # their names are those of an axis
-    label = escape(f"Guesses: {said}")
-    return f'<div class="room-bars" role="img" aria-label="{label}"{ticks}>{"".join(rows)}</div>{_key(tallies)}'
+    label = escape(f"Guesses: {'; '.join(said)}")
+    key = '<p class="room-key">Pale: the first vote. Full: the second vote.</p>' * (len(counts) > 1)
+    return f'<div class="room-bars" role="img" aria-label="{label}"{ticks}>{rows}</div>{key}'
 
 
-def _key(tallies: Sequence[Mapping[str, Any]]) -> str:
-    said = "Pale: the first vote. Full: the second vote."
-    return f'<p class="room-key">{said}</p>' if len(tallies) > 1 else ""
-
-
-def _names(asks: Pick | Estimate) -> list[str]:
+def _bins(asks: Pick | Estimate) -> tuple[Sequence[str], NDArray, Sequence[str]]:
+    """Return the names of the bars, the edges between their guesses, and the words of the answers."""
     if isinstance(asks, Pick):
-        return list(LETTERS[: len(asks.options)])
+        words = [escape(plain_text(option.words)) for option in asks.options]
+        return LETTERS[: len(words)], np.arange(len(words) + 1) - 0.5, words
     edges = np.linspace(asks.low, asks.high, BINS + 1)
-    return [f"{low:.2g} to {high:.2g}" for low, high in pairwise(edges)]
+    return [f"{low:.2g} to {high:.2g}" for low, high in pairwise(edges)], edges, [""] * BINS
 
 
-def _right(asks: Pick | Estimate, result: Mapping[str, Any]) -> int | None:
-    """Return the number of the bar in which the run's answer lies."""
-    if isinstance(asks, Pick):
-        return result.get("right")
-    value = result.get("value")
-    if value is None or not asks.low <= value <= asks.high:
-        return None
-    return min(BINS - 1, int((value - asks.low) / (asks.high - asks.low) * BINS))
-
-
-def _curves(asks: Curve, tallies: Sequence[Mapping[str, Any]], outcome: Sequence[float] | None) -> str:
+def _curves(asks: Curve, rounds: Sequence[Sequence[Any]], outcome: Sequence[float] | None) -> str:
     """Return the band and the median of the last round's curves, the median of the round before, and the run's curve."""
 
     def points(values: Sequence[float]) -> list[str]:
-        inside = [min(asks.high, max(asks.low, value)) for value in values]
-        ys = [_TOP + (asks.high - v) / (asks.high - asks.low) * (_H - _TOP - _BOTTOM) for v in inside]
-        xs = [_LEFT + share * (_W - _LEFT - _RIGHT) for share in SHARES]
+        shares = (asks.high - np.clip(values, asks.low, asks.high)) / (asks.high - asks.low)
+        ys = _TOP + shares * (_H - _TOP - _BOTTOM)
+        xs = _LEFT + np.array(SHARES) * (_W - _LEFT - _RIGHT)
         return [f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True)]
 
-    *before, one = tallies
-    drawn, said = [_frame(asks)], [counted(one["n"], "curve")]
-    for first in before:
-        if "middle" in first:
-            drawn.append(f'<polyline class="middle before" points="{" ".join(points(first["middle"]))}"/>')
-            said.append(f"median of the first vote {_in_words(first['middle'])}")
-    if "middle" in one:
-        drawn.append(f'<polygon class="band" points="{" ".join([*points(one["high"]), *points(one["low"])[::-1]])}"/>')
-        drawn.append(f'<polyline class="middle" points="{" ".join(points(one["middle"]))}"/>')
-        said.append(f"median {_in_words(one['middle'])}")
+    def line(kind: str, values: Sequence[float], name: str) -> None:
+        drawn.append(f'<polyline class="{kind}" points="{" ".join(points(values))}"/>')
+        said.append(f"{name} {_in_words(values)}")
+
+    *before, last = rounds
+    number = counted(len(last), "curve")
+    texts = (
+        (_LEFT - 6, _TOP + 5, "end", f"{asks.high:g}"),
+        (_LEFT - 6, _H - _BOTTOM + 4, "end", f"{asks.low:g}"),
+        (_LEFT, _H - 8, "start", "start"),
+        (_W - _RIGHT, _H - 8, "end", "end of the run"),
+        (_LEFT, _TOP - 10, "start", escape(asks.words)),
+    )
+    drawn, said = [f'<text x="{x}" y="{y}" text-anchor="{way}">{text}</text>' for x, y, way, text in texts], [number]
+    drawn.append(f'<path class="frame" d="M{_LEFT} {_TOP}V{_H - _BOTTOM}H{_W - _RIGHT}"/>')
+    if before and before[0]:
+        line("middle before", np.median(before[0], axis=0), "median of the first vote")
+    if last:
+        low, middle, high = np.quantile(last, BAND, axis=0)
+        drawn.append(f'<polygon class="band" points="{" ".join([*points(high), *points(low)[::-1]])}"/>')
+        line("middle", middle, "median")
     if outcome is not None:
-        drawn.append(f'<polyline class="outcome" points="{" ".join(points(outcome))}"/>')
-        said.append(f"outcome {_in_words(outcome)}")
+        line("outcome", outcome, "outcome")
     label = escape(f"{asks.words}: {'; '.join(said)}")
     key = "Band: eight of ten curves. Dotted: the median" + ", and pale that of the first vote" * bool(before) + "."
     key += " Line: the run." * (outcome is not None)
     return (
         f'<svg class="room-curves" viewBox="0 0 {_W} {_H}" {_box(_LEFT, _W - _RIGHT, _TOP, _H - _BOTTOM)} '
         f'role="img" aria-label="{label}">{"".join(drawn)}</svg>'
-        f'<p class="room-key">{counted(one["n"], "curve")}. {key}</p>'
+        f'<p class="room-key">{number}. {key}</p>'
     )
 
 
@@ -139,55 +146,34 @@ def counted(n: int, one: str) -> str:
 
 
 def _in_words(values: Sequence[float]) -> str:
-    return ", ".join(
-        f"{'at the start' if not share else f'after {share:.0%}'}: {value:.2f}"
-        for share, value in zip(SHARES, values, strict=True)
-    )
+    whens = ("at the start", *(f"after {share:.0%}" for share in SHARES[1:]))
+    return ", ".join(f"{when}: {value:.2f}" for when, value in zip(whens, values, strict=True))
 
 
-def _frame(asks: Curve) -> str:
-    ends = "".join(
-        f'<text x="{_LEFT - 6}" y="{y}" text-anchor="end">{value:g}</text>'
-        for value, y in ((asks.high, _TOP + 5), (asks.low, _H - _BOTTOM + 4))
-    )
-    along = f'<text x="{_LEFT}" y="{_H - 8}">start</text>'
-    along += f'<text x="{_W - _RIGHT}" y="{_H - 8}" text-anchor="end">end of the run</text>'
-    axes = f'<path class="frame" d="M{_LEFT} {_TOP}V{_H - _BOTTOM}H{_W - _RIGHT}"/>'
-    return f'{axes}{ends}{along}<text x="{_LEFT}" y="{_TOP - 10}">{escape(asks.words)}</text>'
-
-
-def _maps(tallies: Sequence[Mapping[str, Any]], picture: Mapping[str, Any]) -> str:
+def _maps(rounds: Sequence[Sequence[Any]], picture: Mapping[str, Any]) -> str:
     """Return a map of each round, and what its colours mean."""
-    titles = [counted(one["n"], "phone") for one in tallies]
-    if len(tallies) > 1:
-        titles = [f"{name}: {title}" for name, title in zip(_ROUNDS, titles, strict=True)]
-    maps = "".join(
-        f'<figure class="room-figure"><figcaption>{title}</figcaption>{_map(one, picture)}</figure>'
-        for title, one in zip(titles, tallies, strict=True)
-    )
+    turns = [f"{name}: " * (len(rounds) > 1) for name in _ROUNDS]
+    maps = "".join(_map(turn, one, picture) for turn, one in zip(turns, rounds, strict=False))
     key = "The stronger the colour of a square, the more often it was chosen."
     return f'<div class="room-maps">{maps}</div><p class="room-key">{key}</p>'
 
 
-def _map(one: Mapping[str, Any], picture: Mapping[str, Any]) -> str:
+def _map(turn: str, guesses: Sequence[Any], picture: Mapping[str, Any]) -> str:
     """Return a map with the points, and squares whose colour is the stronger the more often they were chosen."""
-    cells = one["cells"]
-    most, side = max(1, *(max(column) for column in cells)), (_MAP - 2 * _EDGE) / len(cells)
-    squares = "".join(
-        f'<rect class="cell" x="{_EDGE + i * side:.1f}" y="{_MAP - _EDGE - (j + 1) * side:.1f}" '
-        f'width="{side:.1f}" height="{side:.1f}" '
-        f'opacity="{0.8 * number / most:.2f}"/>'
-        for i, column in enumerate(cells)
-        for j, number in enumerate(column)
-        if number
-    )
-    dots = "".join(
-        f'<circle class="point" cx="{_EDGE + x * (_MAP - 2 * _EDGE):.1f}" cy="{_MAP - _EDGE - y * (_MAP - 2 * _EDGE):.1f}" r="3"/>'
-        for x, y in picture.get("points", [])
-    )
-    label = f"Map of the points that {counted(one['n'], 'phone')} would label"
+    cells, *_edges = np.histogram2d(*np.reshape(guesses, (-1, 2)).T, BINS, ((0, 1), (0, 1)))
+    low, high = _EDGE, _MAP - _EDGE
+    side, number = (high - low) / BINS, counted(len(guesses), "phone")
+    drawn = [
+        f'<rect class="cell" x="{low + i * side:.1f}" y="{high - (j + 1) * side:.1f}" width="{side:.1f}" '
+        f'height="{side:.1f}" opacity="{0.8 * cells[i, j] / cells.max():.2f}"/>'
+        for i, j in np.argwhere(cells)
+    ]
+    for x, y in picture.get("points", []):
+        at = f'cx="{low + x * (high - low):.1f}" cy="{high - y * (high - low):.1f}"'
+        drawn.append(f'<circle class="point" {at} r="3"/>')
     return (
-        f'<svg class="room-map" viewBox="0 0 {_MAP} {_MAP}" {_box(_EDGE, _MAP - _EDGE, _EDGE, _MAP - _EDGE)} '
-        f'role="img" aria-label="{label}">{squares}{dots}'
-        f'<rect class="frame" x="1" y="1" width="{_MAP - 2}" height="{_MAP - 2}"/></svg>'
+        f'<figure class="room-figure"><figcaption>{turn}{number}</figcaption><svg class="room-map" '
+        f'viewBox="0 0 {_MAP} {_MAP}" {_box(low, high, low, high)} role="img" '
+        f'aria-label="Map of the points that {number} would label">{"".join(drawn)}'
+        f'<rect class="frame" x="1" y="1" width="{_MAP - 2}" height="{_MAP - 2}"/></svg></figure>'
     )

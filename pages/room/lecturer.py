@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from secrets import token_hex
@@ -14,12 +15,12 @@ import streamlit as st
 from dsgcore.core.errors import DSGError
 from dsgcore.data.edits import PAIRS, labels_near
 from dsgcore.experiments import Setting
-from dsgcore.rooms.questions import LABELS, OWN, Asked, Places, choice_of, plain_text, question_in
+from dsgcore.rooms.questions import LABELS, OWN, Asked, Places, Question, choice_of, plain_text, question_in
 from dsgcore.rooms.rooms import MOST_ROUNDS, Key, RoomError, State
 from dsgcore.settings import GuidedLesson
 from dsgcore.settings.lessons import LessonError
 from pages.room.door import draw_door
-from pages.room.drawings import LETTERS, answers, draw
+from pages.room.drawings import LETTERS, answers, draw, standing
 from pages.room.entrance import ADDRESS, STYLE, rooms
 from pages.session.bench import Bench
 from pages.session.lesson_place import Place, Stage
@@ -32,22 +33,25 @@ TIMES = (30, 60, 120)  # seconds
 MOST_POINTS = 250  # of a map on a phone
 
 
-def open_room(bench: Bench) -> None:
-    """Open a room for a class."""
+@contextmanager
+def _said(bench: Bench) -> Iterator[None]:
+    """Say on the page why a room refuses what the block does."""
     try:
-        bench.group.room, bench.group.told = rooms().open(), None
-        bench.group.ticket = Ticket(bench.group.room)
-        lead(bench.group.room)
-    except RoomError as error:
+        yield
+    except DSGError as error:
         bench.link.notices.append(str(error))
 
 
-def ask_for_labels(problem: type[Setting], bench: Bench) -> None:
-    """Ask the class which points it would label, at a step that has no question of its own."""
-    if bench.group.room is None:
-        open_room(bench)
-    if bench.lesson.place is not None:
-        ask_instead(bench, replace(_here(problem, bench.lesson.place), kind=LABELS))
+def ask_the_class(problem: type[Setting], bench: Bench) -> None:
+    """Ask the class the step's question, or which points it would label if the step has none; open a room if needed."""
+    group, place = bench.group, bench.lesson.place
+    with _said(bench):
+        if group.room is None:
+            group.room, group.told = rooms().open(), None
+            group.ticket = Ticket(group.room)
+            lead(group.room)
+        if place is not None and place.step.asks is None:
+            ask_instead(bench, replace(_here(problem, place), kind=LABELS))
 
 
 def ask_instead(bench: Bench, asked: Asked | None) -> None:
@@ -66,16 +70,11 @@ def is_led_elsewhere(bench: Bench) -> bool:
 
 def offer_to_lead(bench: Bench) -> None:
     """Draw the question whether this tab shall lead the room."""
-    assert bench.group.room is not None
+    room = bench.group.room
+    assert room is not None
     st.html(STYLE)
-    st.markdown(f"Room {bench.group.room.code} is led in another tab. Here you see the lesson without the class.")
-    st.button("Take over here?", key="room-lead", on_click=_take_over, args=(bench,))
-
-
-def _take_over(bench: Bench) -> None:
-    bench.group.told = None
-    if bench.group.room is not None:
-        lead(bench.group.room)
+    st.markdown(f"Room {room.code} is led in another tab. Here you see the lesson without the class.")
+    st.button("Take over here?", key="room-lead", on_click=lead, args=(room,))
 
 
 def is_asked(bench: Bench) -> bool:
@@ -88,25 +87,24 @@ def ends_an_empty_vote(bench: Bench) -> bool:
     group = bench.group
     if group.room is None or not is_asked(bench) or group.told[0].name == group.warned or is_led_elsewhere(bench):
         return False
-    try:
+    with suppress(RoomError):
         state = rooms().look(group.room)
-    except RoomError:
-        return False
-    if not state.is_open or state.count:
-        return False
-    group.warned = group.told[0].name
-    return True
+        if state.is_open and not state.count:
+            group.warned = group.told[0].name
+            return True
+    return False
 
 
 def tell_the_room(problem: type[Setting], bench: Bench) -> None:
     """Send the step's question to the class. It is open until the run starts, and has a result when the run has ended."""
-    place, room = bench.lesson.place, bench.group.room
+    group, place, room = bench.group, bench.lesson.place, bench.group.room
     if room is None or place is None or not leads(room):
+        group.told = None  # all is told again when this tab leads
         return
     asked = _asked(problem, bench, place)
-    is_over = asked is not None and not asked.kind and place.stage in (Stage.RUN, Stage.OUTCOME)
+    is_over = asked is not None and not asked.kind and place.stage is not Stage.QUESTION
     outcome = place.outcome if is_over else None
-    if bench.group.told == (asked, is_over, outcome):
+    if group.told == (asked, is_over, outcome):
         return
     try:
         rooms().ask(room, asked, _picture(bench) if asked is not None and asked.kind else None)
@@ -114,9 +112,9 @@ def tell_the_room(problem: type[Setting], bench: Bench) -> None:
             rooms().tell(room, outcome)
         elif is_over:
             rooms().end(room)
-        bench.group.told = (asked, is_over, outcome)
+        group.told = (asked, is_over, outcome)
     except RoomError as error:
-        bench.group.room = None
+        group.room = None
         bench.link.notices.append(str(error))
 
 
@@ -145,61 +143,49 @@ def _picture(bench: Bench) -> Mapping[str, Any]:
 
 def room_panel(bench: Bench) -> None:
     """Draw the room of a presented lesson. It looks for answers twice a second."""
-    if is_asked(bench):
-        st.html(STYLE)
-        st.fragment(_panel, run_every=SECONDS_BETWEEN_LOOKS)(bench)
+    st.html(STYLE)
+    st.fragment(_panel, run_every=SECONDS_BETWEEN_LOOKS)(bench)
 
 
 def _panel(bench: Bench) -> None:
-    if bench.group.is_turned or is_led_elsewhere(bench):
-        bench.group.is_turned = False
+    group, room = bench.group, bench.group.room
+    if room is None or group.is_turned or not leads(room):
+        group.is_turned = False
         st.rerun()  # the question is drawn outside of this fragment
-    room = bench.group.room
-    if room is None:
-        return
     try:
         state = rooms().look(room)
-        if state.asked is not None:
-            with st.container(key="room-panel"):
-                _board(room.code, state, bench.group.warned)
-                _bar(bench, room, state)
     except DSGError as error:
         st.warning(plain(str(error)))
+        return
+    if state.asked is not None and state.asks is not None:
+        with st.container(key="room-panel"):
+            _board(room.code, state, state.asked, state.asks, is_warned=state.asked.name == group.warned)
+            _bar(bench, room, state, state.asked)
 
 
-def _board(code: str, state: State, warned: str) -> None:
+def _board(code: str, state: State, asked: Asked, asks: Question, *, is_warned: bool) -> None:
     """Draw the way into the room while it votes, after the reveal the answers, and how many have answered.
 
-    `warned` is the question that a click would have closed without an answer.
+    Say that nobody has if a click would have closed the question.
     """
-    assert state.asked is not None
-    asks = state.asked.question
-    if state.is_revealed and asks is not None:
+    if state.is_revealed:
         draw(answers(asks, state.rounds, state.result, state.picture))
     elif state.is_open:
         draw_door(code)
-    turn = f"Round {state.round}: " * (state.round > 1)
-    left = "" if state.left is None or not state.is_open else f", {state.left:.0f} s left"
-    closed = "" if state.is_open else ", closed"
-    shut = ", no new phones" * state.is_shut
-    is_empty = state.is_open and not state.count and state.asked.name == warned
-    again = "<span>Nobody has answered yet. Press again to run.</span>" * is_empty
-    inside = f"<span>Room {code}</span>" * (not state.is_open)
-    other = (
-        f"<b>{asks.text}</b><br>" if state.asked.kind == LABELS and asks is not None else ""
-    )  # not the stage's question
-    st.html(
-        f'<p class="room-count" role="status">{other}<b>{turn}{state.count} answered</b>{left}{closed}{shut} {again}{inside}</p>'
+    again = "<span>Nobody has answered yet. Press again to run.</span>" * (
+        is_warned and state.is_open and not state.count
     )
+    inside = f"<span>Room {code}</span>" * (not state.is_open)
+    other = f"<b>{asks.text}</b><br>" * (asked.kind == LABELS)  # not the stage's question
+    st.html(f'<p class="room-count" role="status">{other}{standing(state)} {again}{inside}</p>')
 
 
-def _bar(bench: Bench, room: Key, state: State) -> None:
+def _bar(bench: Bench, room: Key, state: State, asked: Asked) -> None:
     """Draw the presenter's buttons."""
-    assert state.asked is not None
     with st.container(key="room-bar", horizontal=True, vertical_alignment="center", gap="small"):
         _button(bench, "Reveal", "reveal", lambda: rooms().reveal(room), off=state.is_revealed, shortcut="V")
         _button(bench, "Vote again", "again", lambda: rooms().again(room), off=state.round >= MOST_ROUNDS)
-        if state.is_revealed and state.count and _can_run_with_choice(bench, state.asked):
+        if state.is_revealed and state.count and _can_run_with_choice(bench, asked):
             _button(bench, "Run with the class's choice", "choice", partial(_run_with_choice, bench, state))
         else:
             _button(bench, "End vote", "close", lambda: rooms().end(room), off=not state.is_open)
@@ -209,7 +195,38 @@ def _bar(bench: Bench, room: Key, state: State) -> None:
             for seconds in TIMES:
                 _button(bench, f"{seconds} seconds", f"timer-{seconds}", partial(rooms().end, room, float(seconds)))
         with st.popover("More", icon=":material/more_horiz:"):
-            _more(bench, room, state)
+            _more(bench, room, state, asked)
+
+
+def _more(bench: Bench, room: Key, state: State, asked: Asked) -> None:
+    results = beside_this_page(f"{ADDRESS}/{room.code}/results.html").geturl()
+    st.link_button("Results", results, width="stretch")
+    if not asked.own and (_has_map(bench) or asked.kind):
+        label = "Back to the step" if asked.kind else "Ask: which points to label?"
+        other = None if asked.kind else replace(asked, kind=LABELS)
+        _button(bench, label, "labels", partial(ask_instead, bench, other), width="stretch")
+    label = "Let in new phones again" if state.is_shut else "Let in no new phones"
+    _button(bench, label, "shut", partial(rooms().shut, room, not state.is_shut), width="stretch")
+    _button(bench, "Close the room and delete its answers", "end", partial(_end, bench, room), width="stretch")
+
+
+def _button(
+    bench: Bench, label: str, key: str, action: Callable[[], None], *, off: bool = False, **options: Any
+) -> None:
+    st.button(label, key=f"room-{key}", on_click=_do, args=(bench, action), disabled=off, **options)
+
+
+def _do(bench: Bench, action: Callable[[], None]) -> None:
+    if not is_led_elsewhere(bench):  # since the page was drawn
+        with _said(bench):
+            action()
+
+
+def _end(bench: Bench, room: Key) -> None:
+    group = bench.group
+    group.room = group.ticket = group.told = group.asks = None
+    group.is_turned = True
+    rooms().close(room)
 
 
 def _can_run_with_choice(bench: Bench, asked: Asked) -> bool:
@@ -222,7 +239,7 @@ def _can_run_with_choice(bench: Bench, asked: Asked) -> bool:
 
 def _run_with_choice(bench: Bench, state: State) -> None:
     """Start the run with what the class has answered: as the guess, or as the labels of the data."""
-    place, asks = bench.lesson.place, None if state.asked is None else state.asked.question
+    place, asks = bench.lesson.place, state.asks
     if place is None or asks is None or bench.live is None:
         return
     choice = choice_of(asks, state.rounds[-1])
@@ -233,52 +250,16 @@ def _run_with_choice(bench: Bench, state: State) -> None:
     bench.is_playing = bench.group.is_turned = True
 
 
-def _button(
-    bench: Bench, label: str, key: str, action: Callable[[], None], *, off: bool = False, **options: Any
-) -> None:
-    st.button(label, key=f"room-{key}", on_click=_do, args=(bench, action), disabled=off, **options)
-
-
-def _do(bench: Bench, action: Callable[[], None]) -> None:
-    if is_led_elsewhere(bench):  # since the page was drawn
-        return
-    try:
-        action()
-    except RoomError as error:
-        bench.link.notices.append(str(error))
-
-
-def _more(bench: Bench, room: Key, state: State) -> None:
-    results = beside_this_page(f"{ADDRESS}/{room.code}/results.html").geturl()
-    st.link_button("Results", results, width="stretch")
-    assert state.asked is not None
-    if not state.asked.own and (_has_map(bench) or state.asked.kind):
-        label = "Back to the step" if state.asked.kind else "Ask: which points to label?"
-        other = None if state.asked.kind else replace(state.asked, kind=LABELS)
-        _button(bench, label, "labels", partial(ask_instead, bench, other), width="stretch")
-    label = "Let in new phones again" if state.is_shut else "Let in no new phones"
-    _button(bench, label, "shut", partial(rooms().shut, room, not state.is_shut), width="stretch")
-    _button(bench, "Close the room and delete its answers", "end", partial(_end, bench, room), width="stretch")
-
-
-def _end(bench: Bench, room: Key) -> None:
-    bench.group.room = bench.group.ticket = bench.group.told = bench.group.asks = None
-    bench.group.is_turned = True
-    rooms().close(room)
-
-
 def ask_anything(problem: type[Setting], bench: Bench) -> None:
     """Draw the button that opens the form of a lecturer's own question."""
-    number = bench.group.n_own  # other keys after each question, so that the form closes and is empty
-    with st.popover("Ask anything", icon=":material/forum:", type="tertiary", key=f"stage-asks-{number}"):
-        text = st.text_area("Question, and below it the answers, one a line", key=f"room-own-{number}", height=210)
+    own = bench.group.own
+    key = "" if own is None else own.kind  # another one after each question, so that the form closes and is empty
+    with st.popover("Ask anything", icon=":material/forum:", type="tertiary", key=f"stage-asks-{key}"):
+        text = st.text_area("Question, and below it the answers, one a line", key=f"room-own-{key}", height=210)
         st.caption("In place of answers: two ends of a number, such as 0 to 100, or the word map.")
         if st.button("Ask now", key="room-own-ask"):  # a callback would get the text before the last one
-            try:
+            with _said(bench):
                 ask_own(problem, bench, text)
-            except DSGError as error:
-                bench.link.notices.append(str(error))
-            else:
                 st.rerun()
 
 
@@ -290,9 +271,8 @@ def ask_own(problem: type[Setting], bench: Bench, text: str) -> None:
     if place is None:
         return
     if group.room is None:
-        open_room(bench)
+        ask_the_class(problem, bench)
     group.asks = replace(_here(problem, place), kind=f"{OWN}-{token_hex(4)}", own=text)
-    group.n_own += 1
 
 
 def show_own_question(asked: Asked) -> None:
@@ -306,10 +286,9 @@ def show_own_question(asked: Asked) -> None:
 
 def asked_lessons(room: Key) -> list[GuidedLesson | None]:
     """Return the lessons whose questions were asked in a room; none if it is closed."""
-    try:
+    with suppress(RoomError):
         return [one.asked.of_lesson for one in rooms().questions(room) if one.asked is not None]
-    except RoomError:
-        return []
+    return []
 
 
 def notes_address(bench: Bench) -> str:

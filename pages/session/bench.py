@@ -248,7 +248,6 @@ class ClassState:
     asks: Asked | None = (
         None  # what the class is asked in place of the step's question: for labels, or the lecturer's own
     )
-    n_own: int = 0  # number of own questions so far
     is_turned: bool = False  # True until the whole page has followed a click in the room's part of it
     warned: str = ""  # the question that a click would have closed without an answer
     lecture: Lecture | None = None

@@ -14,13 +14,12 @@ from dsgcore.lessons import lesson_named, lessons_of
 from dsgcore.settings import GuidedLesson, LessonStep
 from pages.controls.hand import Hand
 from pages.room.lecturer import (
-    ask_for_labels,
     ask_instead,
     ask_own,
+    ask_the_class,
     ends_an_empty_vote,
     is_asked,
     is_led_elsewhere,
-    open_room,
 )
 from pages.session.bench import Bench, once
 from pages.session.lecture import link_to_part, number_of
@@ -61,7 +60,7 @@ def moves(problem: type[Setting], bench: Bench, place: Place, guess: Any) -> Non
                 bench, "Back", "lesson-back", go_to_step, problem, bench, -1, shortcut="Left", type="tertiary"
             )
         if place.stage is Stage.QUESTION:
-            _ask(bench, guess)
+            _ask(problem, bench, guess)
         elif is_exercise(bench):
             return
         elif place.stage is Stage.RUN:
@@ -70,10 +69,10 @@ def moves(problem: type[Setting], bench: Bench, place: Place, guess: Any) -> Non
             _go_on(problem, bench, place)
 
 
-def _ask(bench: Bench, guess: Any) -> None:
+def _ask(problem: type[Setting], bench: Bench, guess: Any) -> None:
     """Draw the button that starts the run. Before a class it needs no guess."""
     if is_presented() and bench.group.room is None:
-        lesson_button(bench, "Ask the class", "room-open", open_room, bench, icon=":material/group:")
+        lesson_button(bench, "Ask the class", "room-open", ask_the_class, problem, bench, icon=":material/group:")
     off = guess is None and not is_presented()
     label = "Run" if is_presented() and guess is None else "Guess and run"
     lesson_button(bench, label, "lesson-run", answered, bench, guess, type="primary", shortcut="Right", disabled=off)
@@ -100,7 +99,7 @@ def _wait(problem: type[Setting], bench: Bench, place: Place) -> None:
     else:
         may_ask = is_presented() and not is_asked(bench) and not is_led_elsewhere(bench)
         if may_ask and place.values.get(EDITS) == UNMARKED:
-            lesson_button(bench, "Ask the class", "room-open", ask_for_labels, problem, bench, icon=":material/group:")
+            lesson_button(bench, "Ask the class", "room-open", ask_the_class, problem, bench, icon=":material/group:")
         icon = ":material/visibility:"
         key = "Right" if is_presented() else None  # a remote control has no other way on
         lesson_button(bench, "Show me", "lesson-show", show_solution, problem, bench, icon=icon, shortcut=key)

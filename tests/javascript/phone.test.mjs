@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import {test} from "node:test";
 
 import {stroke, ticks} from "../../pages/charts/browser/curve_pad.js";
+import {Answers} from "../../pages/room/browser/answers.js";
 import {isRight, verdict} from "../../pages/room/browser/question.js";
-import {Kept, Sending, WAITING} from "../../pages/room/browser/sending.js";
 
 const storage = () => { const own = {}; return {getItem: name => own[name] ?? null, setItem: (name, text) => { own[name] = text; }}; };
 const reply = (status, body = {}) => ({status, json: async () => body});
@@ -12,7 +12,7 @@ const reply = (status, body = {}) => ({status, json: async () => body});
 function world(replies) {
   const log = {sent: [], done: [], failed: 0};
   let now = 1000;
-  return {log, now: () => now, pause: async () => { now += 60_000; }, failed: () => { log.failed += 1; }, done: (one, why) => log.done.push([one.guess, why]),
+  return {log, now: () => now, pause: async () => { now += 60_000; }, failed: () => { log.failed += 1; }, done: (guess, why) => log.done.push([guess, why]),
     post: async body => {
       log.sent.push(JSON.parse(body));
       const next = replies.shift() ?? reply(200);
@@ -21,40 +21,56 @@ function world(replies) {
     }};
 }
 
-const given = (guess, name = "a/b/0", round = 1) => ({code: "ABCDEF", entry: "e", client: "c", name, round, guess});
-
 test("an answer is sent again until the server has it, with the seconds since it was given", async () => {
-  const own = world([new Error("offline"), reply(503), reply(429), reply(200)]), kept = new Kept(storage());
-  await new Sending(kept, own).put(given("1"));
+  const own = world([new Error("offline"), reply(503), reply(429), reply(200)]), kept = storage();
+  const answers = new Answers(() => kept, "ABCDEF", own);
+  await answers.put("a/b/0", 1, "1");
   assert.deepEqual(own.log.sent.map(one => one.age), [0, 60, 120, 180]);
   assert.deepEqual(own.log.done, [["1", ""]]);
   assert.equal(own.log.failed, 3);
-  assert.deepEqual(kept.list(WAITING), []);
+  const [{client, ...sent}] = own.log.sent;
+  assert.deepEqual(sent, {code: "ABCDEF", name: "a/b/0", round: 1, guess: "1", age: 0});
+  assert.match(client, /^[0-9a-f]{32}$/);
+  await new Answers(() => kept, "ABCDEF", own).send();
+  assert.equal(own.log.sent.length, 4);  // nothing waits any more
 });
 
 test("a later answer takes the place of the one that waits, and answers to other questions stay", async () => {
-  const own = world([new Error("offline")]), kept = new Kept(storage());
-  const sending = new Sending(kept, own);
-  own.pause = async () => { await sending.put(given("2")); await sending.put(given("0", "a/b/1")); };
-  await sending.put(given("1"));
+  const own = world([new Error("offline")]), answers = new Answers(storage, "ABCDEF", own);
+  own.pause = async () => { await answers.put("a/b/0", 1, "2"); await answers.put("a/b/1", 1, "0"); };
+  await answers.put("a/b/0", 1, "1");
   assert.deepEqual(own.log.done.map(([guess]) => guess), ["2", "0"]);
+  assert.deepEqual([answers.of("a/b/0", 1), answers.of("a/b/1", 1), answers.of("a/b/1", 2)], ["2", "0", null]);
+});
+
+test("an answer that was changed while it was sent is sent as it is now", async () => {
+  const own = world([]), answers = new Answers(storage, "ABCDEF", own), post = own.post;
+  own.post = async body => { if (own.log.sent.length === 0) answers.put("a/b/0", 1, "2"); return post(body); };
+  await answers.put("a/b/0", 1, "1");
+  assert.deepEqual(own.log.sent.map(one => one.guess), ["1", "2"]);
+  assert.deepEqual(own.log.done, [["2", ""]]);
 });
 
 test("an answer that is refused is not sent again", async () => {
-  const own = world([reply(409, {why: "The time for answers is over."})]), kept = new Kept(storage());
-  await new Sending(kept, own).put(given("1"));
+  const own = world([reply(409, {why: "The time for answers is over."})]), answers = new Answers(storage, "ABCDEF", own);
+  await answers.put("a/b/0", 1, "1");
+  await answers.send();
   assert.deepEqual(own.log.done, [["1", "The time for answers is over."]]);
-  assert.deepEqual(kept.list(WAITING), []);
+  assert.equal(own.log.sent.length, 1);
+  assert.equal(answers.of("a/b/0", 1), null);
 });
 
 test("a page that is loaded again sends what waits, also if its storage holds nonsense or may not be used", async () => {
-  const own = world([]), store = storage();
-  store.setItem(WAITING, JSON.stringify([{...given("1"), at: 0}]));
-  await new Sending(new Kept(store), own).send();
+  const kept = storage(), offline = world([new Error("offline")]), own = world([]);
+  offline.pause = () => new Promise(() => {});  // the page is closed meanwhile
+  const before = new Answers(() => kept, "ABCDEF", offline);
+  before.put("a/b/0", 1, "1");
+  await new Answers(() => kept, "ABCDEF", own).send();
   assert.deepEqual(own.log.done, [["1", ""]]);
-  store.setItem(WAITING, "<b>");
-  await new Sending(new Kept(store), own).send();
-  await new Sending(new Kept(null), own).put(given("2"));
+  assert.deepEqual(own.log.sent.map(({client}) => client), [before.kept.client]);
+  kept.setItem("dsgLab.ABCDEF", "<b>");
+  await new Answers(() => kept, "ABCDEF", own).send();
+  await new Answers(() => { throw new Error("barred"); }, "ABCDEF", own).put("a/b/0", 1, "2");
   assert.equal(own.log.done.length, 2);
 });
 

@@ -1,10 +1,11 @@
-// SVG elements, and a chart's frame with axes. Used by curve_pad.js, map_pad.js and phone.js.
+// Elements of a page and of its drawings. Used by curve_pad.js and the phones of a class.
 const SVG = "http://www.w3.org/2000/svg";
 export const SIDE = 340;
 
+/** Append an element; an attribute that is null is left out. */
 export function element(name, attributes, parent, text = "") {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  const made = document.createElementNS(name === "svg" ? SVG : parent.namespaceURI, name);
+  for (const [key, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(key, value);
   made.textContent = text;
   parent.append(made);
   return made;

@@ -21,12 +21,12 @@ function follow(here) {
   step.scrollIntoView({block: "center"});
 }
 
-function show(said) {
-  const left = said.left === null || !said.isOpen ? "" : `, ${Math.ceil(said.left)} s left`;
-  const state = said.isRevealed ? "revealed" : said.isOpen ? "open" : "closed";
-  byId("count").textContent = said.question ? `Room ${said.code}, round ${said.round}: ${said.number} answered, ${state}${left}` : `Room ${said.code}`;
-  byId("question").textContent = said.question;
-  if (drawn !== said.drawing) byId("drawing").innerHTML = drawn = said.drawing;  // made by the server, all text in it is escaped
+function show({said, question, drawing}) {
+  byId("question").textContent = question;
+  if (drawn === said + drawing) return;
+  drawn = said + drawing;
+  byId("count").innerHTML = said;  // made by the server, all text in it is escaped
+  byId("drawing").innerHTML = drawing;
 }
 
 async function look() {

@@ -22,7 +22,7 @@
 
   // --- the task: a guess before the run, or a goal
 
-  const place = document.getElementById("guess"), button = tag("button", "Guess and play", {type: "submit", disabled: ""});
+  const place = document.getElementById("guess"), button = element("button", {disabled: ""}, place, "Guess and play");
   const heard = now => { guess = now; button.disabled = false; };
   if (task.kind in inputs) {
     inputs[task.kind](place, task, {heard, isOpen: true, mine: null});

@@ -1,15 +1,10 @@
 // A question to a class, on a phone and in a lesson's file: the inputs of a guess, and what is said of it after the reveal.
 import {CurvePad} from "../../charts/browser/curve_pad.js";
-import {MapPad} from "./map_pad.js";
+import {SIDE, element, place} from "../../charts/browser/drawing.js";
+import {direction, nearest, next} from "../../live/browser/points.js";
 
-const LETTERS = "ABCDEFGH";
-
-export function tag(name, text, attributes = {}) {
-  const made = document.createElement(name);
-  made.textContent = text;
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
-}
+const LETTERS = "ABCDEFGH", EDGE = 10, INNER = SIDE - 2 * EDGE;
+const NEAR = 40 / INNER;  // share of a map around a point in which a tap chooses it
 
 /** Return the values of an answer as it is sent: numbers between "~". */
 export const values = guess => guess.split("~").map(Number);
@@ -23,22 +18,21 @@ const short = value => String(Number(value.toPrecision(3)));
 export const inputs = {
   pick(parent, {options}, {mine, heard, isOpen}) {
     const buttons = options.map((words, k) => {
-      const button = tag("button", "", {type: "button", ...(isOpen ? {} : {disabled: ""})});
-      button.append(tag("b", LETTERS[k]), ` ${words}`);
+      const button = element("button", {type: "button", disabled: isOpen ? null : ""}, parent);
+      element("b", {}, button, LETTERS[k]);
+      button.append(` ${words}`);
       button.onclick = () => { press(String(k)); heard(String(k)); };
       return button;
     });
     const press = chosen => buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(chosen === String(k))));
     press(mine);
-    parent.append(...buttons);
   },
 
   number(parent, {low, high, words}, {mine, heard, isOpen}) {
-    const output = tag("output", mine ?? short((low + high) / 2), {class: "number"});
-    const slider = tag("input", "", {type: "range", min: low, max: high, step: (high - low) / 100, "aria-label": words, ...(isOpen ? {} : {disabled: ""})});
+    const output = element("output", {class: "number"}, parent, mine ?? short((low + high) / 2));
+    const slider = element("input", {type: "range", min: low, max: high, step: (high - low) / 100, "aria-label": words, disabled: isOpen ? null : ""}, parent);
     slider.value = output.textContent;
     slider.oninput = () => { output.textContent = short(slider.valueAsNumber); heard(output.textContent); };
-    parent.append(output, slider);
     heard(output.textContent);
   },
 
@@ -47,19 +41,45 @@ export const inputs = {
     const pad = new CurvePad(parent, question, mine ? values(mine) : middle, drawn => heard(drawn.map(short).join("~")));
     if (mine) heard(mine);
     if (!isOpen) return pad.end();
-    parent.append(tag("p", "Draw with a finger. On a keyboard, press Tab to reach a point, and move it with the arrow keys.", {class: "key"}));
+    element("p", {class: "key"}, parent, "Draw with a finger. On a keyboard, press Tab to reach a point, and move it with the arrow keys.");
   },
 
   map(parent, question, {mine, heard, isOpen, points}) {
-    const count = tag("p", "", {role: "status", class: "key"});
-    const said = chosen => {
+    const at = {x: points.map(([x]) => x), y: points.map(([, y]) => y)};
+    let chosen = (mine ? pairsIn(mine) : []).map(pair => nearest(at, pair, Infinity)).filter(k => k >= 0), here = chosen[0] ?? 0;
+    const svg = element("svg", {viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group", "aria-label": question.text}, parent);
+    element("rect", {class: "frame", x: 1, y: 1, width: SIDE - 2, height: SIDE - 2}, svg);
+    const marks = points.map(([x, y]) => element("circle", {class: "point", cx: EDGE + x * INNER, cy: SIDE - EDGE - y * INNER, role: "checkbox",
+      "aria-disabled": !isOpen, "aria-label": `point at ${x.toFixed(2)}, ${y.toFixed(2)}`}, svg));
+    const count = element("p", {role: "status", class: "key", hidden: isOpen ? null : ""}, parent);
+    const show = () => {
+      for (const [k, mark] of marks.entries()) {
+        const isChosen = chosen.includes(k), shown = {"aria-checked": isChosen, r: isChosen ? 9 : 5, tabindex: k === here ? 0 : -1};
+        for (const [name, value] of Object.entries(shown)) mark.setAttribute(name, value);
+      }
       count.textContent = `${chosen.length} of ${question.number} chosen. Tap a point again to take it back.`;
       heard(chosen.length === question.number ? chosen.flatMap(k => points[k]).map(value => value.toFixed(3)).join("~") : null);
     };
-    const pad = new MapPad(parent, question, points, mine ? pairsIn(mine) : [], said);
-    if (!isOpen) return pad.end();
-    parent.append(count);
-    said(pad.chosen);
+    show();
+    if (!isOpen) return;
+    const toggle = k => {
+      const others = chosen.filter(one => one !== k);
+      if (k >= 0) chosen = others.length < chosen.length ? others : [...others, k].slice(-question.number);  // the first gives way to one too many
+      show();
+    };
+    svg.onclick = event => {
+      const [x, y] = place(svg, event, SIDE);
+      toggle(nearest(at, [(x - EDGE) / INNER, (SIDE - EDGE - y) / INNER], NEAR));
+    };
+    svg.onkeydown = event => {
+      const way = direction(event.key);
+      if (!way && event.key !== " " && event.key !== "Enter") return;
+      event.preventDefault();
+      if (!way) return toggle(here);
+      here = next(at, here, way);
+      show();
+      marks[here].focus();
+    };
   },
 };
 
