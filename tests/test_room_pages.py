@@ -518,8 +518,10 @@ def test_the_results_are_one_page_and_a_table_with_all_questions(phones, rooms, 
     rooms.tell(room, {"verdict": 1.0})
     rooms.ask(room, CURVE)
     phones.send(room.code, "0.5~0.6~0.7~0.8~0.9~1", name=CURVE.name)
+    rooms.ask(room, replace(PICK, kind="own-1", own="Who <i>knows</i>? | I do | I do not"))
     page = phones.get(f"/r/{room.code}/results.html", cookie=cookie_of(room)).text
-    assert page.count("<section>") == 2
+    assert page.count("<section>") == 3
+    assert "<h2>3. Who &lt;i&gt;knows&lt;/i&gt;?</h2><p>Your own question. 0 answers.</p>" in page
     assert "first vote: A ✓: 1, B: 0, C: 0; second vote: A ✓: 0, B: 1, C: 0" in page
     assert 'class="band"' in page
     table = unquote(re.search(r'href="data:text/csv;charset=utf-8,([^"]*)" download="room-(.*?)\.csv"', page)[1])
