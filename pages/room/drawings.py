@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from itertools import pairwise
@@ -96,13 +96,13 @@ def _bins(asks: Pick | Estimate) -> tuple[Sequence[str], NDArray, Sequence[str]]
 def _curves(asks: Curve, rounds: Sequence[Sequence[Any]], outcome: Sequence[float] | None) -> str:
     """Return the band and the median of the last round's curves, the median of the round before, and the run's curve."""
 
-    def points(values: Sequence[float]) -> list[str]:
+    def points(values: Sequence[float] | NDArray) -> list[str]:
         shares = (asks.high - np.clip(values, asks.low, asks.high)) / (asks.high - asks.low)
         ys = _TOP + shares * (_H - _TOP - _BOTTOM)
         xs = _LEFT + np.array(SHARES) * (_W - _LEFT - _RIGHT)
         return [f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True)]
 
-    def line(kind: str, values: Sequence[float], name: str) -> None:
+    def line(kind: str, values: Sequence[float] | NDArray, name: str) -> None:
         drawn.append(f'<polyline class="{kind}" points="{" ".join(points(values))}"/>')
         said.append(f"{name} {_in_words(values)}")
 
@@ -145,7 +145,7 @@ def counted(n: int, one: str) -> str:
     return f"{n} {one}{'s' * (n != 1)}"
 
 
-def _in_words(values: Sequence[float]) -> str:
+def _in_words(values: Iterable[float]) -> str:
     whens = ("at the start", *(f"after {share:.0%}" for share in SHARES[1:]))
     return ", ".join(f"{when}: {value:.2f}" for when, value in zip(whens, values, strict=True))
 
