@@ -189,12 +189,12 @@ def test_a_change_reaches_all_who_wait_by_one_look_into_the_store(rooms, room, m
 
 
 @each("most, why", [(1, "no such room"), (0, "Too many phones")])
-def test_a_room_that_is_closed_ends_the_wait(rooms, room, most, why, monkeypatch):
+def test_a_room_that_is_closed_ends_the_wait(rooms, most, why, monkeypatch):
     monkeypatch.setattr(entrance, "MOST_WAITING", most)
-    version = rooms.state(room.code).version
-    rooms.close(room)
+    key = rooms.open()
+    rooms.close(key)
     with pytest.raises(RoomError, match=why):
-        anyio.run(news, room.code, version)
+        anyio.run(news, key.code, 0)
     forget_loops()
 
 
