@@ -47,8 +47,8 @@ def standing(state: State) -> str:
     """Return how many have answered, and whether more can, as HTML for the lecturer."""
     turn = f"Round {state.round}: " * (state.round > 1)
     left = "" if state.left is None or not state.is_open else f", {state.left:.0f} s left"
-    rest = f"{left}{', closed' * (not state.is_open)}{', no new phones' * state.is_shut}"
-    return f"<b>{turn}{state.count} answered</b>{rest}"
+    closed, shut = ", closed" * (not state.is_open), ", no new phones" * state.is_shut
+    return f"<b>{turn}{state.count} answered</b>{left}{closed}{shut}"
 
 
 def draw(html: str) -> None:
@@ -79,9 +79,8 @@ def _bars(asks: Pick | Estimate, rounds: Sequence[Sequence[Any]], result: Mappin
         turn = f"{_ROUNDS[number]}: " * (len(counts) > 1)
         said.append(turn + ", ".join(f"{name}: {n}" for name, n in zip(marked, count, strict=True)))
     ticks = " data-ticks" * isinstance(asks, Estimate)  # their names are those of an axis
-    label = escape(f"Guesses: {'; '.join(said)}")
     key = '<p class="room-key">Pale: the first vote. Full: the second vote.</p>' * (len(counts) > 1)
-    return f'<div class="room-bars" role="img" aria-label="{label}"{ticks}>{rows}</div>{key}'
+    return f'<div class="room-bars" role="img" aria-label="Guesses: {"; ".join(said)}"{ticks}>{rows}</div>{key}'
 
 
 def _bins(asks: Pick | Estimate) -> tuple[Sequence[str], NDArray, Sequence[str]]:
@@ -160,7 +159,8 @@ def _maps(rounds: Sequence[Sequence[Any]], picture: Mapping[str, Any]) -> str:
 
 def _map(turn: str, guesses: Sequence[Any], picture: Mapping[str, Any]) -> str:
     """Return a map with the points, and squares whose colour is the stronger the more often they were chosen."""
-    cells, *_edges = np.histogram2d(*np.reshape(guesses, (-1, 2)).T, BINS, ((0, 1), (0, 1)))
+    places = np.array(guesses, dtype=float).reshape(-1, 2)
+    cells, *_edges = np.histogram2d(places[:, 0], places[:, 1], BINS, ((0, 1), (0, 1)))
     low, high = _EDGE, _MAP - _EDGE
     side, number = (high - low) / BINS, counted(len(guesses), "phone")
     drawn = [
