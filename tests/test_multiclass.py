@@ -309,6 +309,8 @@ def test_the_softmax_variant_is_steered_replayed_and_looked_back_at(variant, tmp
     replace(run.model, features=replace(run.model.features, has_ones=True)).save(tmp_path / "model.npz")
     with pytest.raises(DSGError, match="must be plain Fourier features"):
         load_model(tmp_path / "model.npz")
+    with pytest.raises(DSGError, match="name must be one of step_size, lam, got"):
+        run.change("tau_I", 0.1)  # it would change nothing
     far = Run(plain_spec(variant, step_size=1e6, lam=1.0, n_iter=400))
     far.advance()
     assert far.stop_reason.name == "DIVERGED"

@@ -308,7 +308,8 @@ def _check_file_conversion(given: str | None, labels: str) -> None:
 
 def _steerable(problem: Setting, solver: SolverParameters) -> tuple[str, ...]:
     """Return the parameters that can change during a run: not the number of fixed features, which would be other ones."""
-    return tuple(name for name in problem.steerable if name != "n_features" or solver.features == FRESH)
+    fixed = problem.without_effect + ("n_features",) * (solver.features != FRESH)
+    return tuple(name for name in problem.steerable if name not in fixed)
 
 
 def _changes(given: object, problem: Setting, solver: SolverParameters) -> tuple[Change, ...]:

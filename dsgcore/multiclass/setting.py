@@ -89,6 +89,19 @@ class MultiClassSetting(Setting):
         return "softmax" if self.is_plain else self.engine
 
     @property
+    def sentence_of_run(self) -> str:  # type: ignore[override]
+        """The sentence of the variant."""
+        return "learns to tell several classes apart from labels alone" if self.is_plain else self.sentence
+
+    @property
+    def without_effect(self) -> tuple[str, ...]:  # type: ignore[override]
+        """All of PS3VT's parameters for plain doubly stochastic gradients; what belongs to features or ball that are not used."""
+        if self.is_plain:
+            return tuple(p.name for p in self.parameters if p.name not in ("variant", "is_full_gradient"))
+        of_features = ("sigma", "n_features") if self.feature_map == "linear" else ()
+        return of_features + ("radius",) * (self.variant == RELEASED)
+
+    @property
     def is_plain(self) -> bool:
         """True for plain doubly stochastic gradients."""
         return self.variant in (SOFTMAX, PRECONDITIONED)

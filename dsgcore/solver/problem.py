@@ -43,6 +43,10 @@ class Setting(Checked, Protocol):
     ----------
     name, title, score_name, sentence, citation : str
         For registry, pages and docs. The default title is made from the name.
+    sentence_of_run : str
+        The sentence on a run. A method whose variants do something else says so here.
+    without_effect : tuple of str
+        Parameters of a spec that change nothing with the values of the others. A page does not draw them.
     labels : {"binary", "pairs", "ordinal", "classes"}
         The labels that it learns from: two classes, pairs of the same unknown class, ordered classes or several
         classes.
@@ -69,6 +73,8 @@ class Setting(Checked, Protocol):
     title: ClassVar[str] = ""
     score_name: ClassVar[str] = "accuracy"
     sentence: ClassVar[str] = "learns from few labels"
+    sentence_of_run: ClassVar[str] = ""
+    without_effect: ClassVar[tuple[str, ...]] = ()
     citation: ClassVar[str] = ""
     labels: ClassVar[str] = "binary"
     baseline_name: ClassVar[str] = "labels only"
@@ -88,6 +94,7 @@ class Setting(Checked, Protocol):
             cls.title = cls.title or cls.name.replace("_", " ").capitalize()
             cls.citation = cls.citation or cls.title
             cls.engine_of_run = cls.__dict__.get("engine_of_run", cls.engine)
+            cls.sentence_of_run = cls.__dict__.get("sentence_of_run", cls.sentence)
 
     def check_schedule(self, schedule: str) -> None:
         """Raise `ParameterError` if the steps' schedule does not fit the problem's own parameters."""

@@ -143,8 +143,8 @@ def _going_with(problem: type[Setting], dataset: str) -> list[Control]:
     return [control for name, control in offered.items() if name in {*names, *kernel_widths(offered)}]
 
 
-def draw_kernel(problem: type[Setting], dataset: str) -> dict[str, Any]:
-    """Draw the picker, a sentence about the kernel, and its parameters; return their values by name."""
+def draw_kernel(problem: type[Setting], dataset: str, take: Callable[[Control], Any] = draw) -> dict[str, Any]:
+    """Draw the picker, a sentence about the kernel, and by `take` its parameters; return their values by name."""
     kernel, values = usual_kernel(problem), {}
     offered = controls.kernel_controls(problem, dataset, kernel)
     if PICKER in offered:
@@ -154,7 +154,7 @@ def draw_kernel(problem: type[Setting], dataset: str) -> dict[str, Any]:
         st.caption(f"{sentence[0].upper()}{sentence[1:]}")
     st.session_state[_drawn_key(problem)] = kernel
     own = _own_controls(problem, dataset, kernel)
-    return values | {control.parameter.name: draw(control) for control in own.values()}
+    return values | {control.parameter.name: take(control) for control in own.values()}
 
 
 def keep_kernel(problem: type[Setting], dataset: str, take: Callable[[Control], Any]) -> dict[str, Any]:

@@ -109,11 +109,11 @@ end of the session (your browser keeps it for a reload, an hour at most)."""
 
 def _said(problem: type[Setting], bench: Bench) -> str:
     """Return the page's heading, and a sentence about the method and these data."""
-    profile, sentence = profile_of(problem), problem.sentence[:1].upper() + problem.sentence[1:]
-    heading = f"# {profile.full_name}"
-    if bench.live is None or bench.preparation is not None:
+    heading, run = f"# {profile_of(problem).full_name}", None if bench.live is None else bench.live.run
+    sentence = problem.sentence if run is None else run.problem.sentence_of_run
+    sentence = sentence[:1].upper() + sentence[1:]
+    if run is None or bench.preparation is not None:
         return f"{heading}\n{sentence}."
-    run = bench.live.run
     n_unlabeled = len(run.split.X_train) - len(run.labeled_rows)
     is_pairs = problem.labels == "pairs"
     known = f"{len(run.labeled_rows) // 2:,} similar pairs" if is_pairs else f"{len(run.labeled_rows):,} labels"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -14,7 +15,7 @@ from dsgcore.experiments.run import step_limit
 from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.control import BAD_INPUT, Control, draw, keep
+from pages.controls.control import BAD_INPUT, Control, draw, keep, without_blank
 from pages.controls.pickers import draw_dataset, draw_kernel, draw_setting, keep_dataset, keep_kernel
 from pages.controls.view import SLIDER, draw_choice, view_control
 from pages.session.bench import Bench
@@ -89,12 +90,12 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tupl
     dataset = draw_dataset(problem)
     own_data = draw_upload(problem, own_file_place) if dataset == FILE else None
     offered = controls.controls_for(problem, dataset)
-    values: dict[str, Any] = {}
+    values, take = dict[str, Any](), partial(_with_effect, _without_effect(problem, offered))
     step_place: Room | None = None
     with st.container(key="part-front"):
         for name in profile_of(problem).front:
             with st.container():
-                values[name] = draw(offered[name])
+                values[name] = take(offered[name])
                 if name == "step_size":
                     step_place = st.empty()
     rest = {name: c for name, c in offered.items() if name not in values and c.section != "kernel"}
@@ -104,12 +105,27 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tupl
         for section, title in SECTIONS.items():
             st.markdown(f"**{title}**")
             if section == "kernel":
-                values |= draw_kernel(problem, dataset)
-            values |= {name: draw(c) for name, c in rest.items() if c.section == section}
+                values |= draw_kernel(problem, dataset, take)
+            values |= {name: take(c) for name, c in rest.items() if c.section == section}
         draw_lessons(problem, bench)
     if dataset == FILE and own_data is None:
         return None, step_place, suggest_place  # the upload has its own message
     return _checked_spec(problem, values, dataset, own_data), step_place, suggest_place
+
+
+def _without_effect(problem: type[Setting], offered: Mapping[str, Control]) -> tuple[str, ...]:
+    """Return the parameters that have no effect with the values that the controls have by now."""
+    own = {name: c for name, c in offered.items() if c.section == "problem"}
+    values: Any = {name: without_blank(st.session_state.get(c.key, c.usual)) for name, c in own.items()}
+    try:
+        return problem(**values).without_effect
+    except BAD_INPUT:  # the spec's own error is drawn
+        return ()
+
+
+def _with_effect(idle: Collection[str], control: Control) -> Any:
+    """Draw a control, unless it has no effect; return its value."""
+    return keep(control) if control.parameter.name in idle else draw(control)
 
 
 def _checked_spec(
