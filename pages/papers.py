@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+import pandas as pd
 import streamlit as st
 
 from dsgcore.comparing.reproductions import (
@@ -15,17 +15,14 @@ from dsgcore.comparing.reproductions import (
     NOT_RUN,
     REPRODUCED,
     UNDECIDED,
-    Fit,
+    Reproduced,
     Reproduction,
-    Verdict,
     find_set,
     how_to_get,
-    kept_verdict,
+    kept,
     reproduction,
     reproductions,
     run_quick,
-    size_of,
-    words_of_check,
 )
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.jobs import shared_queue
@@ -84,13 +81,13 @@ def _cards(setting: type[Setting], figures: tuple[PaperFigure, ...]) -> None:
 
 def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:
     asked = reproductions()[f"{setting.name}/{figure.name}"]
-    found, (n_runs, link) = kept_verdict(asked), link_to_figure(setting.name, number)
+    found, (n_runs, link) = kept(asked), link_to_figure(setting.name, number)
     st.markdown(f"### {figure.title}\n**{figure.asks}**\n\nThe paper: {figure.says}")
-    st.markdown(f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {size_of(asked, found)} {asked.why}")
-    if found.fits:
-        _draw(asked, found)
+    st.markdown(f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {found.size} {asked.why}")
+    if len(found.fits):
+        _draw(found)
         with st.expander("Each comparison"):
-            st.markdown(_table(asked, found))
+            st.markdown(_table(found))
     if found.missing:
         st.caption(f"Not run: needs {', '.join(found.missing)}.")
     _offer_quick(asked)
@@ -129,79 +126,69 @@ def _quick_panel(asked: Reproduction) -> None:
     done, total, words = job.progress or (0, 1, "starting")
 
     def result() -> None:
-        found: Verdict = job.result
-        st.markdown(f"The quick form: {MARKS[found.outcome]} **{found.outcome}.**\n\n{_table(asked, found)}")
+        found: Reproduced = job.result
+        st.markdown(f"The quick form: {MARKS[found.outcome]} **{found.outcome}.**\n\n{_table(found)}")
 
     job_panel(job, f"quick-{asked.name}", lambda: (done / total, words), result)
 
 
-def _table(asked: Reproduction, found: Verdict) -> str:
-    lines = [f"- {STATES[check.state]} {words_of_check(asked, check)}" for check in found.checks]
-    return "\n".join([*lines, "", *_means(found)])
+def _table(found: Reproduced) -> str:
+    """Return each check, and the mean score and seconds of each method on each set at the end of the axis, in Markdown."""
+    lines = [f"- {STATES[check.state]} {found.words(check)}" for check in found.checks]
+    lines += ["", "| set | method | score | seconds |", "|---|---|---|---|"]
+    ends = found.fits[found.fits["at"] == found.fits.groupby("dataset")["at"].transform("max")]
+    means = ends.groupby(["dataset", "method"], sort=False)[["score", "seconds"]].mean()
+    lines += [
+        f"| {name} | {method} | {100 * own.score:.1f} | {own.seconds:.3g} |" for (name, method), own in means.iterrows()
+    ]
+    return "\n".join(lines)
 
 
-def _means(found: Verdict) -> list[str]:
-    """Return the mean score and seconds of each method on each set at the end of the axis, as a table in Markdown."""
-    rows = ["| set | method | score | seconds |", "|---|---|---|---|"]
-    for dataset in dict.fromkeys(fit.dataset for fit in found.fits):
-        last = max(fit.at for fit in found.fits if fit.dataset == dataset)
-        for method, fits in _by_method(found, dataset).items():
-            ends = [fit for fit in fits if fit.at == last]
-            score, seconds = (np.mean([getattr(fit, name) for fit in ends]) for name in ("score", "seconds"))
-            rows.append(f"| {dataset} | {method} | {100 * score:.1f} | {seconds:.3g} |")
-    return rows
-
-
-def _by_method(found: Verdict, dataset: str) -> dict[str, list[Fit]]:
-    methods: dict[str, list[Fit]] = {}
-    for fit in found.fits:
-        if fit.dataset == dataset:
-            methods.setdefault(fit.method, []).append(fit)
-    return methods
-
-
-def _draw(asked: Reproduction, found: Verdict) -> None:
+def _draw(found: Reproduced) -> None:
     """Draw the medians over the seeds along the figure's axis on its first set, or the scores on all sets."""
-    dataset = found.fits[0].dataset
+    asked, dataset = found.asked, found.fits["dataset"].iloc[0]
     what = "seconds" if asked.claim == FASTER else "score"
     if len(getattr(asked, asked.axis)) > 1:
-        curves = [
-            charts.Curve(method, *_median(fits, what), charts.COLORS[i % 8], dash=charts.DASHES[i % 8])
-            for i, (method, fits) in enumerate(_by_method(found, dataset).items())
-        ]
         title = f"{what.capitalize()} on {dataset}"
         figure = charts.line_chart(
-            curves, title=title, is_log_x=True, is_log_y=what == "seconds", x_title=AXES[asked.axis]
+            _medians(found.fits[found.fits["dataset"] == dataset], what),
+            title=title,
+            is_log_x=True,
+            is_log_y=what == "seconds",
+            x_title=AXES[asked.axis],
         )
         for trace in figure["data"]:
             trace |= {"mode": "lines+markers", "marker": {"color": trace["line"]["color"]}}
     else:
         title = "Scores at the end of the axis"
-        figure = charts.plain_figure(_scores(found), title=title)
+        figure = charts.plain_figure(_scores(found.fits), title=title)
     live_chart(figure, key=f"chart-{asked.name.replace('/', '-')}", alt=f"{asked.name}: {title}.", height=260)
 
 
-def _median(fits: list[Fit], what: str) -> tuple[np.ndarray, np.ndarray]:
-    places = sorted({fit.at for fit in fits})
-    medians = [np.median([getattr(fit, what) for fit in fits if fit.at == place]) for place in places]
-    return np.array(places), np.array(medians)
+def _medians(fits: pd.DataFrame, what: str) -> list[charts.Curve]:
+    medians = {name: own.groupby("at")[what].median() for name, own in fits.groupby("method", sort=False)}
+    return [
+        charts.Curve(
+            str(name), own.index.to_numpy(float), own.to_numpy(), charts.COLORS[i % 8], dash=charts.DASHES[i % 8]
+        )
+        for i, (name, own) in enumerate(medians.items())
+    ]
 
 
-def _scores(found: Verdict) -> list[dict[str, Any]]:
+def _scores(fits: pd.DataFrame) -> list[dict[str, Any]]:
     """Return a trace of marks for each method: its mean score on each set, with the spread over the seeds."""
     traces: list[dict[str, Any]] = []
-    for i, method in enumerate(dict.fromkeys(fit.method for fit in found.fits)):
-        own = [fit for fit in found.fits if fit.method == method]
-        sets = list(dict.fromkeys(fit.dataset for fit in own))
-        scores = [[fit.score for fit in own if fit.dataset == name] for name in sets]
+    for i, (method, own) in enumerate(fits.groupby("method", sort=False)):
+        by = own.groupby("dataset", sort=False)["score"]
+        mean, spread = by.mean(), by.std(ddof=0)
         traces.append(
             {
                 "type": "scatter",
                 "mode": "markers",
                 "name": method,
-                "x": sets,
-                "y": [float(np.mean(each)) for each in scores],
-                "error_y": {"type": "data", "array": [float(np.std(each)) for each in scores], "thickness": 1},
+                "x": mean.index.tolist(),
+                "y": mean.tolist(),
+                "error_y": {"type": "data", "array": spread.tolist(), "thickness": 1},
                 "marker": {"color": charts.COLORS[i % 8], "symbol": SYMBOLS[i % 8], "size": 8},
             }
         )

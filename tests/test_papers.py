@@ -4,12 +4,14 @@ import json
 import math
 import re
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 
 import naive
 import naive_problems
 import naive_proximal
 import numpy as np
+import pandas as pd
 import pytest
 from cases import some
 from opened_pages import checked, left_in_browser, open_page
@@ -18,21 +20,20 @@ from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.__main__ import main
 from dsgcore.comparing import reproductions as module
 from dsgcore.comparing.reproductions import (
+    COLUMNS,
     FASTER,
     IN_PART,
     NOT_REPRODUCED,
     NOT_RUN,
     REPRODUCED,
-    Fit,
+    Reproduced,
     carry_out_reproduction,
-    compact,
-    drawn_sample,
+    drawn_split,
     find_set,
     how_to_get,
-    kept_verdict,
+    kept,
     reproduction,
     reproductions,
-    words_of_check,
 )
 from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.parameters import ParameterError
@@ -102,20 +103,20 @@ def test_the_page_shows_statement_verdict_numbers_and_link_of_each_figure():
     said = [markdown.value for markdown in app.markdown]
     for setting, figure in FIGURES:
         asked = reproductions()[f"{setting}/{figure.name}"]
-        found = kept_verdict(asked)
+        found = kept(asked)
         assert any(figure.says in text for text in said)
         assert any(figure.differs in text for text in said)
         assert any(f"**{found.outcome.capitalize()}.**" in text and asked.why in text for text in said)
         assert any(f"`dsg-lab reproduce {asked.name} " in text for text in said)
         assert {check.rival for check in found.checks} <= set(asked.methods())
         for check in found.checks:
-            assert any(words_of_check(asked, check) in text for text in said)
+            assert any(found.words(check) in text for text in said)
         missing = f"Not run: needs {', '.join(found.missing)}."
         assert (missing in [caption.value for caption in app.caption]) == bool(found.missing)
     for setting, paper in AS_IN_PAPER.items():
         assert any(SETTINGS[setting].citation in text and paper.says in text for text in said)
     assert len([link for link in app.get("page_link") if link.proto.page == "explore"]) == len(FIGURES)
-    assert kept_verdict(replace(reproductions()["auc/fig1"], name="auc/fig9")).outcome == NOT_RUN
+    assert kept(replace(reproductions()["auc/fig1"], name="auc/fig9")).outcome == NOT_RUN
 
 
 @pytest.mark.usefixtures("store")
@@ -142,13 +143,8 @@ def test_sets_of_the_package_need_no_file_and_others_are_named_with_a_way_to_get
 def test_the_note_has_the_verdicts_of_the_kept_fits():
     note = (Path(__file__).parents[1] / ".github" / "docs" / "notes" / "papers.md").read_text(encoding="utf-8")
     for setting, figure in FIGURES:
-        outcome = kept_verdict(reproductions()[f"{setting}/{figure.name}"]).outcome
+        outcome = kept(reproductions()[f"{setting}/{figure.name}"]).outcome
         assert f"| {profile_of(SETTINGS[setting]).paper}, {figure.title} | {outcome} |" in note
-
-
-def test_what_the_package_keeps_are_the_fits():
-    fits = [Fit("one", "QSGS2AUC", 9.0, seed, 0.5, 0.75) for seed in (0, 1)]
-    assert compact(fits) == {"one": {"QSGS2AUC": {"9": [[0.5, 0.75], [0.5, 0.75]]}}}
 
 
 # As in the paper
@@ -455,34 +451,37 @@ def test_a_reproduction_measures_each_method_and_goes_on_where_it_was(name, made
     asked = small(name, n_labeled=40)
     found = carry_out_reproduction(asked, made, store)
     assert len(found.fits) == 6
-    assert all(fit.seconds > 0 and 0.0 <= fit.score <= 1.0 for fit in found.fits)
+    assert (found.fits["seconds"] > 0).all()
+    assert found.fits["score"].between(0.0, 1.0).all()
     assert (len(found.checks), found.missing) == (1, ())
-    own, rival = ([fit for fit in found.fits if fit.method == m] for m in dict.fromkeys(f.method for f in found.fits))
+    own, rival = (fits["score"] for _, fits in found.fits.groupby("method", sort=False))
     if asked.claim != FASTER:
-        expected = [a.score - b.score for a, b in zip(own, rival, strict=True)]
+        expected = own.to_numpy() - rival.to_numpy()
         assert found.checks[0].difference == pytest.approx(np.mean(expected))
     calls, measured = [], module.measured
-    monkeypatch.setattr(module, "measured", lambda *given: calls.append(given) or measured(*given))
+    monkeypatch.setattr(module, "measured", wraps(measured)(lambda *given: calls.append(given) or measured(*given)))
     carry_out_reproduction(replace(asked, seeds=4), made, store)
     assert len(calls) == 3  # the first one compiles, whatever the store has
-    monkeypatch.setattr(module, "measured", lambda *_: pytest.fail("it has been measured"))
-    assert carry_out_reproduction(asked, made, store) == found
+    monkeypatch.setattr(module, "measured", wraps(measured)(lambda *_: pytest.fail("it has been measured")))
+    again = carry_out_reproduction(asked, made, store)
+    pd.testing.assert_frame_equal(again.fits, found.fits)
+    assert again.checks == found.checks
 
 
 def test_the_outcome_follows_from_all_checks_by_the_interval_of_each():
     asked = replace(reproductions()["auc/fig2"], within=0.01)
 
+    def found(ours, *rivals):
+        methods = [("QSGS2AUC", ours), *zip(("SAMULT", "PNUAUC"), rivals, strict=False)]
+        rows = [("one", name, 9, seed, 1.0, score) for name, own in methods for seed, score in enumerate(own)]
+        return Reproduced(asked, pd.DataFrame(rows, columns=COLUMNS))
+
     def outcome(*scores):
-        fits = [Fit("one", "QSGS2AUC", 9, seed, 1.0, score) for seed, score in enumerate((0.8, 0.81, 0.82))]
-        for rival, value in zip(("SAMULT", "PNUAUC"), scores, strict=False):
-            fits += [Fit("one", rival, 9, seed, 1.0, value + 0.01 * seed) for seed in (0, 1, 2)]
-        return module._outcome(tuple(module._checks(asked, fits)))
+        return found((0.8, 0.81, 0.82), *((score, score + 0.01, score + 0.02) for score in scores)).outcome
 
     assert (outcome(0.7, 0.805), outcome(0.7, 0.9), outcome(0.9)) == (REPRODUCED, IN_PART, NOT_REPRODUCED)
-    wide = [Fit("one", "QSGS2AUC", 9, seed, 1.0, score) for seed, score in enumerate((0.7, 0.9, 0.8))]
-    wide += [Fit("one", "SAMULT", 9, seed, 1.0, 0.81) for seed in (0, 1, 2)]
-    checks = tuple(module._checks(asked, wide))
-    assert (checks[0].state, module._outcome(checks)) == ("open", "undecided")
+    wide = found((0.7, 0.9, 0.8), (0.81, 0.81, 0.81))
+    assert (wide.checks[0].state, wide.outcome) == ("open", "undecided")
 
 
 def test_a_figure_whose_sets_are_not_there_is_not_run_and_says_which(tmp_path, capsys, monkeypatch):
@@ -503,21 +502,21 @@ def test_a_figure_whose_sets_are_not_there_is_not_run_and_says_which(tmp_path, c
 
 def test_the_labels_of_a_draw_are_of_all_classes_or_the_draw_is_refused():
     y = np.repeat([0, 1], [196, 4])
-    sample = drawn_sample(np.zeros((200, 1)), y, 10, 50, 0)
-    assert set(sample.seen) == {-1, 0, 1}
-    assert ((sample.seen >= 0).sum(), len(sample.X), len(sample.X_test)) == (10, 60, 140)
+    split = drawn_split(np.zeros((200, 1)), y, 10, 50, 0)
+    assert set(split.y_train) == {-1, 0, 1}
+    assert (len(split.labeled), len(split.X_train), len(split.X_test)) == (10, 60, 140)
     with pytest.raises(DSGError, match="take more labels"):
-        drawn_sample(np.zeros((200, 1)), np.arange(200) % 20, 10, 50, 0)
+        drawn_split(np.zeros((200, 1)), np.arange(200) % 20, 10, 50, 0)
 
 
 def test_a_step_that_diverges_on_all_points_is_halved_and_its_time_counts():
     drawn = np.random.default_rng(0)
     y = np.arange(200) % 2
     X = drawn.normal(size=(200, 2)) + y[:, None]
-    sample = module.drawn_sample(X, y, 40, 100, 0)
+    split = drawn_split(X, y, 40, 100, 0)
     values = {"as_in_paper": True, "lam": 0.001, "step_size": 1500.0}
     with pytest.raises(DivergedError):
-        module.made(QSGS2AUC, values, "auc", sample, 0).fit(sample.X, sample.seen)
-    seconds, score = module.measured("auc", QSGS2AUC, values, sample, 0)
+        module.made(QSGS2AUC, values, "auc", split, 0).fit(split.X_train, split.y_train)
+    seconds, score = module.measured("auc", QSGS2AUC, values, split, 0)
     assert seconds > 0.0
     assert 0.0 <= score <= 1.0

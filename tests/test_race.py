@@ -284,7 +284,7 @@ def test_a_race_of_several_measures_each_method_at_each_size_and_seed():
     part = smaller(load_split(spec), 20, 0)
     assert ((part.y_train == -1).sum(), len(part.X_train)) == (20, 30)
     assert heats[0].score == pytest.approx(finished(spec, part).result_score)
-    one = next(s for s in summaries(heats) if (s.method, s.n_unlabeled) == ("SAMULT", 40))
+    one = next(s for s in summaries(heats).itertuples() if (s.method, s.n_unlabeled) == ("SAMULT", 40))
     scores = [h.score for h in heats if (h.method, h.n_unlabeled) == ("SAMULT", 40)]
     assert (one.score, one.low, one.high) == (pytest.approx(np.median(scores)), min(scores), max(scores))
     assert usual_sizes(load_split(spec)) == (10, 13, 43, 130)

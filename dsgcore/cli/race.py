@@ -48,7 +48,7 @@ def said(heats: tuple[Heat, ...], score: str) -> str:
     lines = [f"{'method':<24}{'unlabeled':>10}{'seconds':>10}  {score}"]
     lines += [
         f"{one.method:<24}{one.n_unlabeled:>10,}{one.seconds:>10.3g}  {one.score:.4f} ({one.low:.4f} to {one.high:.4f})"
-        for one in summaries(heats)
+        for one in summaries(heats).itertuples()
     ]
     notes = dict.fromkeys(f"{heat.method} at {heat.n_unlabeled:,}: {heat.note}." for heat in heats if heat.note)
     return "\n".join([*lines, *notes])

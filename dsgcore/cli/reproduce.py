@@ -10,16 +10,12 @@ from dsgcore.cli.places import check_files, json_file
 from dsgcore.comparing.reproductions import (
     NOT_RUN,
     REPRODUCED,
-    Reproduction,
-    Verdict,
+    Reproduced,
     carry_out_reproduction,
-    compact,
     how_to_get,
-    kept_verdict,
+    kept,
     reproduction,
     reproductions,
-    size_of,
-    words_of_check,
 )
 from dsgcore.core.errors import DSGError
 from dsgcore.studies.store import Store, default_store
@@ -29,13 +25,9 @@ def reproduce(given: argparse.Namespace) -> Made:
     """Measure a figure, or list all with their kept verdicts; the exit code is 0 if the paper's claim is reproduced, else 1."""
     check_files(json_file(given), [])
     if given.list:
-        every = {name: kept_verdict(asked) for name, asked in reproductions().items()}
-        lines = (
-            f"{name:<26}{found.outcome:<20}  {size_of(reproductions()[name], found)}" for name, found in every.items()
-        )
-        figures = {
-            name: {"says": asked.says, "outcome": every[name].outcome} for name, asked in reproductions().items()
-        }
+        every = {name: kept(asked) for name, asked in reproductions().items()}
+        lines = (f"{name:<26}{found.outcome:<20}  {found.size}" for name, found in every.items())
+        figures = {name: {"says": found.asked.says, "outcome": found.outcome} for name, found in every.items()}
         return Made({"figures": figures}, "\n".join(lines), is_result=True)
     if given.name is None:
         raise DSGError("name a figure, such as auc/fig1, or give --list")
@@ -45,19 +37,28 @@ def reproduce(given: argparse.Namespace) -> Made:
     store = Store(default_store() if given.store is None else given.store)
     found = carry_out_reproduction(asked, given.data, store, progress.part)
     return Made(
-        {"figure": asked.name, "says": asked.says, "quick": given.quick, **asdict(found), "fits": compact(found.fits)},
-        said(asked, found),
+        {
+            "figure": asked.name,
+            "says": asked.says,
+            "quick": given.quick,
+            "outcome": found.outcome,
+            "checks": [asdict(check) for check in found.checks],
+            "fits": found.fits.to_dict("records"),
+            "missing": found.missing,
+        },
+        said(found),
         0 if found.outcome == REPRODUCED else NO,
         is_result=True,
     )
 
 
-def said(asked: Reproduction, found: Verdict) -> str:
+def said(found: Reproduced) -> str:
     """Return the verdict as lines: the claim, each check with its interval, and the sets that are not there."""
+    asked = found.asked
     if found.outcome == NOT_RUN:
         return f"{asked.name}: not run. {how_to_get(found.missing)} The option --data names a folder with NAME.npz."
     lines = [f"{asked.name}: {found.outcome}. The paper: {asked.says}"]
-    lines += [f"  {check.state:<5}  {words_of_check(asked, check)}" for check in found.checks]
+    lines += [f"  {check.state:<5}  {found.words(check)}" for check in found.checks]
     lines += [f"Left out: {', '.join(found.missing)}. {how_to_get(found.missing)}"] if found.missing else []
     lines += [asked.why] if asked.why else []
     return "\n".join(

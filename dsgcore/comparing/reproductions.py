@@ -8,14 +8,15 @@ import math
 import time
 import tomllib
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import GridSearchCV
 
@@ -24,13 +25,15 @@ from dsgcore.core.files import cache_folder
 from dsgcore.core.metrics import paired_difference
 from dsgcore.core.parameters import quoted
 from dsgcore.core.threads import single_threaded_blas
-from dsgcore.data import DATASETS, load
+from dsgcore.data import DATASETS, Split, load
 from dsgcore.data.archive_sets import REMOTE_SETS, RemoteSet, cached
 from dsgcore.data.reading.recipe import LOCAL
 from dsgcore.data.reading.sources import Source, streamed
 from dsgcore.data.reading.svmlight import TARGET, read_svmlight
+from dsgcore.data.splits import fit_scaling
 from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
-from dsgcore.experiments.rivals import competitor, values_of
+from dsgcore.experiments.race import test_score
+from dsgcore.experiments.rivals import competitor
 from dsgcore.experiments.settings import SETTINGS
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
@@ -55,9 +58,11 @@ OURS: dict[str, Any] = {
     "multiclass": PS3VT,
 }
 KIND, VERSION, MOST_TESTED, TRIES = "reproduction", 2, 2000, 100
-FASTER, BETTER, AS_GOOD = "faster", "better", "as good"
+FASTER = "faster"
 AXES = {"unlabeled": "unlabeled points", "share_labeled": "share of labels", "n_iter": "iterations"}
 SCORERS: Mapping[str, Any] = {"auc": auc_score, "ordinal": mean_auc_score}
+# Of a fit: `at` is its place on the figure's axis, `seconds` are those of the processor in one thread.
+COLUMNS = ["dataset", "method", "at", "seed", "seconds", "score"]
 Parameters = Mapping[str, Any]
 
 
@@ -97,35 +102,40 @@ class Reproduction:
         """What grows from fit to fit: "n_iter", "share_labeled" or "unlabeled"."""
         return next((name for name in ("n_iter", "share_labeled") if len(getattr(self, name)) > 1), "unlabeled")
 
+    def named(self, said: Parameters) -> str:
+        """Return a method's name with the parameters that are told of it, such as "CUU, centers 200"."""
+        name, *values = said.get("of", OURS[self.setting].__name__), *(f"{k} {v}" for k, v in said.items() if k != "of")
+        return ", ".join([name, *values]).replace("as_in_paper True", "as in the paper")
+
     def methods(self) -> dict[str, tuple[Any, Parameters]]:
         """Return each method's class and parameters, by the name that its fits have: ours, the rivals, and those beside."""
-        ours = OURS[self.setting]
-        found: dict[str, tuple[Any, Parameters]] = {ours.__name__: (ours, self.ours)}
-        for said in (*self.rivals, *self.beside):
-            name = said.get("of", ours.__name__)
-            parameters = {**(self.ours if name == ours.__name__ else {}), **said}
-            kind = ours if parameters.pop("of", name) == ours.__name__ else competitor(self.setting, name)
-            found[named(said, ours.__name__)] = (kind, parameters)
+        ours, found = OURS[self.setting], dict[str, tuple[Any, Parameters]]()
+        for said in ({}, *self.rivals, *self.beside):
+            is_ours = said.get("of", ours.__name__) == ours.__name__
+            own = {name: value for name, value in said.items() if name != "of"}
+            kind = ours if is_ours else competitor(self.setting, said["of"])
+            found[self.named(said)] = kind, {**self.ours, **own} if is_ours else own
         return found
 
+    def sizes(self, n: int) -> list[tuple[int, int]]:
+        """Return the numbers of labeled and unlabeled points, the largest first: there the grid is searched."""
+        labeled = [int(share * 0.7 * n) for share in self.share_labeled] or [self.n_labeled]
+        return [(m, u or int(0.7 * n) - m) for m in reversed(labeled) for u in reversed(self.unlabeled)]
 
-def named(said: Parameters, ours: str) -> str:
-    """Return a method's name with the parameters that are told of it, such as "CUU, centers 200"."""
-    values = (f"{name} {value}" for name, value in said.items() if name != "of")
-    return ", ".join(
-        (said.get("of", ours), *(value.replace("as_in_paper True", "as in the paper") for value in values))
-    )
+    def places(self, kind: Any, sizes: tuple[int, int]) -> list[tuple[float, Parameters]]:
+        """Return where a method's fits are on the figure's axis, each with the parameters that it needs there."""
+        if self.axis == "n_iter":
+            iterates = "n_iter" in inspect.signature(kind).parameters
+            return [(t, {"n_iter": t}) for t in self.n_iter] if iterates else [(self.n_iter[-1], {})]
+        return [(round(sizes[0] / sum(sizes), 3) if self.axis == "share_labeled" else sizes[1], {})]
 
 
 @cache
 def reproductions() -> dict[str, Reproduction]:
     """Return all of them by name, such as "auc/fig1"."""
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return {
-        f"{setting}/{figure}": Reproduction(f"{setting}/{figure}", **said)
-        for setting, own in table.items()
-        for figure, said in own.items()
-    }
+    named = {f"{setting}/{figure}": said for setting, own in table.items() for figure, said in own.items()}
+    return {name: Reproduction(name, **said) for name, said in named.items()}
 
 
 def reproduction(name: str, *, is_quick: bool = False) -> Reproduction:
@@ -136,16 +146,7 @@ def reproduction(name: str, *, is_quick: bool = False) -> Reproduction:
     return replace(found, **found.quick) if is_quick else found
 
 
-@dataclass(frozen=True)
-class Fit:
-    """One measured fit; `at` is its place on the figure's axis, `seconds` are those of the processor in one thread."""
-
-    dataset: str
-    method: str
-    at: float
-    seed: int
-    seconds: float
-    score: float
+# --- what has come out
 
 
 @dataclass(frozen=True)
@@ -163,44 +164,77 @@ class Check:
     state: str
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What has come out: the outcome in words, the checks, the fits, and the sets that are not there."""
+@dataclass(frozen=True, eq=False)
+class Reproduced:
+    """The fits of a figure, one a row, and what they say of the paper's claim."""
 
-    outcome: str
-    checks: tuple[Check, ...]
-    fits: tuple[Fit, ...]
-    missing: tuple[str, ...]
+    asked: Reproduction
+    fits: pd.DataFrame
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The sets that are not there."""
+        return tuple(name for name in self.asked.sets if name not in set(self.fits["dataset"]))
+
+    @cached_property
+    def checks(self) -> tuple[Check, ...]:
+        """Our fits against each rival's, on each set, at the end of the axis, seed by seed."""
+        return tuple(self._checks())
+
+    def _checks(self) -> Iterator[Check]:
+        asked, ours = self.asked, self.asked.named({})
+        for name, own in self.fits.groupby("dataset", sort=False):
+            last = own[own["at"] == own["at"].max()]
+            values = last.pivot(index="seed", columns="method", values="seconds" if asked.claim == FASTER else "score")
+            values = -np.log(values.clip(lower=1e-6)) if asked.claim == FASTER else values
+            for rival in filter(values.__contains__, map(asked.named, asked.rivals)):
+                gain = paired_difference(values[ours], values[rival])
+                # Too few seeds for an interval say nothing.
+                low, high = (-math.inf, math.inf) if gain.effect is None else (gain.low, gain.high)
+                state = HOLDS if low > -asked.within else FAILS if high < -asked.within else OPEN
+                yield Check(str(name), rival, gain.mean, low, high, state)
+
+    @property
+    def outcome(self) -> str:
+        """The verdict in words."""
+        states = {check.state for check in self.checks}
+        if states <= {HOLDS}:
+            return REPRODUCED if states else NOT_RUN
+        return IN_PART if HOLDS in states else NOT_REPRODUCED if FAILS in states else UNDECIDED
+
+    @property
+    def size(self) -> str:
+        """The number of sets, seeds and fits, and the processor's time, in a sentence; empty without fits."""
+        if not len(self.fits):
+            return ""
+        n_sets, n_seeds = self.fits["dataset"].nunique(), self.fits["seed"].nunique()
+        of_axis = f"up to {self.fits['at'].max():,g} {AXES[self.asked.axis]}"
+        took = f"{len(self.fits)} fits in {self.fits['seconds'].sum():,.0f} s"
+        return f"{n_sets} set{'s' * (n_sets > 1)}, {n_seeds} seeds, {took}, {of_axis}."
+
+    def words(self, check: Check) -> str:
+        """Return a check's difference and interval in words."""
+        against, numbers = f"{check.dataset} against {check.rival}:", (check.difference, check.low, check.high)
+        if self.asked.claim == FASTER:
+            of, low, high = (f"{math.exp(min(v, 700.0)):.2g}" for v in numbers)
+            return f"{against} {of} times as fast ({low} to {high})"
+        of, low, high = (f"{100 * v:+.1f}" for v in numbers)
+        within = f", needed above {-100 * self.asked.within:.1f}" if self.asked.within else ""
+        return f"{against} {of} points ({low} to {high}{within})"
 
 
-# Fits as the package keeps them: by set, method and place on the axis, seconds and score of each seed.
-Kept = dict[str, dict[str, dict[str, list[list[float]]]]]
-
-
-def compact(fits: Iterable[Fit]) -> Kept:
-    """Return fits as the package keeps them, with four digits."""
-    found: Kept = {}
-    for fit in sorted(fits, key=lambda fit: fit.seed):
-        own = found.setdefault(fit.dataset, {}).setdefault(fit.method, {}).setdefault(f"{fit.at:g}", [])
-        own.append([float(f"{value:.4g}") for value in (fit.seconds, fit.score)])
-    return found
-
-
-def kept_verdict(asked: Reproduction) -> Verdict:
-    """Return what the fits in the package say; the outcome is "not run" if there are none."""
-    fits = (
-        Fit(dataset, method, float(at), seed, *of_seed)
-        for dataset, methods in _kept().get(asked.name, {}).items()
-        for method, places in methods.items()
-        for at, seeds in places.items()
-        for seed, of_seed in enumerate(seeds)
-    )
-    return verdict_of(asked, fits)
+def kept(asked: Reproduction) -> Reproduced:
+    """Return a figure with the fits in the package; its outcome is "not run" if there are none."""
+    fits = _kept_fits()
+    return Reproduced(asked, fits.loc[fits["figure"] == asked.name, COLUMNS])
 
 
 @cache
-def _kept() -> dict[str, Kept]:
-    return json.loads(Path(__file__).with_name("reproduced.json").read_text(encoding="utf-8"))
+def _kept_fits() -> pd.DataFrame:
+    return pd.read_csv(Path(__file__).with_name("reproduced.csv"))
+
+
+# --- sets
 
 
 def find_set(name: str, folder: Path | None) -> Path | str | None:
@@ -218,19 +252,16 @@ def find_set(name: str, folder: Path | None) -> Path | str | None:
 def how_to_get(missing: Sequence[str]) -> str:
     """Return a sentence on sets that were not found: the command that fetches them, or the file to give."""
     remotes = [remote.name for name in missing if (remote := archive_of(name))]
-    others = [f"{name}.npz" for name in missing if archive_of(name) is None]
     ways = [f"fetch it with `dsg-lab data fetch {' '.join(remotes)}`"] * bool(remotes)
-    return (
-        f"Needs {', '.join(missing)}: {' and '.join(ways + [f'name a folder that holds {name}' for name in others])}."
-    )
+    ways += [f"name a folder that holds {name}.npz" for name in missing if archive_of(name) is None]
+    return f"Needs {', '.join(missing)}: {' and '.join(ways)}."
 
 
 def archive_of(name: str) -> RemoteSet | None:
     """Return the archive's set that serves as a figure's, if it has labels by itself and fits into memory."""
     remote = REMOTE_SETS.get(FETCHED.get(name, name))
-    if remote is None or remote.archive == "UCI" or remote.n * remote.d > MOST_NUMBERS:
-        return None
-    return remote
+    is_usable = remote is not None and remote.archive != "UCI" and remote.n * remote.d <= MOST_NUMBERS
+    return remote if is_usable else None
 
 
 def read_set(file: Path | str, labels: str) -> tuple[NDArray, NDArray]:
@@ -265,19 +296,8 @@ def _arrays(file: Path | str, labels: str) -> tuple[NDArray, NDArray]:
     return X, np.searchsorted(np.quantile(y, [0.2, 0.4, 0.6, 0.8]), y) if labels == "ordinal" else y
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Training points with few labels, and test points."""
-
-    X: NDArray
-    seen: NDArray
-    X_test: NDArray
-    y_test: NDArray
-    n_classes: int
-
-
-def drawn_sample(X: NDArray, y: NDArray, n_labeled: int, n_unlabeled: int, seed: int) -> Sample:
-    """Draw labeled, unlabeled and test points by the seed; the labels are of all classes."""
+def drawn_split(X: NDArray, y: NDArray, n_labeled: int, n_unlabeled: int, seed: int) -> Split:
+    """Draw labeled, unlabeled and test points by the seed, in float64; the labels are of all classes."""
     k = int(y.max()) + 1
     for attempt in range(TRIES):
         order = np.random.default_rng([seed, attempt]).permutation(len(y))
@@ -286,81 +306,71 @@ def drawn_sample(X: NDArray, y: NDArray, n_labeled: int, n_unlabeled: int, seed:
     else:
         raise DSGError(f"{n_labeled} labels of {k} classes lack a class in each of {TRIES} draws: take more labels")
     train, test = np.split(order, [min(n_labeled + n_unlabeled, len(y) - len(y) // 5)])
-    seen = np.where(np.arange(len(train)) < n_labeled, y[train], UNLABELED)
-    return Sample(X[train], seen, X[test[:MOST_TESTED]], y[test[:MOST_TESTED]], k)
+    test, seen = test[:MOST_TESTED], np.where(np.arange(len(train)) < n_labeled, y[train], UNLABELED)
+    names, scaling = tuple(map(str, range(k))), fit_scaling(X, train, "none")
+    return Split(X[train], seen, y[train], X[test], y[test], scaling, train, test, class_names=names)
 
 
-def made(method: Any, parameters: Parameters, setting: str, sample: Sample, seed: int) -> Any:
+# --- fits
+
+
+def made(method: Any, parameters: Parameters, setting: str, split: Split, seed: int) -> Any:
     """Return a method ready to be fitted: with its parameters or its paper's, the seed, and the share of positives."""
     known = inspect.signature(method).parameters
-    share = float(np.clip(np.mean(sample.seen[sample.seen >= 0] == 1), 0.02, 0.98))
-    usual = {"random_state": seed, "y_holds": "classes", "prior": share if abs(share - 0.5) > 0.01 else 0.51}
-    if setting != "similar_unlabeled":
-        del usual["prior"]
+    share = float(np.clip(np.mean(split.y_train[split.labeled] == 1), 0.02, 0.98))
+    usual = {"random_state": seed, "y_holds": "classes"}
+    if setting == "similar_unlabeled":
+        usual |= {"prior": share if abs(share - 0.5) > 0.01 else 0.51}
     given = {name: value for name, value in usual.items() if name in known} | dict(parameters)
-    return method.as_in_paper(len(sample.X), **given) if given.pop("as_in_paper", False) else method(**given)
+    return method.as_in_paper(len(split.X_train), **given) if given.pop("as_in_paper", False) else method(**given)
 
 
-def measured(setting: str, method: Any, parameters: Parameters, sample: Sample, seed: int) -> tuple[float, float]:
+def measured(setting: str, method: Any, parameters: Parameters, split: Split, seed: int) -> tuple[float, float]:
     """Return the processor's seconds of a fit in one thread, and its score on the test points."""
-    estimator = made(method, parameters, setting, sample, seed)
+    estimator = made(method, parameters, setting, split, seed)
     with warnings.catch_warnings(), single_threaded_blas():
         warnings.simplefilter("ignore")
         begin = time.process_time()
         while True:
             try:
-                estimator.fit(sample.X, sample.seen)
+                estimator.fit(split.X_train, split.y_train)
                 break
             except DivergedError:  # the step that is best in the folds can be too large for all points
                 if not isinstance(estimator.step_size, float):
                     raise
                 estimator.step_size /= 2
-        seconds = time.process_time() - begin
-        problem = SETTINGS[setting]()
-        f = values_of(estimator, sample.X_test, problem.decision, sample.n_classes)
-        if setting == "similar_unlabeled":
-            return seconds, float(np.mean(estimator.predict(sample.X_test) == sample.y_test))
-        return seconds, float(problem.score(sample.y_test, f))
+        return time.process_time() - begin, test_score(estimator, SETTINGS[setting](), split)
 
 
-def chosen(setting: str, method: Any, parameters: Parameters, grid: Mapping[str, Any], sample: Sample) -> Parameters:
+def chosen(setting: str, method: Any, parameters: Parameters, grid: Mapping[str, Any], split: Split) -> Parameters:
     """Return the grid's values that are best in three folds of the labels, beside all unlabeled points."""
     known = inspect.signature(method).parameters
     own = {name: values for name, values in grid.items() if name in known and name not in parameters}
     if not own:
         return {}
     folds = LabeledFolds(3, unlabeled="train", random_state=0)
-    estimator = made(method, parameters, setting, sample, 0)
+    estimator = made(method, parameters, setting, split, 0)
     search = GridSearchCV(estimator, own, cv=folds, scoring=SCORERS.get(setting, accuracy), refit=False)
     with warnings.catch_warnings(), single_threaded_blas():
         warnings.simplefilter("ignore")
-        return dict(search.fit(sample.X, sample.seen).best_params_)
+        return dict(search.fit(split.X_train, split.y_train).best_params_)
 
 
-@dataclass
-class _Keeping:
-    """Finished work in a store: what is there is not done again. Before the first work, a fit compiles, or loads what is."""
-
-    store: Store | None
-    warm_up: Callable[[], object] | None = None
-
-    def get(self, name: str, work: Callable[..., Any], *given: Any) -> Any:
-        """Return what the work returns, by its name and by what it is given."""
-        key = sha256(json.dumps([VERSION, name, *map(_plain, given)]).encode()).hexdigest()
-        kept = None if self.store is None else self.store.kept(KIND, [key]).get(key)
-        if kept is None:
-            if self.warm_up is not None:
-                self.warm_up()
-                self.warm_up = None
-            kept = json.dumps(work(*given))
-            if self.store is not None:
-                self.store.keep(KIND, [(key, kept, None)])
-        return json.loads(kept)
+def _once(store: Store | None, warm_up: Callable[[], object], work: Callable[..., Any], *given: Any) -> Any:
+    """Return what the work returns, from the store if it is there; before the first work, a fit compiles, or loads what is."""
+    key = sha256(json.dumps([VERSION, work.__name__, *map(_plain, given)]).encode()).hexdigest()
+    found = None if store is None else store.kept(KIND, [key]).get(key)
+    if found is None:
+        warm_up()
+        found = json.dumps(work(*given))
+        if store is not None:
+            store.keep(KIND, [(key, found, None)])
+    return json.loads(found)
 
 
 def _plain(given: Any) -> Any:
-    if isinstance(given, Sample):
-        return sha256(given.X.tobytes() + given.seen.tobytes() + given.X_test.tobytes()).hexdigest()
+    if isinstance(given, Split):
+        return sha256(given.X_train.tobytes() + given.y_train.tobytes() + given.X_test.tobytes()).hexdigest()
     return given.__name__ if isinstance(given, type) else given
 
 
@@ -369,8 +379,8 @@ def carry_out_reproduction(
     folder: Path | None = None,
     store: Store | None = None,
     tell: Callable[[int, int, str], object] = lambda done, total, words: None,
-) -> Verdict:
-    """Make the fits that the store does not have, and return the verdict.
+) -> Reproduced:
+    """Make the fits that the store does not have, and return them all.
 
     Parameters
     ----------
@@ -382,116 +392,28 @@ def carry_out_reproduction(
     tell : callable, optional
         Called before each fit with the number of finished ones, the number of all, and a few words.
     """
-    files = {name: find_set(name, folder) for name in asked.sets}
-    there = {name: file for name, file in files.items() if file is not None}
-    keeping, fits, methods = _Keeping(store), list[Fit](), asked.methods()
-    is_cold = True
-    total = len(there) * len(getattr(asked, asked.axis)) * asked.seeds * len(methods)
-    for name, file in there.items():
+    files = {name: file for name in asked.sets if (file := find_set(name, folder)) is not None}
+    methods, fits, warm_up = asked.methods(), list[tuple[Any, ...]](), None
+    total = len(files) * len(getattr(asked, asked.axis)) * asked.seeds * len(methods)
+    for name, file in files.items():
         X, y = read_set(file, SETTINGS[asked.setting].labels)
         values: dict[str, Parameters] = {}
-        for seed, sizes in ((seed, sizes) for seed in range(asked.seeds) for sizes in _sizes(asked, len(y))):
-            sample = drawn_sample(X, y, *sizes, seed)
-            if is_cold:
-                keeping.warm_up = partial(measured, asked.setting, OURS[asked.setting], asked.ours, sample, seed)
-            is_cold = False
+        for seed, sizes in ((seed, sizes) for seed in range(asked.seeds) for sizes in asked.sizes(len(y))):
+            split = drawn_split(X, y, *sizes, seed)
+            warm_up = warm_up or cache(partial(measured, asked.setting, OURS[asked.setting], asked.ours, split, seed))
+            do = partial(_once, store, warm_up)
             for shown, (kind, parameters) in methods.items():
                 if shown not in values:
                     tell(len(fits), total, f"values of {shown} on {name}")
-                    values[shown] = keeping.get(
-                        "chosen", chosen, asked.setting, kind, dict(parameters), asked.grid, sample
-                    )
-                for at, more in _places(asked, kind, sizes):
+                    values[shown] = do(chosen, asked.setting, kind, dict(parameters), asked.grid, split)
+                for at, more in asked.places(kind, sizes):
                     tell(len(fits), total, f"{shown} on {name}, {sizes[1]:,} unlabeled points, seed {seed}")
                     own = {**parameters, **values[shown], **more}
-                    fits.append(
-                        Fit(
-                            name,
-                            shown,
-                            at,
-                            seed,
-                            *keeping.get("measured", measured, asked.setting, kind, own, sample, seed),
-                        )
-                    )
-    return verdict_of(asked, fits)
+                    fits.append((name, shown, at, seed, *do(measured, asked.setting, kind, own, split, seed)))
+    return Reproduced(asked, pd.DataFrame(fits, columns=COLUMNS))
 
 
-def run_quick(name: str, *, report: Callable[[tuple[int, int, str]], object]) -> Verdict:
+def run_quick(name: str, *, report: Callable[[tuple[int, int, str]], object]) -> Reproduced:
     """Measure a figure's quick form on sets in the cache, as a job: `report` gets what `tell` gets."""
     asked = reproduction(name, is_quick=True)
     return carry_out_reproduction(asked, tell=lambda done, total, words: report((done, total, words)))
-
-
-def _sizes(asked: Reproduction, n: int) -> list[tuple[int, int]]:
-    """Return the numbers of labeled and unlabeled points, the largest first: there the grid is searched."""
-    labeled = [int(share * 0.7 * n) for share in asked.share_labeled] or [asked.n_labeled]
-    return [(m, u or int(0.7 * n) - m) for m in reversed(labeled) for u in reversed(asked.unlabeled)]
-
-
-def _places(asked: Reproduction, kind: Any, sizes: tuple[int, int]) -> list[tuple[float, Parameters]]:
-    """Return where a method's fits are on the figure's axis, each with the parameters that it needs there."""
-    if asked.axis == "n_iter":
-        iterates = "n_iter" in inspect.signature(kind).parameters
-        return [(t, {"n_iter": t}) for t in asked.n_iter] if iterates else [(asked.n_iter[-1], {})]
-    return [(round(sizes[0] / sum(sizes), 3) if asked.axis == "share_labeled" else sizes[1], {})]
-
-
-def verdict_of(asked: Reproduction, fits: Iterable[Fit]) -> Verdict:
-    """Return what fits say of a figure's claim."""
-    fits = tuple(fits)
-    checks = tuple(_checks(asked, fits))
-    there = {fit.dataset for fit in fits}
-    return Verdict(_outcome(checks), checks, fits, tuple(name for name in asked.sets if name not in there))
-
-
-def _checks(asked: Reproduction, fits: Iterable[Fit]) -> Iterator[Check]:
-    """Compare our fits with each rival's, on each set, at the end of the axis, seed by seed."""
-    ours = OURS[asked.setting].__name__
-    rivals = [named(said, ours) for said in asked.rivals]
-    for name in dict.fromkeys(fit.dataset for fit in fits):
-        last = max(fit.at for fit in fits if fit.dataset == name)
-        values: dict[str, dict[int, float]] = {}
-        for fit in fits:
-            if (fit.dataset, fit.at) == (name, last):
-                value = -math.log(max(fit.seconds, 1e-6)) if asked.claim == FASTER else fit.score
-                values.setdefault(fit.method, {})[fit.seed] = value
-        for rival in rivals:
-            both = sorted(values[ours].keys() & values.get(rival, {}).keys())
-            if not both:
-                continue
-            gain = paired_difference([values[ours][seed] for seed in both], [values[rival][seed] for seed in both])
-            # Too few seeds for an interval say nothing.
-            low, high = (-math.inf, math.inf) if gain.effect is None else (gain.low, gain.high)
-            state = HOLDS if low > -asked.within else FAILS if high < -asked.within else OPEN
-            yield Check(name, rival, gain.mean, low, high, state)
-
-
-def _outcome(checks: tuple[Check, ...]) -> str:
-    if not checks:
-        return NOT_RUN
-    states = {check.state for check in checks}
-    if states == {HOLDS}:
-        return REPRODUCED
-    return IN_PART if HOLDS in states else NOT_REPRODUCED if FAILS in states else UNDECIDED
-
-
-def size_of(asked: Reproduction, found: Verdict) -> str:
-    """Return the number of sets, seeds and fits, and the processor's time, in a sentence; empty without fits."""
-    if not found.fits:
-        return ""
-    n_sets, n_seeds = (len({getattr(fit, name) for fit in found.fits}) for name in ("dataset", "seed"))
-    seconds = sum(fit.seconds for fit in found.fits)
-    of_axis = f"up to {max(fit.at for fit in found.fits):,g} {AXES[asked.axis]}"
-    return f"{n_sets} set{'s' * (n_sets > 1)}, {n_seeds} seeds, {len(found.fits)} fits in {seconds:,.0f} s, {of_axis}."
-
-
-def words_of_check(asked: Reproduction, check: Check) -> str:
-    """Return a check's difference and interval in words."""
-    against = f"{check.dataset} against {check.rival}:"
-    if asked.claim == FASTER:
-        of, low, high = (f"{math.exp(min(v, 700.0)):.2g}" for v in (check.difference, check.low, check.high))
-        return f"{against} {of} times as fast ({low} to {high})"
-    unit = (check.difference, check.low, check.high)
-    of, low, high = (f"{100 * v:+.1f}" for v in unit)
-    within = f", needed above {-100 * asked.within:.1f}" if asked.within else ""
-    return f"{against} {of} points ({low} to {high}{within})"

@@ -6,10 +6,11 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.baselines import Progress
@@ -191,9 +192,14 @@ def measured(estimator: Any, problem: Setting, split: Split, callback: Callable[
     memory = max(0, peak() - held)
     notes = [str(w.message) for w in said if issubclass(w.category, UserWarning)]
     notes = [text.replace(type(estimator).__name__, estimator.title) for text in notes]
+    return Measured(test_score(estimator, problem, split), seconds, memory, tuple(dict.fromkeys(notes)))
+
+
+def test_score(estimator: Any, problem: Setting, split: Split) -> float:
+    """Return the setting's score of a fitted method on the test points."""
     with single_threaded_blas():
         values = values_of(estimator, split.X_test, problem.decision, len(split.class_names))
-    return Measured(float(problem.score(split.y_test, values)), seconds, memory, tuple(dict.fromkeys(notes)))
+    return float(problem.score(split.y_test, values))
 
 
 class _Log:
@@ -232,18 +238,6 @@ class Heat:
     seconds: float = math.nan
     score: float = math.nan
     note: str = ""
-
-
-@dataclass(frozen=True)
-class Summary:
-    """A method at one size: medians over the seeds, and the smallest and the largest score."""
-
-    method: str
-    n_unlabeled: int
-    seconds: float
-    score: float
-    low: float
-    high: float
 
 
 def usual_sizes(split: Split) -> tuple[int, ...]:
@@ -314,10 +308,7 @@ def smaller(split: Split, n: int, seed: int) -> Split:
     """Return a split with so many of the unlabeled training points, drawn by the seed, and all labeled ones."""
     unlabeled = np.flatnonzero(split.y_train == UNLABELED)
     drawn = np.random.default_rng([seed, len(unlabeled)]).permutation(unlabeled)[:n]
-    rows = np.sort(np.concatenate([np.flatnonzero(split.y_train != UNLABELED), drawn]))
-    names = ("X_train", "y_train", "y_hidden", "train_rows")
-    parts: dict[str, Any] = {name: np.ascontiguousarray(getattr(split, name)[rows]) for name in names}
-    return replace(split, **parts)
+    return split.of_rows(np.sort(np.concatenate([split.labeled, drawn])))
 
 
 def title(spec: Spec, name: str) -> str:
@@ -334,7 +325,7 @@ def with_fixed_features(spec: Spec) -> Spec:
     Raise `RaceError` if the run has no fresh ones.
     """
     if "n_features" not in spec.steerable:
-        raise RaceError(f"this run of {profile_of(spec.problem).paper} has fixed features itself: leave 'fixed' out")
+        raise RaceError(f"a run of {title(spec, '')} cannot have fixed features in place of its own: leave 'fixed' out")
     total = sum(int(spec.values_at(t)["n_features"]) for t in range(1, spec.solver.n_iter + 1))
     most = parameter_like(SolverParameters, "n_features").high
     solver = replace(spec.solver, features=FIXED, n_features=min(total, most))
@@ -345,9 +336,8 @@ def _expected(name: str, last: tuple[int, float] | None, n: int) -> float:
     """Return the seconds that a method will take, from its last size; NaN if it had no time there."""
     if last is None:
         return 0.0
-    return (
-        last[1] if name == FIXED_FEATURES else last[1] * (n / last[0]) ** 2
-    )  # its steps have as many points at any size
+    grows = 0 if name == FIXED_FEATURES else 2  # the steps with fixed features have as many points at any size
+    return last[1] * (n / last[0]) ** grows
 
 
 def _heat(spec: Spec, name: str, split: Split, n: int, seed: int, expected: float, most: float) -> Heat:
@@ -356,8 +346,6 @@ def _heat(spec: Spec, name: str, split: Split, n: int, seed: int, expected: floa
         about = f"it would take about {expected:,.0f} s" if math.isfinite(expected) else "fewer points took too long"
         return Heat(shown, n, seed, note=about)
     try:
-        if name == FIXED_FEATURES:
-            return Heat(shown, n, seed, *_of_fixed(with_fixed_features(spec), split))
         return Heat(shown, n, seed, *(_of_rival(spec, name, split) if name else _of_run(spec, split)))
     except MemoryError:
         return Heat(shown, n, seed, note="it needs more memory than the limit")
@@ -372,29 +360,20 @@ def _of_run(spec: Spec, split: Split) -> tuple[float, float]:
     return (run.training_clock[-1] if run.training_clock else math.nan), (math.nan if score is None else score)
 
 
-def _of_fixed(spec: Spec, split: Split) -> tuple[float, float]:
-    begin = time.perf_counter()
-    with single_threaded_blas():
-        score = learned_score(spec, split)
-    return time.perf_counter() - begin, score
-
-
 def _of_rival(spec: Spec, name: str, split: Split) -> tuple[float, float]:
+    if name == FIXED_FEATURES:
+        begin = time.perf_counter()
+        with single_threaded_blas():
+            score = learned_score(with_fixed_features(spec), split)
+        return time.perf_counter() - begin, score
     kind = competitor(spec.problem.name, name)
     free = {p.name: p.default for p in free_parameters(spec, split, kind)}
     found = measured(kind(**{**fixed_parameters(spec, kind), **free}), spec.problem, split, None)
     return found.seconds, found.score
 
 
-def summaries(heats: Iterable[Heat]) -> list[Summary]:
-    """Return the medians of each method at each size over the seeds; fits without a score are left out."""
-    scored: dict[tuple[str, int], list[Heat]] = {}
-    for heat in heats:
-        if math.isfinite(heat.score):
-            scored.setdefault((heat.method, heat.n_unlabeled), []).append(heat)
-    made = []
-    for (method, n), own in scored.items():
-        scores = [heat.score for heat in own]
-        seconds = float(np.median([heat.seconds for heat in own]))
-        made.append(Summary(method, n, seconds, float(np.median(scores)), min(scores), max(scores)))
-    return made
+def summaries(heats: Iterable[Heat]) -> pd.DataFrame:
+    """Return each method at each size: medians over the seeds, and the lowest and highest score; fits without one are left out."""
+    table = pd.DataFrame(heats, columns=[own.name for own in fields(Heat)])
+    by = table[np.isfinite(table["score"])].groupby(["method", "n_unlabeled"], sort=False, as_index=False)
+    return by.agg(seconds=("seconds", "median"), score=("score", "median"), low=("score", "min"), high=("score", "max"))

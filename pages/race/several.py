@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
 import streamlit as st
 
 from dsgcore.experiments import LiveRun
@@ -97,13 +96,11 @@ def _draw(live: LiveRun, heats: tuple[Heat, ...]) -> None:
     )
     found, ours = summaries(heats), title(live.run.spec, "")
     curves = []
-    for i, method in enumerate(dict.fromkeys(one.method for one in found)):
-        own = [one for one in found if one.method == method]
-        x = np.array([one.seconds if by == BY_TIME else one.n_unlabeled for one in own], dtype=float)
-        score, low, high = (np.array([getattr(one, name) for one in own]) for name in ("score", "low", "high"))
+    for i, (method, own) in enumerate(found.groupby("method", sort=False)):
+        x, score = own["seconds" if by == BY_TIME else "n_unlabeled"].to_numpy(float), own["score"].to_numpy()
         color = charts.COLORS[i % len(charts.COLORS)]
-        band = (low, high) if len(own) > 1 else None
-        curves.append(charts.Curve(method, x, score, color, width=3.0 if method == ours else 2.0, band=band))
+        band = (own["low"].to_numpy(), own["high"].to_numpy()) if len(own) > 1 else None
+        curves.append(charts.Curve(str(method), x, score, color, width=3.0 if method == ours else 2.0, band=band))
     name = f"Test {live.run.problem.score_name}"
     x_title = "seconds of training" if by == BY_TIME else "unlabeled points"
     figure = charts.line_chart(curves, title=name, is_log_x=True, x_title=x_title, revision=str(by))
