@@ -373,6 +373,8 @@ def test_ways_have_their_price_first_and_what_cannot_be_measured_is_refused():
     assert large_price.memory > small_price.memory + 32 * 1400**2 - 32 * 140**2
     with pytest.raises(SpecError, match="DSG Lab finds limits only if"):
         price_of(Trajectories((default_spec("multiclass"),), (0,), 0))
+    with pytest.raises(SpecError, match="one for each class"):
+        price_of(Trajectories((small("multiclass", problem={"variant": "softmax"}),), (0,), 0))
 
 
 def test_a_way_on_many_points_is_not_priced_as_if_it_had_a_matrix_of_all():

@@ -31,7 +31,7 @@ from dsgcore.data.reading.recipe import LOCAL
 from dsgcore.data.reading.sources import Source, streamed
 from dsgcore.data.reading.svmlight import TARGET, read_svmlight
 from dsgcore.data.splits import fit_scaling
-from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore.experiments.export import estimator_of
 from dsgcore.experiments.race import test_score
 from dsgcore.experiments.rivals import competitor
 from dsgcore.experiments.settings import SETTINGS
@@ -50,13 +50,6 @@ MOST_NUMBERS = 200_000_000
 REPRODUCED, IN_PART, NOT_REPRODUCED = "reproduced", "reproduced in part", "not reproduced"
 UNDECIDED, NOT_RUN = "undecided", "not run"
 HOLDS, FAILS, OPEN = "holds", "fails", "open"
-OURS: dict[str, Any] = {
-    "similar_unlabeled": TSGSU,
-    "auc": QSGS2AUC,
-    "s3vm": TSGS3VM,
-    "ordinal": QS3ORAO,
-    "multiclass": PS3VT,
-}
 KIND, VERSION, MOST_TESTED, TRIES = "reproduction", 2, 2000, 100
 FASTER = "faster"
 AXES = {"unlabeled": "unlabeled points", "share_labeled": "share of labels", "n_iter": "iterations"}
@@ -98,18 +91,23 @@ class Reproduction:
         return next(figure.says for figure in figures if self.name == f"{self.setting}/{figure.name}")
 
     @property
+    def ours_class(self) -> Any:
+        """The paper's method."""
+        return estimator_of(SETTINGS[self.setting])
+
+    @property
     def axis(self) -> str:
         """What grows from fit to fit: "n_iter", "share_labeled" or "unlabeled"."""
         return next((name for name in ("n_iter", "share_labeled") if len(getattr(self, name)) > 1), "unlabeled")
 
     def named(self, said: Parameters) -> str:
         """Return a method's name with the parameters that are told of it, such as "CUU, centers 200"."""
-        name, *values = said.get("of", OURS[self.setting].__name__), *(f"{k} {v}" for k, v in said.items() if k != "of")
+        name, *values = said.get("of", self.ours_class.__name__), *(f"{k} {v}" for k, v in said.items() if k != "of")
         return ", ".join([name, *values]).replace("as_in_paper True", "as in the paper")
 
     def methods(self) -> dict[str, tuple[Any, Parameters]]:
         """Return each method's class and parameters, by the name that its fits have: ours, the rivals, and those beside."""
-        ours, found = OURS[self.setting], dict[str, tuple[Any, Parameters]]()
+        ours, found = self.ours_class, dict[str, tuple[Any, Parameters]]()
         for said in ({}, *self.rivals, *self.beside):
             is_ours = said.get("of", ours.__name__) == ours.__name__
             own = {name: value for name, value in said.items() if name != "of"}
@@ -400,7 +398,7 @@ def carry_out_reproduction(
         values: dict[str, Parameters] = {}
         for seed, sizes in ((seed, sizes) for seed in range(asked.seeds) for sizes in asked.sizes(len(y))):
             split = drawn_split(X, y, *sizes, seed)
-            warm_up = warm_up or cache(partial(measured, asked.setting, OURS[asked.setting], asked.ours, split, seed))
+            warm_up = warm_up or cache(partial(measured, asked.setting, asked.ours_class, asked.ours, split, seed))
             do = partial(_once, store, warm_up)
             for shown, (kind, parameters) in methods.items():
                 if shown not in values:

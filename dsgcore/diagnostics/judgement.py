@@ -529,7 +529,8 @@ def _labels(state: _State) -> Judgement | None:
     if not gap > max(GAP, np.nan_to_num(score_half_width(state.run, on_test))):
         return None
     word = "pairs" if state.spec.problem.labels == "pairs" else "labels"
-    said = f"The {word} are few: the {state.run.problem.score_name} is {on_labels:.3f} on them, but {on_test:.3f} on test points."
+    of_them = f"the {state.run.problem.score_name} is {on_labels:.3f} on them, but {on_test:.3f} on test points"
+    said = f"The {word} are few: {of_them}, in the mean of the last quarter of the iterations."
     return Judgement(Cause.LABELS, said, *_more_labels(state))
 
 
@@ -635,7 +636,8 @@ def _reason(state: _State) -> list[Figure]:
         found.append(Figure(Cause.REGULARISATION, _percent(state.ridge), "λ beside the risk's curvature."))
     on_labels, on_test = state.scores if state.run.t else (math.nan, math.nan)
     if math.isfinite(on_labels):
-        said = f"The {state.run.problem.score_name} on the labeled points; it is {on_test:.3f} on the test points."
+        name = f"The {state.run.problem.score_name} on the labeled points, in the mean of the last quarter of the iterations"
+        said = f"{name}; it is {on_test:.3f} on the test points."
         found.append(Figure(Cause.LABELS, f"{on_labels:.3f}", said))
     return found
 

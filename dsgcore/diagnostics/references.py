@@ -121,9 +121,10 @@ def seeds_of(spec: Spec, seeds: int | Sequence[int]) -> tuple[int, ...]:
 
 def check_possible(spec: Spec) -> None:
     """Raise `DiagnosticsError`, with the reason, if the four runs cannot be made of a spec."""
-    if spec.problem.engine != "stochastic":
+    if (engine := spec.problem.engine_of_run) != "stochastic":
+        here = "This variant has one for each class" if engine == "softmax" else "This setting draws them once"
         raise DiagnosticsError(
-            "DSG Lab finds limits only if each iteration draws new random features. This setting draws them once"
+            f"DSG Lab finds limits only if each iteration draws new random features for one function. {here}"
         )
 
 

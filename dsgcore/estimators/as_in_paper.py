@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from dsgcore.core.errors import DSGError
-from dsgcore.problems.as_in_paper import AS_IN_PAPER, paper_values
+from dsgcore.problems.as_in_paper import AS_IN_PAPER
 
 
 class FromPaper:
@@ -35,5 +35,5 @@ class FromPaper:
         setting = getattr(cls.problem_class, "name", "")
         if setting not in AS_IN_PAPER:
             raise DSGError(f"no paper's values are known for {cls.__name__}; they are for {', '.join(AS_IN_PAPER)}")
-        values = paper_values(setting, n, **given)
+        values = AS_IN_PAPER[setting].at(n, **given)
         return cls(**{name: value for name, value in values.items() if name in names or name in given})

@@ -33,6 +33,7 @@ class TSGS3VM(BinaryEstimator):
     ----------
     C
         Weight of each labeled point's hinge loss, as in scikit-learn's SVC, so that one value suits 20 labels and 20,000.
+        Beside a labeled_weight it must stay at its default, and does not count.
     C_star
         Weight of each unlabeled point's loss. With 0 unlabeled points do not count. None gives all of them together a
         tenth of the labeled points' weight.

@@ -159,7 +159,7 @@ def run_race(race: Race, split: Split | None, *, report: Callable[[RaceProgress]
     try:
         found = measured(estimator, problem, data, log)
         return RaceResult(
-            **vars(found),
+            **found,
             converged=bool(getattr(estimator, "converged_", True)),
             surface=values_of(estimator, points, problem.decision, len(data.class_names)).astype(np.float32),
             classes=np.asarray(estimator.predict(points), dtype=np.int64),
@@ -171,18 +171,10 @@ def run_race(race: Race, split: Split | None, *, report: Callable[[RaceProgress]
         ) from None
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What a competitor's fit took and gave, as in `RaceResult`."""
-
-    score: float
-    seconds: float
-    memory: int
-    notes: tuple[str, ...]
-
-
-def measured(estimator: Any, problem: Setting, split: Split, callback: Callable[[Progress], None] | None) -> Measured:
-    """Fit a competitor, and score it on the test points; the warnings name the method instead of the class."""
+def measured(
+    estimator: Any, problem: Setting, split: Split, callback: Callable[[Progress], None] | None
+) -> dict[str, Any]:
+    """Fit a competitor; return score, seconds, memory and notes, as in `RaceResult`. Notes name the method, not its class."""
     held = forget_peak()
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as said, single_threaded_blas():
@@ -192,7 +184,8 @@ def measured(estimator: Any, problem: Setting, split: Split, callback: Callable[
     memory = max(0, peak() - held)
     notes = [str(w.message) for w in said if issubclass(w.category, UserWarning)]
     notes = [text.replace(type(estimator).__name__, estimator.title) for text in notes]
-    return Measured(test_score(estimator, problem, split), seconds, memory, tuple(dict.fromkeys(notes)))
+    score = test_score(estimator, problem, split)
+    return {"score": score, "seconds": seconds, "memory": memory, "notes": tuple(dict.fromkeys(notes))}
 
 
 def test_score(estimator: Any, problem: Setting, split: Split) -> float:
@@ -369,7 +362,7 @@ def _of_rival(spec: Spec, name: str, split: Split) -> tuple[float, float]:
     kind = competitor(spec.problem.name, name)
     free = {p.name: p.default for p in free_parameters(spec, split, kind)}
     found = measured(kind(**{**fixed_parameters(spec, kind), **free}), spec.problem, split, None)
-    return found.seconds, found.score
+    return found["seconds"], found["score"]
 
 
 def summaries(heats: Iterable[Heat]) -> pd.DataFrame:

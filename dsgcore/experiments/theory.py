@@ -10,7 +10,7 @@ from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import solver_parameters
 from dsgcore.experiments.spec import Spec
 from dsgcore.kernels import Gaussian, Kernel
-from dsgcore.problems.as_in_paper import AS_IN_PAPER, paper_values
+from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.settings import Assumption, Breach, Rate, profile_of
 
 
@@ -78,7 +78,7 @@ def as_in_paper(spec: Spec, n: int) -> Spec:
     own = {**plain["problem"], **plain["kernel"], **plain["solver"]}
     if own["step_size"] is not None and own["schedule"] != AS_IN_PAPER[name].values["schedule"]:
         own["step_size"] = None  # it means another step
-    values = paper_values(name, n, own)
+    values = AS_IN_PAPER[name].at(n, own)
     if spec.kernel.name != Gaussian.name:
         plain["kernel"] = {"name": Gaussian.name}
     values["tol"] = 0.0

@@ -43,10 +43,8 @@ class PaperValues:
         Values of each parameter that the paper searches.
     afterwards : mapping of str to list of float
         The same for parameters that are adjusted after the others; or the ends of the range.
-    sized : callable
-        Function from the number of training points to the values that depend on it. None if there are none.
     followed : callable
-        Function from all other values to those that follow from them.
+        Function from all other values, and the number of training points or None, to those that follow from them.
     """
 
     source: str
@@ -54,31 +52,32 @@ class PaperValues:
     values: Mapping[str, Any]
     grid: Mapping[str, Sequence[float]]
     afterwards: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    sized: Callable[[int], Mapping[str, Any]] | None = None
-    followed: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda values: {}
+    followed: Callable[[Mapping[str, Any], int | None], Mapping[str, Any]] = lambda values, n: {}
 
-    def at(self, n: int | None, own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all values for `n` training points.
+    def at(self, n: int | None, own: Mapping[str, Any] = _NONE, **given: Any) -> dict[str, Any]:
+        """Return all values, by the name of the parameter.
 
-        An `own` value stays if the paper's grid holds it; else the grid's middle replaces it. A `given` value stays
-        in any case.
+        Parameters
+        ----------
+        n : int or None
+            Number of training points. TSGS3VM's numbers of features and of iterations follow from it.
+        own : mapping of str to any
+            Values that stay where the paper's grid holds them; else the grid's middle replaces them.
+        **given
+            Values that stay in any case.
+
+        Raises
+        ------
+        ParameterError
+            If the number of training points is missing.
         """
         searched: dict[str, Any] = {}
         for name, tried in {**self.grid, **self.afterwards}.items():
             low, *_, high = sorted(value for value in tried if value or name not in OR_ZERO)
             is_kept = _is_in(own.get(name), low, high) or (name in OR_ZERO and own.get(name) == 0)
             searched[name] = own[name] if is_kept else middle(low, high)
-        values = {**self.values, **searched, **self._of_size(n, given), **given}
-        return {**self.followed(values), **values} if "step_size" in given else {**values, **self.followed(values)}
-
-    def _of_size(self, n: int | None, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        if self.sized is None:
-            return {}
-        if n is None and not self.sized(1).keys() <= given.keys():
-            raise ParameterError(
-                f"n must be the number of training points, because {' and '.join(self.sized(1))} follow from it, got None"
-            )
-        return self.sized(n or 1)
+        values = {**self.values, **searched, **given}
+        return {**values, **self.followed(values, n), **given}
 
 
 def _is_in(value: Any, low: float, high: float) -> bool:
@@ -92,12 +91,18 @@ def middle(low: float, high: float) -> float:
     return float(f"{math.sqrt(low * high) if high > 10 * low > 0 else (low + high) / 2:.3g}")
 
 
-def _steps_of_theorem(values: Mapping[str, Any]) -> dict[str, float]:
+def _steps_of_theorem(values: Mapping[str, Any], _: int | None) -> dict[str, float]:
     return {"step_size": PRODUCT / values["lam"]}
 
 
-def _one_pass(n: int) -> dict[str, int]:
-    return {"n_features": math.ceil(math.sqrt(n)), "n_iter": math.ceil(n / 256)}
+def _one_pass(values: Mapping[str, Any], n: int | None) -> dict[str, int]:
+    if n is not None:
+        return {"n_features": math.ceil(math.sqrt(n)), "n_iter": math.ceil(n / 256)}
+    if not {"n_features", "n_iter"} <= values.keys():
+        raise ParameterError(
+            "n must be the number of training points, because n_features and n_iter follow from it, got None"
+        )
+    return {}
 
 
 def _powers(base: int, low: int, high: int) -> list[float]:
@@ -158,7 +163,7 @@ AS_IN_PAPER: Mapping[str, PaperValues] = {
         },
         {"labeled_weight": _powers(10, -3, 3), "sigma": _powers(10, -3, 3)},
         {"step_size": [1.0, 0.1, 0.01, 0.001]},
-        sized=_one_pass,
+        followed=_one_pass,
     ),
     "ordinal": PaperValues(
         "QS3ORAO, Experiments, Algorithm 1 and Theorem 1",
@@ -194,28 +199,6 @@ AS_IN_PAPER: Mapping[str, PaperValues] = {
         },
     ),
 }
-
-
-def paper_values(setting: str, n: int | None = None, own: Mapping[str, Any] = _NONE, **given: Any) -> dict[str, Any]:
-    """Return the values of a setting's paper, by the name of the parameter.
-
-    Parameters
-    ----------
-    setting : str
-        One of `AS_IN_PAPER`.
-    n : int, optional
-        Number of training points. TSGS3VM's numbers of features and of iterations follow from it.
-    own : mapping of str to any
-        Values that stay where the paper's grid holds them.
-    **given
-        Values that stay in any case.
-
-    Raises
-    ------
-    ParameterError
-        If the number of training points is missing.
-    """
-    return AS_IN_PAPER[setting].at(n, own, given)
 
 
 def paper_grid(setting: str, *, names: tuple[str, ...] = (), prefix: str = "") -> dict[str, list[float]]:
