@@ -83,7 +83,7 @@ def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:
     asked = reproductions()[f"{setting.name}/{figure.name}"]
     found, (n_runs, link) = kept(asked), link_to_figure(setting.name, number)
     st.markdown(f"### {figure.title}\n**{figure.asks}**\n\nThe paper: {figure.says}")
-    st.markdown(f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {found.size} {asked.why}")
+    st.markdown(f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {asked.checked} {found.size} {asked.why}")
     if len(found.fits):
         _draw(found)
         with st.expander("Each comparison"):

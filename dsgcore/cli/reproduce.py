@@ -57,7 +57,7 @@ def said(found: Reproduced) -> str:
     asked = found.asked
     if found.outcome == NOT_RUN:
         return f"{asked.name}: not run. {how_to_get(found.missing)} The option --data names a folder with NAME.npz."
-    lines = [f"{asked.name}: {found.outcome}. The paper: {asked.says}"]
+    lines = [f"{asked.name}: {found.outcome}. The paper: {asked.says}", asked.checked]
     lines += [f"  {check.state:<5}  {found.words(check)}" for check in found.checks]
     lines += [f"Left out: {', '.join(found.missing)}. {how_to_get(found.missing)}"] if found.missing else []
     lines += [asked.why] if asked.why else []

@@ -52,6 +52,11 @@ UNDECIDED, NOT_RUN = "undecided", "not run"
 HOLDS, FAILS, OPEN = "holds", "fails", "open"
 KIND, VERSION, MOST_TESTED, TRIES = "reproduction", 2, 2000, 100
 FASTER = "faster"
+CHECKED = {
+    FASTER: "less processor time",
+    "better": "a higher score",
+    "as good": "a score that is lower by no more than {:g} points",
+}
 AXES = {"unlabeled": "unlabeled points", "share_labeled": "share of labels", "n_iter": "iterations"}
 SCORERS: Mapping[str, Any] = {"auc": auc_score, "ordinal": mean_auc_score}
 # Of a fit: `at` is its place on the figure's axis, `seconds` are those of the processor in one thread.
@@ -89,6 +94,11 @@ class Reproduction:
         """The paper's statement."""
         figures = profile_of(SETTINGS[self.setting]).figures
         return next(figure.says for figure in figures if self.name == f"{self.setting}/{figure.name}")
+
+    @property
+    def checked(self) -> str:
+        """What of the statement is checked, in a sentence."""
+        return f"Checked against each rival: {CHECKED[self.claim].format(100 * self.within)}, at the end of the axis."
 
     @property
     def ours_class(self) -> Any:
