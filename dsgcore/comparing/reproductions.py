@@ -55,7 +55,7 @@ FASTER = "faster"
 CHECKED = {
     FASTER: "less processor time",
     "better": "a higher score",
-    "as good": "a score that is lower by no more than {:g} points",
+    "as good": "a score that is lower by no more than {:.1f} points",
 }
 AXES = {"unlabeled": "unlabeled points", "share_labeled": "share of labels", "n_iter": "iterations"}
 SCORERS: Mapping[str, Any] = {"auc": auc_score, "ordinal": mean_auc_score}

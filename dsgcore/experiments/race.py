@@ -368,5 +368,5 @@ def _of_rival(spec: Spec, name: str, split: Split) -> tuple[float, float]:
 def summaries(heats: Iterable[Heat]) -> pd.DataFrame:
     """Return each method at each size: medians over the seeds, and the lowest and highest score; fits without one are left out."""
     table = pd.DataFrame(heats, columns=[own.name for own in fields(Heat)])
-    by = table[np.isfinite(table["score"])].groupby(["method", "n_unlabeled"], sort=False, as_index=False)
+    by = table[table["score"].notna()].groupby(["method", "n_unlabeled"], sort=False, as_index=False)
     return by.agg(seconds=("seconds", "median"), score=("score", "median"), low=("score", "min"), high=("score", "max"))
