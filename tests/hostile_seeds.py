@@ -139,7 +139,7 @@ def read_seed(seed: int, limits: Limits = UPLOADED) -> Outcome:
     begun, strange, sentence = time.process_time(), "", ""
     forget_peak()
     try:
-        last = take_steps(content, name, Step("sniff", LABELS[seed % len(LABELS)]), limits=limits)[-1][1]
+        last = take_steps(content, name, Step("look", LABELS[seed % len(LABELS)]), limits=limits)[-1][1]
         sentence = str(last) if isinstance(last, DataError) else ""
     except MemoryError:
         raise

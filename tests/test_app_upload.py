@@ -2,9 +2,10 @@
 
 import json
 
+import pandas as pd
 import pytest
 from cases import some
-from hostile_files import GOOD, REFUSED
+from hostile_files import GOOD, REFUSED, parquet
 from live_page import has_run
 from opened_pages import bench_of, errors, left_in_browser, open_page, run_of, said
 from own_tables import iris_csv
@@ -27,6 +28,14 @@ def give(app, name, content):
     app.file_uploader[0].upload(name, content, "application/octet-stream").run()
     assert not app.exception
     return app
+
+
+def test_an_order_that_the_file_declares_is_that_of_the_page():
+    grades = pd.Categorical(["zinc", "iron", "gold"] * 20, ["zinc", "iron", "gold"], ordered=True)
+    frame = pd.DataFrame({"a": range(60), "b": [i * i % 11 for i in range(60)], "grade": grades})
+    app = give(open_own("ordinal"), "t.parquet", parquet(frame=frame))
+    assert errors(app) == []
+    assert run_of(app, "ordinal").split.class_names == ("zinc", "iron", "gold")
 
 
 def assert_waiting(app):

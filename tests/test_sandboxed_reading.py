@@ -14,7 +14,7 @@ from dsgcore.experiments.data_of import CANCELLED, begin_reading, results_of
 from dsgcore.jobs import JobState
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory and time are limited as Linux does it")
-FIRST = Step("sniff", "binary")
+FIRST = Step("look", "binary")
 
 
 def results(found):
@@ -26,8 +26,9 @@ def results(found):
 
 def test_one_step_brings_those_that_usually_follow():
     found = results(take_steps(GOOD, "good.csv", FIRST))
-    assert [step.name for step, _ in found] == ["sniff", "preview", "classes", "points"]
+    assert [step.name for step, _ in found] == ["look", "look", "look", "look", "points"]
     recipe, dataset = found[-1][0].recipe, found[-1][1]
+    assert [step.recipe and step.recipe.positive for step, _ in found] == [None, None, None, "yes", "yes"]
     np.testing.assert_array_equal(dataset.X, read(GOOD, recipe).X)
     seen = found[1][1]
     assert (seen.n, seen.names, seen.recipe.column("label")) == (40, ("a", "b", "label"), "label")
@@ -43,8 +44,9 @@ def test_a_step_is_taken_once_and_so_is_its_refusal():
 
     files = FileStore(take)
     digest = files.add(GOOD)
-    recipe = files.result(digest, "good.csv", FIRST)
-    files.result(digest, "good.csv", Step("preview", "binary", recipe))
+    look = files.result(digest, "good.csv", FIRST)
+    for recipe in (look.begun, look.recipe):
+        assert files.result(digest, "good.csv", Step("look", "binary", recipe)) is look
     assert taken == [FIRST]
     bad = files.add(b"%PDF")
     for _ in range(2):

@@ -125,7 +125,7 @@ def features_of_fit_command(path):
 
 
 def features_of_upload(path):
-    *_, (_, points) = take_steps(path.read_bytes(), path.name, Step("sniff", "binary"))
+    *_, (_, points) = take_steps(path.read_bytes(), path.name, Step("look", "binary"))
     return list(points.feature_names)
 
 

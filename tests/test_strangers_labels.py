@@ -111,6 +111,7 @@ def test_ordered_categories_of_files_keep_their_order(tmp_path, writer):
         polars.from_pandas(frame.drop(columns="label")).with_columns(label=enum).write_parquet(path)
     else:
         WRITERS[writer](frame, path)
+    assert sniff_file(path, "ordinal").order == ("low", "mid", "high")
     assert encode(rows_of(path, "label")[1], is_ordered=True)[0].tolist() == ["low", "mid", "high"]
     assert QS3ORAO(**SMALL).fit(path, "label").classes_.tolist() == ["low", "mid", "high"]
 

@@ -9,15 +9,16 @@ import http.client
 import os
 import shutil
 import ssl
+import tomllib
 import urllib.error
 import urllib.request
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,17 +28,6 @@ from dsgcore.core.files import cache_folder, whole_files
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.cells import reason_of
-
-LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
-UCI = "https://archive.ics.uci.edu/static/public"
-# UCI's tables: the archive, the file in it, the label column, and columns that are not features.
-_UCI_FILES = {
-    "dota2": ("367/dota2+games+results", "dota2Train.csv", "x1"),
-    "sgemm": ("440/sgemm+gpu+kernel+performance", "sgemm_product.csv", *(f"Run{i} (ms)" for i in (1, 2, 3, 4))),
-    "road3d": ("246/3d+road+network+north+jutland+denmark", "3D_spatial_network.txt", "x4", "x1"),
-    "hepmass": ("347/hepmass", "all_train.csv.gz", "label"),
-}
-
 
 _PIECE = 2**16
 _HEADERS = {"User-Agent": "dsg-lab", "Accept-Encoding": "identity"}
@@ -57,18 +47,18 @@ class RemoteSet:
     n: int  # numbers of rows and feature columns, as the archive states them
     d: int
     classes: int | None  # None: the target is a number, which is cut into bins
-    used_by: tuple[str, ...]  # the methods whose papers use it
+    used_by: Sequence[str]  # the methods whose papers use it
     licence: str = "not stated (LIBSVM's page)"
     member: str | None = None  # for a zip archive: the file inside
     label: str | None = None  # the label column, if a guess would take another one
-    ignored: tuple[str, ...] = ()  # columns that are not features
+    ignored: Sequence[str] = ()  # columns that are not features
     number: int | None = None  # OpenML's own
+    other_sizes: Mapping[str, int] = field(default_factory=dict)  # rows in a paper's table, where it has another number
 
     @property
     def sizes_elsewhere(self) -> str:
         """A sentence on papers whose table has another number of rows; empty if all have this one."""
-        sizes = OTHER_SIZES.get(self.name, {})
-        return " ".join(f"{method} has {n:,} rows of it." for method, n in sizes.items())
+        return " ".join(f"{method} has {n:,} rows of it." for method, n in self.other_sizes.items())
 
     @property
     def file_name(self) -> str:
@@ -81,64 +71,10 @@ class RemoteSet:
         return self.address.startswith("fetch_")
 
 
-def _libsvm(name: str, title: str, path: str, n: int, d: int, classes: int | None, *used_by: str) -> RemoteSet:
-    return RemoteSet(name, title, "LIBSVM", f"{LIBSVM}/{path}", n, d, classes, used_by)
-
-
-def _uci(name: str, title: str, n: int, d: int, classes: int | None, *used_by: str) -> RemoteSet:
-    path, member, label, *ignored = _UCI_FILES[name]
-    address = f"{UCI}/{path}.zip"
-    return RemoteSet(name, title, "UCI", address, n, d, classes, used_by, "CC BY 4.0", member, label, tuple(ignored))
-
-
-def _openml(name: str, title: str, number: int, n: int, d: int, classes: int | None, *used_by: str) -> RemoteSet:
-    return RemoteSet(name, title, "OpenML", "fetch_openml", n, d, classes, used_by, "as OpenML states", number=number)
-
-
-_SETS = (
-    _libsvm("cod-rna", "Non-coding RNA", "binary/cod-rna", 59_535, 8, 2, "QSG-S2AUC", "TSGS3VM"),
-    _libsvm("w6a", "Web pages", "binary/w6a", 17_188, 300, 2, "TSGS3VM"),
-    _libsvm("ijcnn1", "IJCNN 2001 challenge", "binary/ijcnn1.bz2", 49_990, 22, 2, "QSG-S2AUC", "TSGS3VM"),
-    _libsvm("skin", "Skin segmentation", "binary/skin_nonskin", 245_057, 3, 2, "QSG-S2AUC", "TSGS3VM"),
-    _libsvm("real-sim", "Real against simulated", "binary/real-sim.bz2", 72_309, 20_958, 2, "TSGSU"),
-    _libsvm("susy", "SUSY", "binary/SUSY.xz", 5_000_000, 18, 2, "QSG-S2AUC", "TSGS3VM", "TSGSU"),
-    _libsvm("higgs", "HIGGS", "binary/HIGGS.xz", 11_000_000, 28, 2, "QSG-S2AUC", "TSGS3VM"),
-    _libsvm("glass", "Glass", "multiclass/glass.scale", 214, 9, 6, "PS3VT"),
-    _libsvm("svmguide2", "Guide 2", "multiclass/svmguide2", 391, 20, 3, "PS3VT"),
-    _libsvm("vowel", "Vowel", "multiclass/vowel.scale", 528, 10, 11, "PS3VT"),
-    _libsvm("vehicle", "Vehicle silhouettes", "multiclass/vehicle.scale", 846, 18, 4, "PS3VT"),
-    _libsvm("satimage", "Satellite image", "multiclass/satimage.scale", 4435, 36, 6, "PS3VT"),
-    _libsvm("dna", "DNA", "multiclass/dna.scale", 2000, 180, 3, "PS3VT"),
-    _libsvm("segment", "Image segments", "multiclass/segment.scale", 2310, 19, 7, "PS3VT"),
-    _libsvm("pendigits", "Pen digits", "multiclass/pendigits", 7494, 16, 10, "PS3VT"),
-    _libsvm("usps", "USPS digits", "multiclass/usps.bz2", 7291, 256, 10, "PS3VT"),
-    _libsvm("shuttle", "Shuttle", "multiclass/shuttle.scale", 43_500, 9, 7, "PS3VT"),
-    _libsvm("letter", "Letters", "multiclass/letter.scale", 15_000, 16, 26, "PS3VT"),
-    _libsvm("poker", "Poker hands", "multiclass/poker.bz2", 25_010, 10, 10, "PS3VT", "TSGSU"),
-    _libsvm("sensorless", "Sensorless drive", "multiclass/Sensorless", 58_509, 48, 11, "PS3VT"),
-    _libsvm("acoustic", "Vehicles, acoustic", "multiclass/vehicle/acoustic.bz2", 78_823, 50, 3, "TSGSU"),
-    _libsvm("combined", "Vehicles, combined", "multiclass/vehicle/combined.bz2", 78_823, 100, 3, "TSGSU"),
-    _libsvm("svhn", "House numbers", "multiclass/SVHN.xz", 73_257, 3072, 10, "TSGSU"),
-    _libsvm("mnist8m", "Deformed MNIST digits", "multiclass/mnist8m.xz", 8_100_000, 784, 10, "TSGSU"),
-    _libsvm("year", "Year of a song", "regression/YearPredictionMSD.bz2", 463_715, 90, None, "QS3ORAO", "TSGSU"),
-    _uci("dota2", "Dota 2 games", 92_650, 116, 2, "QSG-S2AUC", "TSGS3VM"),
-    _uci("sgemm", "GPU kernel run times", 241_600, 14, None, "QS3ORAO"),
-    _uci("road3d", "Road network", 434_874, 2, None, "QS3ORAO"),
-    _uci("hepmass", "HEPMASS", 7_000_000, 28, 2, "TSGS3VM"),
-    RemoteSet(
-        "covtype", "Forest cover", "scikit-learn", "fetch_covtype", 581_012, 54, 7, ("QSG-S2AUC", "TSGSU"), "CC BY 4.0"
-    ),
-    _openml("mnist", "MNIST digits", 554, 70_000, 784, 10, "TSGSU"),
-    _openml("yolanda", "Yolanda", 42_705, 400_000, 100, None, "QS3ORAO"),
-)
-# Rows in a paper's table of data sets, where the archive has another number.
-OTHER_SIZES: Mapping[str, Mapping[str, int]] = {
-    "w6a": {"TSGS3VM": 49_749},
-    "dota2": {"TSGS3VM": 102_944},
-    "hepmass": {"TSGS3VM": 10_500_000},
-    "higgs": {"QSG-S2AUC": 1_100_000, "TSGS3VM": 1_100_000},
+REMOTE_SETS: Mapping[str, RemoteSet] = {
+    name: RemoteSet(name, **{"classes": None} | said)
+    for name, said in tomllib.loads(files("dsgcore.data").joinpath("archive_sets.toml").read_text("utf-8")).items()
 }
-REMOTE_SETS: Mapping[str, RemoteSet] = MappingProxyType({remote.name: remote for remote in _SETS})
 
 
 def remote_set(name: str) -> RemoteSet:

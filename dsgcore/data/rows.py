@@ -23,15 +23,7 @@ from numpy.typing import DTypeLike, NDArray
 from dsgcore.core.parameters import Choice
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.datasets import SCALING, DataError, checked
-from dsgcore.data.reading.binary import (
-    check_columns,
-    dataset_of,
-    frame_of_table,
-    is_parquet_data,
-    keys_of,
-    pandas_index,
-    part_columns,
-)
+from dsgcore.data.reading.binary import ParquetTable, frame_of_table, is_parquet_data, pandas_index
 from dsgcore.data.reading.cells import Seen, about_missing, blanked, check_column, listed, readable, suspicions, written
 from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, leaks, may_be_index
 from dsgcore.data.reading.features import SAMPLE, Features
@@ -105,19 +97,11 @@ class PartedTable:
     @classmethod
     def of_path(cls, path: Path, callback: Callback = lambda name, done, of: None) -> PartedTable:
         """Return the rows of a Parquet file, or of a folder of them; each row group is a part."""
-        dataset, parts = dataset_of(path), list[Part]()
-        kinds = dict(zip(dataset.schema.names, dataset.schema.types, strict=True))
-        for fragment in dataset.get_fragments():
-            with readable(name := Path(fragment.path).name):
-                check_columns(fragment, kinds)
-                groups = fragment.split_by_row_group()
-            for number, group in enumerate(groups):
-                called = f"{name}, row group {number}" if len(groups) > 1 else name
-                n = sum(one.num_rows for one in group.row_groups)
-                parts.append(Part(called, n, partial(_of_group, group, dataset.schema)))
-        types = {name: _kind_of_arrow(kind) for name, kind in kinds.items()}
-        made = cls(path.name, parts, types, pandas_index(dataset.schema.metadata), callback=callback)
-        made.attrs = {"keys": keys_of(dataset)}
+        table = ParquetTable.of(path)
+        parts = [Part(name, n, partial(_of_group, read)) for name, n, read in table.groups()]
+        kinds = {field.name: _kind_of_arrow(field.type) for field in table.schema}
+        made = cls(path.name, parts, kinds, pandas_index(table.schema.metadata), callback=callback)
+        made.attrs = {"keys": table.keys}
         return made
 
     @classmethod
@@ -348,11 +332,8 @@ def _framed(read: Any) -> pd.DataFrame:
     return read if isinstance(read, pd.DataFrame) else frame_of_table(read, LOCAL)[0]
 
 
-def _of_group(group: Any, schema: Any, names: Sequence[str], rows: NDArray | None) -> Any:
-    """Return some columns of a row group, as an Arrow table."""
-    table = part_columns(group, {name: schema.field(name).type for name in names})
-    table = table if rows is None else table.take(rows)
-    return table.cast(pyarrow.schema([schema.field(name).with_type(table.schema.field(name).type) for name in names]))
+def _of_group(read: Callable[[Sequence[str]], Any], names: Sequence[str], rows: NDArray | None) -> Any:
+    return read(names) if rows is None else read(names).take(rows)
 
 
 def _of_frame(frame: pd.DataFrame, names: Sequence[str], rows: NDArray | None) -> pd.DataFrame:

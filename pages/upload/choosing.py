@@ -91,7 +91,7 @@ def _digest(uploaded: Any, problem: type[Setting]) -> str:
 
 
 def _begun(problem: type[Setting], digest: str, name: str, linked: dict[str, Any] | None) -> Choosing:
-    recipe = store().result(digest, name, Step("sniff", problem.labels))
+    recipe = store().result(digest, name, Step("look", problem.labels)).begun
     if linked is None or linked["sha256"] != digest:
         is_missed = linked is not None and linked["sha256"] not in store()
         return Choosing(name, digest, recipe, instead_of=linked["name"] if linked and is_missed else None)

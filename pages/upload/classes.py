@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dsgcore.data.reading import Classes, Recipe
+from dsgcore.data.reading import Look, Recipe
 from dsgcore.data.reading.cells import as_number
 from dsgcore.data.reading.labels import BINARY, has_known_order
 from dsgcore.data.reading.recipe import NONE
@@ -15,11 +15,11 @@ from dsgcore.experiments import Setting
 
 
 def draw_classes(
-    problem: type[Setting], recipe: Recipe, begun: Recipe, ask: Callable[[Recipe], Classes], key: str
+    problem: type[Setting], recipe: Recipe, begun: Recipe, ask: Callable[[Recipe], Look], key: str
 ) -> Recipe:
     """Draw the conversion of the labels: the positive class, the number of bins, the order of classes.
 
-    `ask` returns the labels that a recipe reads.
+    `ask` returns the table, with its classes, that a recipe reads.
     """
     label = str(recipe.column("label"))
     key = f"{key}-{label}"
@@ -27,7 +27,7 @@ def draw_classes(
         recipe = replace(recipe, positive=begun.positive, bins=begun.bins, order=begun.order)
     unlabeled = st.session_state.get(f"{key}-unlabeled", begun.unlabeled or NONE).strip()
     chosen, asked = recipe.bins, ask(replace(recipe, unlabeled=unlabeled or None, bins=None))
-    recipe, names = asked.recipe, list(asked.names)
+    recipe, names = asked.recipe, list(asked.classes)
     is_continuous = recipe.bins is not None
     few = None if is_continuous else st.session_state.get(f"{key}-few", chosen)
     may_be_cut = not is_continuous and all(as_number(name) is not None for name in names)

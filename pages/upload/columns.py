@@ -13,7 +13,7 @@ from dsgcore.data.reading import (
     ENCODINGS,
     MARKS,
     MISSING,
-    Preview,
+    Look,
     Recipe,
     as_cell,
 )
@@ -89,7 +89,7 @@ def _draw_seldom(recipe: Recipe, begun: Recipe, key: str) -> Recipe:
     return replace(recipe, above=above, comment=comment, units=units, escape=escape)
 
 
-def guess(choosing: Choosing, look: Preview, recipe: Recipe) -> None:
+def guess(choosing: Choosing, look: Look, recipe: Recipe) -> None:
     """Guess the roles of the columns, once for each format, unless a link's recipe has them."""
     if choosing.format == recipe:
         return
@@ -104,7 +104,7 @@ def guess(choosing: Choosing, look: Preview, recipe: Recipe) -> None:
     choosing.version += 1
 
 
-def _with_label(roles: dict[str, str], look: Preview, label: str | None) -> dict[str, str]:
+def _with_label(roles: dict[str, str], look: Look, label: str | None) -> dict[str, str]:
     """Return the roles with another column as the label; the previous label becomes a feature. The last column is the
     default."""
     before = next((name for name, role in roles.items() if role == "label"), None)
@@ -113,7 +113,7 @@ def _with_label(roles: dict[str, str], look: Preview, label: str | None) -> dict
     return roles | was | {str(label): "label"}
 
 
-def draw_label(choosing: Choosing, look: Preview, key: str) -> str:
+def draw_label(choosing: Choosing, look: Look, key: str) -> str:
     """Draw the choice of the label's column; when it changes, the previous label becomes a feature."""
     known = list(look.names)
     assert choosing.label is not None
@@ -130,7 +130,7 @@ def draw_label(choosing: Choosing, look: Preview, key: str) -> str:
     return label
 
 
-def draw_roles(choosing: Choosing, look: Preview, label: str, key: str) -> tuple[tuple[str, str], ...]:
+def draw_roles(choosing: Choosing, look: Look, label: str, key: str) -> tuple[tuple[str, str], ...]:
     """Draw the table of columns, with a role for each column except the label."""
     assert choosing.roles is not None
     head = look.first.head(3)

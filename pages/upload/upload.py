@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import Limits, Preview, Recipe, Step, listed
+from dsgcore.data.reading import Limits, Look, Recipe, Step, listed
 from dsgcore.data.reading.unlabeled import MEANING
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import FILE
@@ -137,24 +137,23 @@ def _learn_from(
 
 def _ask_for_recipe(
     problem: type[Setting], choosing: Choosing, columns_tab: DeltaGenerator, format_tab: DeltaGenerator
-) -> tuple[Recipe, Preview]:
+) -> tuple[Recipe, Look]:
     """Draw the settings of the format, the label, the columns and the classes; return the recipe, and the table read so
     far."""
     key = f"own-{problem.name}-{choosing.sha256[:8]}"
     state.take_up(choosing, columns.is_drawn(key))
     with format_tab:
         recipe = columns.draw_format(choosing.begun, key)
-    look = _taken(problem, choosing, "preview", recipe)
+    look = _taken(problem, choosing, "look", recipe)
     columns.guess(choosing, look, recipe)
     label = columns.draw_label(choosing, look, key)
     with columns_tab:
         recipe = replace(recipe, roles=columns.draw_roles(choosing, look, label, key))
         recipe = columns.draw_gaps(recipe, choosing.begun, key)
     if recipe.marked():
-        look = _taken(
-            problem, choosing, "preview", recipe.of_format()
-        )  # columns with their own decimal mark are read as text
-    return draw_classes(problem, recipe, choosing.begun, partial(_taken, problem, choosing, "classes"), key), look
+        # Columns with their own decimal mark are read as text.
+        look = _taken(problem, choosing, "look", recipe.of_format())
+    return draw_classes(problem, recipe, choosing.begun, partial(_taken, problem, choosing, "look"), key), look
 
 
 def _taken(problem: type[Setting], choosing: Choosing, step: str, recipe: Recipe) -> Any:
@@ -179,7 +178,7 @@ def _read(problem: type[Setting], choosing: Choosing, recipe: Recipe) -> OwnFile
     return own
 
 
-def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Preview, place: DeltaGenerator) -> None:
+def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Look, place: DeltaGenerator) -> None:
     """Show the file's name and size, and what was left out."""
     if choosing.instead_of is not None:
         say_of_link(
@@ -210,7 +209,7 @@ def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Preview, place: Delt
         _say_left_out(own, look, place)
 
 
-def _say_left_out(own: OwnFile, look: Preview, place: DeltaGenerator) -> None:
+def _say_left_out(own: OwnFile, look: Look, place: DeltaGenerator) -> None:
     """Show the columns that are left out, outside of the expander."""
     names = own.left_out
     index = [name for name in names if own.recipe.role(name) == "index"]

@@ -3,9 +3,8 @@
 from dsgcore.data.reading.cells import as_cell as as_cell
 from dsgcore.data.reading.cells import listed as listed
 from dsgcore.data.reading.features import Features as Features
-from dsgcore.data.reading.file import Classes as Classes
 from dsgcore.data.reading.file import File as File
-from dsgcore.data.reading.file import Preview as Preview
+from dsgcore.data.reading.file import Look as Look
 from dsgcore.data.reading.file import Step as Step
 from dsgcore.data.reading.file import Table as Table
 from dsgcore.data.reading.file import sniff_format as sniff_format

@@ -6,7 +6,10 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -14,7 +17,6 @@ from urllib.parse import unquote
 import numpy as np
 import pandas as pd
 import pyarrow
-import pyarrow.dataset
 import pyarrow.feather
 import pyarrow.json
 import pyarrow.parquet
@@ -27,11 +29,9 @@ from dsgcore.data.reading.cells import column_names, listed, printable, readable
 from dsgcore.data.reading.recipe import Limits
 from dsgcore.data.reading.sources import PIECE, UNREADABLE, Source, is_parquet
 
-BATCH = 16_384
 POINTS, LABELS = "X", "y"
 NESTED = "(nested)"  # placeholder in a column of lists and other nested values
 LARGE = 40_000_000  # numbers of a table that is not read whole
-_OFFSET = 4  # bytes of a reference to a text
 _MAGIC = b"PAR1"
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
@@ -82,61 +82,35 @@ def index_columns(source: Source) -> list[str]:
 
 
 def _read_parquet(source: Source, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
-    """Return the table of a Parquet file; its unpacked size is checked before memory is taken, and counted while reading."""
+    """Return the table of a Parquet file; its unpacked size is checked before memory is taken."""
     with source.open() as stream:
         schema = pyarrow.parquet.ParquetFile(stream, pre_buffer=False).schema_arrow
-        # A text that the file holds once and uses in many rows is one text until all of them are counted.
-        texts = [field.name for field in schema if _is_text(field.type)]
+        # A text that the file holds once and uses in many rows is in memory once; categories are so anyway, in their order.
+        texts = [field.name for field in schema if _is_text(field.type) and not types.is_dictionary(field.type)]
         file = pyarrow.parquet.ParquetFile(stream, pre_buffer=False, read_dictionary=texts)
-        metadata, n, size = file.metadata, 0, 0
-        if not metadata.num_rows or not metadata.num_columns:
-            raise DataError(f"the table must have rows and columns, got {metadata.num_rows} x {metadata.num_columns}")
-        limits.check_rows(metadata.num_rows)
-        limits.check_columns(max(metadata.num_columns, len(schema)))
-        limits.check_unpacked(sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)))
-        limits.check_unpacked(metadata.num_rows * sum(_width(field.type) for field in schema))
+        n, d = file.metadata.num_rows, max(file.metadata.num_columns, len(schema))
+        if not n or not d:
+            raise DataError(f"the table must have rows and columns, got {n} x {d}")
+        limits.check_rows(n)
+        limits.check_columns(d)
+        groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+        limits.check_unpacked(max(n * d, sum(group.total_byte_size for group in groups)))
         # Lists and other nested columns, which no role takes, are not read. Others may have their names.
-        flat = [field.name for field in schema if not types.is_nested(field.type)]
-        batches = file.iter_batches(batch_size=BATCH, use_threads=False, columns=flat) if flat else iter(())
-        found = [list[Any]() for _ in flat]
-        for batch in batches:
-            batch = batch.select([i for i, field in enumerate(batch.schema) if not types.is_nested(field.type)])
-            n, size = n + batch.num_rows, size + sum(map(_size, batch.columns))
-            limits.check_rows(n)
-            limits.check_unpacked(size)
-            batch.validate(full=True)  # otherwise text that is not UTF-8 would fail much later
-            for chunks, column in zip(found, batch.columns, strict=True):
-                is_whole = not types.is_dictionary(column.type) or column.type.ordered
-                chunks.append(column if is_whole else _decoded(column))
-    if flat and not n:
-        raise DataError("the Parquet file is damaged: it has no rows, and says that it has some")
-    return _frame([pyarrow.chunked_array(chunks) for chunks in found], schema, n or metadata.num_rows)
+        table = file.read([field.name for field in schema if not types.is_nested(field.type)], use_threads=False)
+        table.validate(full=True)  # otherwise text that is not UTF-8 would fail much later
+        chunks = (chunk for column in table.columns if types.is_dictionary(column.type) for chunk in column.chunks)
+        limits.check_unpacked(sum(_size(chunk) for chunk in chunks if _is_text(chunk.type)))
+    return _frame([column for column in table.columns if not types.is_nested(column.type)], schema, n)
+
+
+def _size(chunk: Any) -> int:
+    """Return the bytes of texts once each row has its own."""
+    return compute.sum(compute.binary_length(chunk.dictionary).take(chunk.indices)).as_py() or 0
 
 
 def _is_text(kind: Any) -> bool:
     kind = kind.value_type if types.is_dictionary(kind) else kind
     return types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind) or types.is_large_binary(kind)
-
-
-def _width(kind: Any) -> int:
-    """Return the least number of bytes that a value takes in memory."""
-    if types.is_nested(kind) or types.is_dictionary(kind) or _is_text(kind):
-        return 1
-    try:
-        return max(1, kind.bit_width // 8)
-    except ValueError:  # no fixed width
-        return 1
-
-
-def _size(column: Any) -> int:
-    """Return the bytes of a column once each row has its own value."""
-    if not types.is_dictionary(column.type):
-        return max(column.nbytes, len(column))
-    values, codes = column.dictionary, column.indices.drop_null().to_numpy(zero_copy_only=False)
-    if not _is_text(values.type):
-        return values.nbytes // max(len(values), 1) * len(column)
-    lengths = compute.binary_length(values).fill_null(0).to_numpy(zero_copy_only=False)
-    return _OFFSET * len(column) + int(lengths[codes].sum(dtype=np.int64))
 
 
 def _frame(columns: Iterable[Any], schema: Any, n: int) -> tuple[pd.DataFrame, list[str]]:
@@ -147,23 +121,23 @@ def _frame(columns: Iterable[Any], schema: Any, n: int) -> tuple[pd.DataFrame, l
     return pd.concat(found, axis=1, keys=range(len(names))).set_axis(pd.Index(names), axis=1), notes
 
 
-def _decoded(column: Any) -> Any:
-    """Return an Arrow column of categories with the value of each row; polars' views of text, as Arrow's text."""
-    kind = column.type.value_type
-    if isinstance(column, pyarrow.ChunkedArray):
-        return pyarrow.chunked_array([_decoded(chunk) for chunk in column.chunks], _readable(kind))
-    return column.dictionary.cast(_readable(kind)).take(column.indices)
-
-
-def _readable(kind: Any) -> Any:
-    return pyarrow.large_string() if types.is_string_view(kind) else kind
+def _decoded(column: Any) -> pd.Series:
+    """Return an Arrow column of categories with the value of each row, in memory once."""
+    found = []
+    for chunk in getattr(column, "chunks", [column]):
+        values = np.array([*chunk.dictionary.to_pylist(), None], dtype=object)
+        found.append(values[chunk.indices.cast(pyarrow.int64()).fill_null(-1)])
+    return pd.Series(np.concatenate(found) if found else [], dtype=object)
 
 
 def exact(column: Any, field: Any = None) -> pd.Series:
     """Return an Arrow column as a pandas column. Integers beside missing values stay integers, and ordered categories ordered."""
     order = _declared_order(column, field)
     if types.is_dictionary(column.type):
-        column = _decoded(column)
+        kind, column = column.type.value_type, _decoded(column)
+        if types.is_primitive(kind) or types.is_decimal(kind):
+            column = exact(pyarrow.array(column, kind, from_pandas=True))
+        return column if order is None else pd.Series(pd.Categorical(column, order, ordered=True))
     if types.is_decimal(column.type):  # which pandas does not know
         column = column.cast(pyarrow.float64())
     if order is not None:
@@ -178,7 +152,7 @@ def exact(column: Any, field: Any = None) -> pd.Series:
 
 def _declared_order(column: Any, field: Any = None) -> list[Any] | None:
     """Return ordered categories in their order; None if they have none, or if the parts of a column contradict each other."""
-    metadata = {} if field is None or field.metadata is None else field.metadata
+    metadata = getattr(field, "metadata", None) or {}
     if (polars := next((value for key, value in metadata.items() if b"ENUM_VALUES" in key), None)) is not None:
         found, place = list[str](), 0  # each value is its length, a semicolon and its text
         while place < len(polars) and (mark := polars.find(b";", place)) > 0 and polars[place:mark].isdigit():
@@ -234,40 +208,73 @@ def _numbers_in(file: Path) -> int:
 # --- Parquet files, and folders of them, as one table: one schema, and the columns of hive's folders
 
 
-def dataset_of(path: Path) -> Any:
-    """Return the files as one pyarrow dataset, in the order of their names; hidden files and folders are left out."""
-    files = _parquet_files(path)
-    if not files:
-        raise DataError(f"there must be Parquet files (*.parquet) in {quoted(str(path))}, got none")
-    schemas = {file: _schema(file) for file in files}
-    names = list(map(str, files))
-    options: dict[str, Any] = {"format": "parquet"}
-    schema = unified(schemas)
-    if path.is_dir():
-        keys = pyarrow.schema([(name, kind) for name, kind in _keys(path, files) if name not in schema.names])
-        hive = pyarrow.dataset.partitioning(keys, flavor="hive")
-        options |= {"partitioning": hive, "partition_base_dir": str(path)}
-        schema = pyarrow.schema([*schema, *keys], metadata=schema.metadata)
-    return pyarrow.dataset.dataset(names, schema=schema, **options)
+@dataclass(frozen=True)
+class ParquetTable:
+    """A Parquet file, or the files of a folder in the order of their names, as one table.
+
+    Attributes
+    ----------
+    files : mapping of Path
+        The files, each with the values in the names of its folders, such as year=2020.
+    schema : pyarrow Schema
+    keys : tuple of str
+        The columns whose values are in the names of folders: no guess takes them for labels.
+    """
+
+    files: Mapping[Path, Mapping[str, str | None]]
+    schema: Any
+    keys: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, path: Path) -> ParquetTable:
+        """Open a file or a folder; hidden files and folders are left out."""
+        if not (files := _parquet_files(path)):
+            raise DataError(f"there must be Parquet files (*.parquet) in {quoted(str(path))}, got none")
+        schemas = {file: _schema(file) for file in files}
+        schema, said = unified(schemas), {file: _said(file.relative_to(path)) for file in files}
+        keys = dict.fromkeys(name for own in said.values() for name in own if name not in schema.names)
+        kinds = [pyarrow.field(name, _kind_of([own[name] for own in said.values() if own.get(name)])) for name in keys]
+        for file, name in product(files, [*schema.names, *keys]):
+            if name not in schemas[file].names and name not in said[file]:
+                raise DataError(f"{file.name} has no column {quoted(name)}, and another file has: each must have it")
+        return cls(said, pyarrow.schema([*schema, *kinds], metadata=schema.metadata), tuple(keys))
+
+    def groups(self) -> Iterator[tuple[str, int, partial[Any]]]:
+        """Yield the name and the number of rows of each row group, and a function that reads some of its columns."""
+        for file in self.files:
+            with readable(file.name, also=(pyarrow.ArrowException,)):
+                metadata = pyarrow.parquet.read_metadata(file)
+            for number in range(metadata.num_row_groups):
+                name = f"{file.name}, row group {number}" if metadata.num_row_groups > 1 else file.name
+                yield name, metadata.row_group(number).num_rows, partial(self.read, file, number)
+
+    def read(self, file: Path, group: int, names: Sequence[str]) -> Any:
+        """Return some columns of a file's row group in the types of the whole table."""
+        opened = pyarrow.parquet.ParquetFile(file, pre_buffer=False)
+        inside = [name for name in names if name not in self.keys]
+        table, fields = opened.read_row_group(group, inside, use_threads=False), [self.schema.field(n) for n in names]
+        n = opened.metadata.row_group(group).num_rows
+        columns = [
+            _cast(table.column(field.name), field.type)
+            if field.name in inside
+            else pyarrow.repeat(pyarrow.scalar(self.files[file][field.name]).cast(field.type), n)
+            for field in fields
+        ]
+        return pyarrow.Table.from_arrays(columns, schema=pyarrow.schema(fields))
 
 
-def _keys(folder: Path, files: Iterable[Path]) -> Iterator[tuple[str, Any]]:
-    """Yield the keys in the names of folders, such as year=2020, and the type of their values."""
-    found: dict[str, list[str]] = {}
-    for file in files:
-        for name, _, value in (part.partition("=") for part in file.relative_to(folder).parts[:-1] if "=" in part):
-            found.setdefault(unquote(name), []).extend([unquote(value)] if value != _NO_VALUE else [])
-    for name, values in found.items():
-        is_whole = all(re.fullmatch(r"-?\d{1,18}", value) for value in values)
-        is_number = all(re.fullmatch(r"-?\d+(\.\d+)?(e-?\d+)?", value, re.IGNORECASE) for value in values)
-        yield name, pyarrow.int64() if is_whole else pyarrow.float64() if is_number else pyarrow.string()
+def _said(file: Path) -> dict[str, str | None]:
+    """Return the values in the names of a file's folders."""
+    pairs = (part.partition("=") for part in file.parts[:-1] if "=" in part)
+    return {unquote(name): None if value == _NO_VALUE else unquote(value) for name, _, value in pairs}
 
 
-def keys_of(dataset: Any) -> list[str]:
-    """Return the columns of a dataset whose values are in the names of folders: no guess takes them for labels."""
-    partitioning = getattr(dataset, "partitioning", None)
-    names: list[str] = [] if partitioning is None else partitioning.schema.names
-    return names
+def _kind_of(values: Iterable[str | None]) -> Any:
+    """Return the type of the values in folders' names."""
+    for form, kind in ((r"-?\d{1,18}", pyarrow.int64()), (r"-?\d+(\.\d+)?([eE]-?\d+)?", pyarrow.float64())):
+        if all(re.fullmatch(form, str(value)) for value in values):
+            return kind
+    return pyarrow.string()
 
 
 def _schema(file: Path) -> Any:
@@ -290,16 +297,6 @@ def unified(schemas: Mapping[Path, Any]) -> Any:
         kinds = {file: field.type for file, field in found.items() if not types.is_null(field.type)}
         fields.append(next(iter(found.values())).with_type(_common(name, kinds)))
     return pyarrow.schema(fields, metadata=next(iter(schemas.values())).metadata)
-
-
-def check_columns(fragment: Any, names: Iterable[str]) -> None:
-    """Raise `DataError` if a file of a dataset lacks a column."""
-    there = {*fragment.physical_schema.names, *pyarrow.dataset.get_partition_keys(fragment.partition_expression)}
-    for name in names:
-        if name not in there:
-            raise DataError(
-                f"{Path(fragment.path).name} has no column {quoted(name)}, and another file has: each must have it"
-            )
 
 
 def _common(name: str, kinds: Mapping[Path, Any]) -> Any:
@@ -328,28 +325,13 @@ def _is_plain_text(kind: Any) -> bool:
     return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
-def part_columns(fragment: Any, kinds: Mapping[str, Any], rows: int | None = None) -> Any:
-    """Return some columns of a file or a row group in these types, as a table; by default all rows."""
-    own = fragment.physical_schema
-    inside = [name for name in kinds if name in own.names]
-    scanner = fragment.scanner(schema=own, columns=inside, use_threads=False)
-    table = scanner.to_table() if rows is None else scanner.head(rows)
-    keys = pyarrow.dataset.get_partition_keys(fragment.partition_expression)
-    columns = [
-        _cast(table.column(name), kind)
-        if name in inside
-        else pyarrow.chunked_array([pyarrow.repeat(pyarrow.scalar(keys.get(name), kind), table.num_rows)])
-        for name, kind in kinds.items()
-    ]
-    return pyarrow.table(columns, names=list(kinds))
-
-
 def _cast(column: Any, kind: Any) -> Any:
     """Return a column in another type; Boolean values become 0 and 1."""
     if column.type == kind:
         return column
     if types.is_dictionary(column.type):
-        column = _decoded(column)
+        values = column.type.value_type
+        column = column.cast(pyarrow.large_string() if types.is_string_view(values) else values)
     if types.is_boolean(column.type):
         column = column.cast(pyarrow.int8())
     return column.cast(kind, safe=not types.is_floating(kind))

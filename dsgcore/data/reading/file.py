@@ -17,12 +17,9 @@ from dsgcore.core.parameters import quoted
 from dsgcore.core.sampling import UNLABELED
 from dsgcore.data.datasets import LABELS, DataError, Dataset
 from dsgcore.data.reading.binary import (
-    check_columns,
-    dataset_of,
+    ParquetTable,
     frame_of_table,
     index_columns,
-    keys_of,
-    part_columns,
     read_binary,
 )
 from dsgcore.data.reading.cells import (
@@ -164,16 +161,13 @@ def _read_folder(source: Source, recipe: Recipe, limits: Limits) -> Table:
     """Read the files of a folder as one table."""
     assert source.path is not None
     if recipe.format == "parquet":
-        dataset = dataset_of(source.path)
-        limits.check_rows(dataset.count_rows())
-        kinds = dict(zip(dataset.schema.names, dataset.schema.types, strict=True))
-        tables = []
+        whole = ParquetTable.of(source.path)
         with readable("the folder", also=(pyarrow.ArrowException,)):
-            for fragment in dataset.get_fragments():
-                check_columns(fragment, kinds)
-                tables.append(part_columns(fragment, kinds))
+            groups = [*whole.groups()]
+            limits.check_rows(sum(n for _, n, _ in groups))
+            tables = [read(whole.schema.names) for _, _, read in groups]
             frame, notes = frame_of_table(pyarrow.concat_tables(tables), limits)
-            frame.attrs["keys"] = keys_of(dataset)
+        frame.attrs["keys"] = whole.keys
         return _table(frame, notes, recipe, Seen())
     read = []
     for file in files_of(source.path):
@@ -206,24 +200,20 @@ def _sentence(frame: pd.DataFrame, recipe: Recipe) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Preview:
+class Look:
     """View of a table before it becomes points."""
 
+    begun: Recipe  # as it is sniffed or given
+    recipe: (
+        Recipe  # with the most likely role of each column, and the fields that a setting needs for the label's classes
+    )
     n: int  # number of rows
     first: pd.DataFrame  # the first rows, as text that is safe to show
     names: tuple[str, ...]  # of the columns
-    recipe: Recipe  # with the most likely role of each column; one of them is the label
     alone: tuple[str, ...]  # the role of each column if it is neither the label nor a pair id
+    classes: tuple[str, ...]  # of the label, as text
     missing: str = ""  # words that were read as missing, and the number of cells
     asks: str = ""  # the question which of several columns holds the labels
-
-
-@dataclass(frozen=True)
-class Classes:
-    """Classes of the label column."""
-
-    recipe: Recipe  # with the fields that a setting needs for them
-    names: tuple[str, ...]  # as text
 
 
 class File:
@@ -343,28 +333,26 @@ class File:
         recipe = choose(with_order(recipe, frame), frame, self.limits, features, drop, roles)
         return suit(recipe, frame, labels, is_asked=is_asked)
 
-    def preview(self, recipe: Recipe) -> Preview:
-        """Return the first rows and the most likely role of each column."""
+    def look(self, labels: str, recipe: Recipe | None = None) -> Look:
+        """Return the first rows, the roles of the columns (guessed if the recipe has no label), and the classes."""
+        recipe = begun = self.sniff() if recipe is None else recipe
         table = self.table(recipe)
         self.report("looking at its columns")
-        frame, names = table.frame, tuple(str(name) for name in table.frame.columns)
-        alone = dict(zip(names, (guess_role(column, recipe, self.limits) for _, column in frame.items()), strict=True))
-        recipe, asks = guess_roles(frame, recipe, alone)
-        recipe = with_order(recipe, frame)
-        missing = " ".join(table.about_missing(recipe.column("label")))
-        return Preview(len(frame), table.head(), names, recipe, tuple(alone.values()), missing, asks)
-
-    def classes(self, recipe: Recipe, labels: str) -> Classes:
-        """Return the names of all classes, and the recipe with a positive class if the labels must be binary."""
-        frame, label = self.table(recipe).frame, str(recipe.column("label"))
-        if label not in frame.columns:
-            raise DataError("the recipe's label is no column of the table")
-        recipe = suit(recipe, frame, labels)
-        names = tuple(label_names(frame[label], recipe, labels))
-        has_positive = labels in BINARY and recipe.bins is None and 2 <= len(names) <= MAX_CLASSES
-        if has_positive and recipe.positive not in names:
-            recipe = replace(recipe, positive=names[-1])
-        return Classes(recipe, names)
+        frame, asks, classes = table.frame, "", list[str]()
+        alone = {str(name): guess_role(column, recipe, self.limits) for name, column in frame.items()}
+        if recipe.column("label") is None:
+            recipe, asks = guess_roles(frame, recipe, alone)
+        if (label := recipe.column("label")) is not None:
+            if label not in frame.columns:
+                raise DataError("the recipe's label is no column of the table")
+            recipe = suit(with_order(recipe, frame), frame, labels)
+            classes = label_names(frame[label], recipe, labels)
+            has_positive = labels in BINARY and recipe.bins is None and 2 <= len(classes) <= MAX_CLASSES
+            if has_positive and recipe.positive not in classes:
+                recipe = replace(recipe, positive=classes[-1])
+        missing = " ".join(table.about_missing(label))
+        n, first = len(frame), table.head()
+        return Look(begun, recipe, n, first, tuple(alone), tuple(alone.values()), tuple(classes), missing, asks)
 
     def labels(self, recipe: Recipe, labels: str) -> Dataset:
         """Return the data set without its points, which are yet to be prepared: the labels of the rows that are kept."""
@@ -479,14 +467,11 @@ def is_whole(names: Sequence[str]) -> bool:
     return all(name.lstrip("-").isdigit() and str(int(name)) == name for name in names)
 
 
-STEPS = ("sniff", "preview", "classes", "points")  # the usual ones; "kept" is another
-
-
 @dataclass(frozen=True)
 class Step:
     """A step of a file's reading, named like the method of `File` that takes it, and all that its result depends on."""
 
-    name: str
+    name: str  # "look", "points" or "kept"
     labels: str
     recipe: Recipe | None = None
     rows: bytes | None = None  # the fitted rows, as the bytes of int64
@@ -501,27 +486,23 @@ def take_steps(
     limits: Limits = UPLOADED,
     report: Callable[[str], Any] = lambda doing: None,
 ) -> list[tuple[Step, Any]]:
-    """Take a step and, while the table is in memory, the usual next ones; return each with its result.
+    """Take a step; after a look, while the table is in memory, make the points, too. Return each step with its result.
 
-    The last result may be a `DataError`, after which there is no next step. Other parameters as in `read` and `File`.
+    The last result may be a `DataError`. Other parameters as in `File`.
     """
-    file, results, recipe = File(Source.of_bytes(content, name), limits, report), list[tuple[Step, Any]](), first.recipe
-    for own in STEPS[STEPS.index(first.name) :] if first.name in STEPS else (first.name,):
-        step = replace(first, name=own, recipe=recipe)
-        try:
-            if recipe is None:
-                result: Any = file.sniff()
-                recipe = result
-            elif own == "kept":
-                result = file.kept(recipe)
-            elif own == "points":
-                rows = None if step.rows is None else np.frombuffer(step.rows, np.int64)
-                result = file.points(recipe, step.labels, rows, step.scaling)
-            else:
-                result = file.preview(recipe) if own == "preview" else file.classes(recipe, step.labels)
-                recipe = result.recipe
-        except DataError as error:
-            # without its traceback, which would keep the table in memory
-            return [*results, (step, DataError(str(error)))]
-        results.append((step, result))
-    return results
+    file, results, step = File(Source.of_bytes(content, name), limits, report), list[tuple[Step, Any]](), first
+    try:
+        if step.name == "look":
+            look = file.look(step.labels, step.recipe)
+            results = [
+                (replace(step, recipe=one), look) for one in dict.fromkeys((step.recipe, look.begun, look.recipe))
+            ]
+            step = replace(step, name="points", recipe=look.recipe)
+        assert step.recipe is not None
+        rows = None if step.rows is None else np.frombuffer(step.rows, np.int64)
+        made = (
+            file.kept(step.recipe) if step.name == "kept" else file.points(step.recipe, step.labels, rows, step.scaling)
+        )
+        return [*results, (step, made)]
+    except DataError as error:
+        return [*results, (step, DataError(str(error)))]  # without its traceback, which would keep the table in memory

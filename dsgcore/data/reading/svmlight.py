@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow
 from numpy.typing import DTypeLike, NDArray
-from pyarrow import compute
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
@@ -61,32 +61,36 @@ def zero_is_unlabeled(source: Source) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Some rows of the text: the label and the line of each; and the row, the index and the value of each pair."""
+    """Some rows of the text: the label and the line of each, and the values at the indices of the file."""
 
     labels: NDArray
     lines: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    indices: NDArray[np.int64]
-    values: NDArray[np.float64]
+    values: sparse.csr_matrix
 
     def frame(self, base: int, width: int, dtype: DTypeLike) -> pd.DataFrame:
         """Return the rows as a table of columns x1, x2, .. and the label."""
-        dense = np.zeros((len(self.labels), width), dtype=dtype)
-        dense[self.rows, self.indices - base] = self.values
-        table = pd.DataFrame(dense, columns=[f"x{j + 1}" for j in range(width)], copy=False)
+        given = self.values
+        dense = sparse.csr_matrix((given.data, given.indices - base, given.indptr), (len(self.labels), width))
+        table = pd.DataFrame(dense.astype(dtype).toarray(), columns=[f"x{j + 1}" for j in range(width)], copy=False)
         return pd.concat([table, pd.Series(self.labels, name=TARGET)], axis=1)
 
 
 def pieces_of(source: Source) -> Iterator[Piece]:
     """Yield the rows of a text in pieces; raise `DataError` for the first line that is not a label and index:value pairs."""
-    line, given = 1, lines_of(source, "utf-8")
-    while some := list(islice(given, LINES)):
-        lines = compute.replace_substring_regex(pyarrow.array(some, pyarrow.large_string()), r"#[^\r\n]*", "")
-        lines = compute.ascii_trim_whitespace(lines)
-        kept = np.flatnonzero(compute.not_equal(lines, "").to_numpy(zero_copy_only=False))
-        if len(kept):
-            yield _parsed(lines.take(pyarrow.array(kept)), kept + line)
-        line += len(some)
+    bare = ((number, line.partition("#")[0].strip()) for number, line in enumerate(lines_of(source, "utf-8"), start=1))
+    kept = ((number, line) for number, line in bare if line)
+    while some := list(islice(kept, LINES)):
+        content = io.BytesIO("\n".join(line for _, line in some).encode())
+        try:
+            values, labels = load_svmlight_file(content, n_features=_LARGEST_INDEX, dtype=np.float64, zero_based=True)
+        except (ValueError, OverflowError) as error:
+            raise DataError(_blame(some, error)) from None
+        if (np.abs(labels) >= INEXACT).any():  # floats skip whole numbers
+            words = [line.split(maxsplit=1)[0] for _, line in some]
+            labels = np.array(
+                [int(word) if word.lstrip("+-").isdigit() else float(word) for word in words], dtype=object
+            )
+        yield Piece(labels, np.array([number for number, _ in some]), values)
 
 
 def read_svmlight(
@@ -106,7 +110,7 @@ def read_svmlight(
     limits.check_unpacked(source.size)
     found, n, ends = list[Piece](), 0, Ends()
     for piece in pieces_of(source):
-        found.append(replace(piece, rows=piece.rows + n))
+        found.append(piece)
         n += len(piece.labels)
         limits.check_rows(n)
         ends.add(piece)
@@ -114,8 +118,7 @@ def read_svmlight(
         raise DataError("the file has no rows")
     base, width = ends.checked(limits, first, d)
     limits.check_points(n, width)
-    whole = Piece(*(np.concatenate([getattr(one, own.name) for one in found]) for own in fields(Piece)))
-    table = whole.frame(base, width, ends.dtype)
+    table = pd.concat([piece.frame(base, width, ends.dtype) for piece in found], ignore_index=True)
     table.attrs = {"first_index": base, "n_indices": width}  # for files that the model predicts
     return table, []
 
@@ -130,11 +133,12 @@ class Ends:
     def add(self, piece: Piece) -> None:
         """Look at more rows."""
         self.has_large_labels |= piece.labels.dtype == object
-        if len(piece.indices):
-            places = piece.indices.argmin(), piece.indices.argmax()
-            low, high = ((int(piece.indices[place]), int(piece.lines[piece.rows[place]])) for place in places)
+        if piece.values.nnz:
+            indices, ends = piece.values.indices, piece.values.indptr[1:]
+            places = indices.argmin(), indices.argmax()
+            low, high = ((int(indices[i]), int(piece.lines[np.searchsorted(ends, i, side="right")])) for i in places)
             self.low, self.high = min(self.low, low), max(self.high, high, key=lambda end: end[0])
-            self.largest = max(self.largest, float(np.abs(piece.values).max()))
+            self.largest = max(self.largest, float(np.abs(piece.values.data).max()))
 
     @property
     def dtype(self) -> DTypeLike:
@@ -161,53 +165,10 @@ class Ends:
         return base, width if d is None else d
 
 
-def _parsed(lines: Any, numbers: NDArray) -> Piece:
-    words = compute.ascii_split_whitespace(lines)
-    starts, flat = np.asarray(words.offsets), words.flatten()
-    is_label = np.zeros(len(flat), dtype=bool)
-    is_label[starts[:-1]] = True
-    is_qid = compute.starts_with(flat, "qid:").to_numpy(zero_copy_only=False)
-    kept = np.flatnonzero(~is_label & ~is_qid)
-    rows = np.repeat(np.arange(len(lines)), np.diff(starts))[kept]
-    pairs = flat.take(pyarrow.array(kept))
-    try:
-        labels = _labels(flat.take(pyarrow.array(starts[:-1])))
-        parts = compute.split_pattern(pairs, ":", max_splits=1)
-        halves = parts.flatten()
-        if len(halves) != 2 * len(pairs):
-            raise pyarrow.ArrowInvalid("a pair has no colon")
-        place = np.arange(len(pairs))
-        indices = halves.take(pyarrow.array(2 * place)).cast(pyarrow.int64()).to_numpy()
-        values = _numbers(halves.take(pyarrow.array(2 * place + 1)))
-    except pyarrow.ArrowInvalid as error:
-        raise DataError(_blame(lines, numbers, error)) from None
-    same_row = rows[1:] == rows[:-1]
-    if (same_row & (np.diff(indices) <= 0)).any() or (
-        len(indices) and not 0 <= indices.min() <= indices.max() <= _LARGEST_INDEX
-    ):
-        raise DataError(_blame(lines, numbers, ValueError("its indices are not in order")))
-    return Piece(labels, numbers, rows, indices, values)
-
-
-def _numbers(words: Any) -> NDArray[np.float64]:
-    words = compute.replace_substring_regex(words, r"^\+([\d.])", r"\1")
-    numbers: NDArray[np.float64] = words.cast(pyarrow.float64()).to_numpy()
-    return numbers
-
-
-def _labels(words: Any) -> NDArray:
-    """Return labels as numbers; as whole numbers in an object array if they are too large for exact floats."""
-    numbers = _numbers(words)
-    if not (np.abs(numbers) >= INEXACT).any():
-        return numbers
-    exact = [int(word) if word.lstrip("+-").isdigit() else float(word) for word in words.to_pylist()]
-    return np.array(exact, dtype=object)
-
-
-def _blame(lines: Any, numbers: NDArray, error: BaseException) -> str:
+def _blame(lines: list[tuple[int, str]], error: BaseException) -> str:
     """Return the first line that is not a label and index:value pairs, and its fault."""
-    for number, line in zip(numbers, lines, strict=True):
-        first, *pairs = line.as_py().split()
+    for number, line in lines:
+        first, *pairs = line.split()
         if as_number(first) is None:
             remedy = ": number the classes"
             if ":" in first:
