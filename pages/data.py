@@ -242,7 +242,7 @@ def _head(entry: DatasetEntry, spec: Spec, setting: str, linked: dict[str, str])
     st.caption(facts(entry))
     conversion = spec.data.convert
     if conversion is not None and conversion != AS_IS:
-        st.markdown(f"In this setting: {CONVERSIONS[conversion].sentence}")
+        st.markdown(f"In this setting: {CONVERSIONS[conversion]}")
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="open-in"):
         st.markdown("Open in", width="content")
         for name in SETTINGS:

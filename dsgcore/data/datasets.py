@@ -173,24 +173,14 @@ KINDS = ("binary", "ordinal", "classes", "regression")
 LABELS = ("binary", "pairs", "ordinal", "classes")
 
 
-@dataclass(frozen=True)
-class Conversion:
-    """A conversion of a set's classes: its name in specs and links, and a sentence that explains it."""
-
-    name: str
-    sentence: str
-
-
-CONVERSIONS: dict[str, Conversion] = {
-    conversion.name: conversion
-    for conversion in (
-        Conversion(AS_IS, "The classes are used as they are."),
-        Conversion(ONE_REST, "One class is positive, all others together are negative."),
-        Conversion(EVEN_ODD, "Classes with even numbers, counted from 0, are positive, the others negative."),
-        Conversion(HALVES, "The upper half of the ordered classes is positive, the lower half negative."),
-        Conversion(IN_ORDER, "The classes are ranked in the order of their numbers."),
-        Conversion(BINS, "The real-valued target is cut into bins that hold equally many rows."),
-    )
+# Conversions of a set's classes, by their name in specs and links, with a sentence that explains each.
+CONVERSIONS = {
+    AS_IS: "The classes are used as they are.",
+    ONE_REST: "One class is positive, all others together are negative.",
+    EVEN_ODD: "Classes with even numbers, counted from 0, are positive, the others negative.",
+    HALVES: "The upper half of the ordered classes is positive, the lower half negative.",
+    IN_ORDER: "The classes are ranked in the order of their numbers.",
+    BINS: "The real-valued target is cut into bins that hold equally many rows.",
 }
 
 

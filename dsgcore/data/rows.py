@@ -113,28 +113,26 @@ class PartedTable:
         from dask.base import compute
         from dask.delayed import delayed
 
-        names = {str(name): name for name in X.columns}
-        if len(names) < len(X.columns):
-            raise DataError(f"each column must have a name of its own, got {listed(map(str, X.columns))}")
+        names = {name: str(name) for name in X.columns}
+        if len(set(names.values())) < len(X.columns):
+            raise DataError(f"each column must have a name of its own, got {listed(names.values())}")
+        X = X.rename(columns=names)
         tasks = X.to_delayed()
         with readable("a partition"):
             sizes = compute(*map(delayed(len), tasks))
         parts = [
-            Part(f"partition {i}", n, partial(_of_partition, task, names))
+            Part(f"partition {i}", n, partial(_on_worker, _of_frame, task))
             for i, (task, n) in enumerate(zip(tasks, sizes, strict=True))
         ]
-        kinds = {str(name): _kind_of_pandas(kind) for name, kind in zip(X.columns, X.dtypes, strict=True)}
-        return cls("table", parts, kinds, callback=callback)
+        return cls("table", parts, _kinds_of(X), callback=callback)
 
     @classmethod
     def of_file(cls, path: Path, callback: Callback) -> PartedTable:
         """Return the rows of any other file, which is read whole, as the commands and the app read it."""
         file = File.of_path(path)
         frame = file.table(file.sniff()).frame
-        kinds = {str(name): _kind_of_pandas(kind) for name, kind in zip(frame.columns, frame.dtypes, strict=True)}
-        return cls(
-            path.name, [Part(path.name, len(frame), partial(_of_frame, frame))], kinds, file=file, callback=callback
-        )
+        part = Part(path.name, len(frame), partial(_of_frame, frame))
+        return cls(path.name, [part], _kinds_of(frame), file=file, callback=callback)
 
     @classmethod
     def of_arrays(cls, parts: Sequence[Part], d: int, dtype: np.dtype, callback: Callback) -> PartedTable:
@@ -344,16 +342,7 @@ def _of_array_part(part: Part, names: list[str], some: Sequence[str], rows: NDAr
     return pd.DataFrame(part.read((), np.arange(part.n) if rows is None else rows), columns=names)[list(some)]
 
 
-def _of_partition(task: Any, known: Mapping[str, Any], names: Sequence[str], rows: NDArray | None) -> pd.DataFrame:
-    """Return some columns of a partition. The worker that holds it picks the rows, and only these are sent."""
-    found: pd.DataFrame = _on_worker(_picked, task, [known[name] for name in names], rows)
-    return found.set_axis(list(names), axis=1)
-
-
-def _picked(part: pd.DataFrame, names: list[Any], rows: NDArray | None) -> pd.DataFrame:
-    return part[names] if rows is None else part[names].iloc[rows]
-
-
+# The worker that holds a part picks the rows, and only these are sent.
 def _on_worker(pick: Callable[..., Any], part: Any, *given: Any) -> Any:
     from dask.delayed import delayed
 
@@ -371,10 +360,10 @@ def _kind_of_arrow(of: Any) -> np.dtype | None:
     return np.dtype(of.to_pandas_dtype()) if is_number else None
 
 
-def _kind_of_pandas(dtype: Any) -> np.dtype | None:
-    """Return the type of a column's numbers; None if it holds something else."""
-    own = getattr(dtype, "numpy_dtype", dtype)
-    return own if isinstance(own, np.dtype) and own.kind in "biuf" else None
+def _kinds_of(frame: Any) -> dict[str, np.dtype | None]:
+    """Return the type of each column's numbers; None if it holds something else."""
+    own = {str(name): getattr(kind, "numpy_dtype", kind) for name, kind in frame.dtypes.items()}
+    return {name: kind if isinstance(kind, np.dtype) and kind.kind in "biuf" else None for name, kind in own.items()}
 
 
 # --- points

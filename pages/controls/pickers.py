@@ -66,7 +66,7 @@ def _say_reading(problem: type[Setting], entry: DatasetEntry) -> None:
     if conversion == ONE_REST:
         st.caption(f"{plain(str(positive))} against the rest (see More).")
     elif conversion != AS_IS:
-        st.caption(CONVERSIONS[conversion].sentence)
+        st.caption(CONVERSIONS[conversion])
 
 
 def _use_suited(problem: type[Setting]) -> None:

@@ -83,4 +83,4 @@ def _reading(entry: DatasetEntry, labels: str) -> str | None:
     name = entry.conversions_for(labels)[0]
     if name == ONE_REST:
         return f"{entry.class_names[0]} against the rest, to begin with."
-    return None if name == AS_IS else CONVERSIONS[name].sentence
+    return None if name == AS_IS else CONVERSIONS[name]

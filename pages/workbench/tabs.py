@@ -115,7 +115,7 @@ def data(live: LiveRun) -> None:
     conversion = run.spec.data.convert
     if conversion is not None and conversion != AS_IS:
         names = " against ".join(split.class_names) if len(split.class_names) == 2 else ", ".join(split.class_names)
-        st.markdown(f"{CONVERSIONS[conversion].sentence} Here: {plain(names)}.")
+        st.markdown(f"{CONVERSIONS[conversion]} Here: {plain(names)}.")
     theme = theme_now()
     data_views.split_views(split, run.problem.labels, theme, key="chart-tab")
     d = split.X_train.shape[1]

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import DTypeLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -240,7 +239,7 @@ class Features:
                 values[:, j] = dates(frame[name], role) if role in DATES else numbers(frame[name], MARKS.get(role))
         cells = pd.DataFrame(values, columns=known, index=frame.index, copy=False)
         texts = {name: labels_of(frame[name], self.recipe.missing_words) for name in self._categories}
-        texts |= {name: frame[name].astype(object).where(frame[name].notna(), None) for name in self._texts}
+        texts |= {name: ["" if pd.isna(cell) else str(cell) for cell in frame[name]] for name in self._texts}
         return pd.concat([cells, pd.DataFrame(texts, index=frame.index, dtype=object)], axis=1) if texts else cells
 
     def _centres(self, cells: pd.DataFrame) -> NDArray[np.float64]:
@@ -262,7 +261,7 @@ class Features:
 
     def _columns(self, cells: pd.DataFrame, some: pd.DataFrame) -> Any:
         """Return the steps of each kind of column."""
-        steps: list[tuple[str, Any, Sequence[str]]] = []
+        steps: list[tuple[str, Any, Sequence[str] | str]] = []
         if self._numbers:
             fill: Any = SimpleImputer(strategy=_STRATEGIES[self.recipe.missing], keep_empty_features=True)
             if self._centre.any():
@@ -287,10 +286,10 @@ class Features:
         self.limits.check_columns(n_columns, "the points")
         self._sizes = dict[str, int]()
         for name in self._texts:
-            directions = Directions(self.recipe.text_dimensions, self.limits.words).fit(some[[name]])
-            steps.append((f"text {name}", FrozenEstimator(directions), [name]))
-            self._sizes[name] = directions.n_directions_
-            n_columns += directions.n_directions_
+            directions = _directions(some[name], self.recipe.text_dimensions, self.limits.words)
+            steps.append((f"text {name}", FrozenEstimator(directions), name))
+            self._sizes[name] = directions.transform(some[name][:1]).shape[1]
+            n_columns += self._sizes[name]
             self.limits.check_columns(n_columns, "the points")
         if not steps:
             reasons = dict.fromkeys(self._empty, "no value") | dict.fromkeys(self._index, "names or numbers the rows")
@@ -306,41 +305,29 @@ class Features:
         return ColumnTransformer(steps, sparse_threshold=0, verbose_feature_names_out=False)
 
 
-class Directions(TransformerMixin, BaseEstimator):
-    """A column of text as the leading singular directions of its TF-IDF weights; rows and words limit their number."""
+def _directions(column: pd.Series, most: int, words: int) -> Pipeline:
+    """Return a column of text as the leading singular directions of its TF-IDF weights; rows and words limit their number."""
+    weigh = TfidfVectorizer(max_features=words)
+    try:
+        weights = weigh.fit_transform(column)
+    except ValueError:
+        raise DataError(
+            f"column {str(column.name)!r} must hold words of two letters and more to be text: ignore it"
+        ) from None
+    n = min(most, *weights.shape)
+    turn: Any = FunctionTransformer(_dense)
+    if n < weights.shape[1]:
+        turn = TruncatedSVD(n, random_state=_SEED)
+    return Pipeline([("words", weigh), ("directions", turn.fit(weights))])
 
-    def __init__(self, most: int, words: int) -> None:
-        self.most, self.words = most, words
 
-    def fit(self, column: pd.DataFrame, y: None = None) -> Directions:
-        """Learn the words and the directions."""
-        self.words_ = TfidfVectorizer(max_features=self.words)
-        try:
-            weights = self.words_.fit_transform(_written(column))
-        except ValueError:
-            raise DataError(
-                f"column {str(column.columns[0])!r} must hold words of two letters and more to be text: ignore it"
-            ) from None
-        self.n_directions_ = min(self.most, *weights.shape)
-        self.svd_ = None
-        if self.n_directions_ < weights.shape[1]:
-            self.svd_ = TruncatedSVD(self.n_directions_, random_state=_SEED).fit(weights)
-        return self
-
-    def transform(self, column: pd.DataFrame) -> NDArray[np.float64]:
-        """Return the directions' values, of shape (n, d)."""
-        weights = self.words_.transform(_written(column))
-        made: NDArray[np.float64] = weights.toarray() if self.svd_ is None else self.svd_.transform(weights)
-        return made
+def _dense(weights: Any) -> NDArray[np.float64]:
+    dense: NDArray[np.float64] = weights.toarray()
+    return dense
 
 
 def _less(X: NDArray, centre: NDArray) -> NDArray:
     return X - centre
-
-
-def _written(column: pd.DataFrame) -> list[str]:
-    """Return the cells of a column of text; a missing one is empty."""
-    return ["" if text is None or text is pd.NA or text != text else str(text) for text in column.iloc[:, 0]]
 
 
 def _with_reasons(reasons: dict[str, str]) -> str:

@@ -314,9 +314,8 @@ class File:
         if "missing_words" in given:
             given["missing_words"] = tuple(dict.fromkeys(["", *given["missing_words"]]))
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
-        recipe = Recipe.from_dict(self.sniff().to_dict() | plain)
-        if given.keys() & {"delimiter", "encoding"} and recipe.format == "delimited":
-            recipe = Recipe.from_dict(self.sniff(**given).to_dict() | plain)
+        text = {name: given[name] for name in ("delimiter", "encoding") if name in given}
+        recipe = Recipe.from_dict(self.sniff(**text).to_dict() | plain)
         frame = self.table(recipe).frame
         alone = (
             {}

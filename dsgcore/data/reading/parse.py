@@ -380,11 +380,7 @@ def _batches(
 ) -> Iterator[pyarrow.RecordBatch]:
     """Yield the rows below some lines in batches of text. Arrow parses what it can read as it is, else plain CSV."""
     is_plain, n = _is_plain(source, recipe), 0
-    is_whole = is_plain and not recipe.comment
-    if is_whole:
-        pieces = utf8_pieces(source, recipe.encoding)
-    else:
-        pieces = _without_comments(source, recipe, skipped) if is_plain else _rewritten(below())
+    pieces = utf8_pieces(source, recipe.encoding) if is_plain else _rewritten(below())
     schema = pyarrow.schema([(str(j), pyarrow.large_string()) for j in range(width)])
     try:
         for batch in arrow_csv.open_csv(
@@ -393,7 +389,7 @@ def _batches(
                 use_threads=False,
                 block_size=LONGEST_LINE,
                 column_names=schema.names,
-                skip_rows=skipped if is_whole else 0,
+                skip_rows=skipped if is_plain else 0,
             ),
             arrow_csv.ParseOptions(
                 delimiter=recipe.delimiter if is_plain else ",",
@@ -432,8 +428,8 @@ def _names_in(cells: list[str], recipe: Recipe) -> list[str]:
 
 
 def _is_plain(source: Source, recipe: Recipe) -> bool:
-    """Return True if Arrow reads the rows as they are: without runs of blanks, backslashes, and odd places of quotes."""
-    if recipe.escape or recipe.delimiter == " ":
+    """Return True if Arrow reads the rows as they are: no runs of blanks, backslashes, comments, and odd places of quotes."""
+    if recipe.escape or recipe.comment or recipe.delimiter == " ":
         return False
     edge = rf'{re.escape(recipe.delimiter)}\r\n"'  # a quote has one of these beside it, or the end
     odd = re.compile(rf"""\"(?:(?<=[^{edge}]")|"(?<=[{edge[:-1]}]""))(?=[^{edge}])""".encode())
@@ -451,14 +447,6 @@ def _below(source: Source, recipe: Recipe, skipped: int, width: int) -> Iterator
             must = f"all lines must have as many, separated by {DELIMITERS[recipe.delimiter]}"
             raise DataError(f"line {number} has {len(row)} cells, and the first has {width}: {must}")
         yield row
-
-
-def _without_comments(source: Source, recipe: Recipe, skipped: int) -> Iterator[bytes]:
-    """Yield the lines below some that are no comments, in pieces."""
-    lines = islice(lines_of(source, recipe.encoding), skipped, None)
-    kept = (line for line in lines if not line.startswith(recipe.comment))
-    while some := list(islice(kept, _AT_A_TIME)):
-        yield "".join(some).encode()
 
 
 def _rewritten(rows: Iterator[list[str]]) -> Iterator[bytes]:

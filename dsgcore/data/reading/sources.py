@@ -30,7 +30,6 @@ from dsgcore.data.reading.recipe import Limits
 
 PIECE = 2**20
 PARQUET_ENDINGS = (".parquet", ".pq", ".parq")
-_XZ_MEMORY = 128 * 2**20  # the largest dictionary that an .xz file may request
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _KINDS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"ORC": "orc"}
 _OTHERS = {
@@ -165,32 +164,16 @@ def _unpacked_pieces(source: Source, kind: str) -> Iterator[bytes]:
     openers: dict[str, Callable[[IO[bytes]], Any]] = {
         "gzip": lambda f: gzip.GzipFile(fileobj=f),
         "bzip2": bz2.BZ2File,
+        "xz": lzma.LZMAFile,
         "zstd": lambda f: pyarrow.CompressedInputStream(pyarrow.PythonFile(f, mode="r"), "zstd"),
         "zip": lambda f: zipfile.ZipFile(f).open(str(_zip_member(source))),  # noqa: SIM115
     }
     try:
-        with source.open() as stream:
-            if kind == "xz":
-                yield from _xz_pieces(stream)
-                return
-            with openers[kind](stream) as packed:
-                while piece := packed.read(PIECE):
-                    yield piece
+        with source.open() as stream, openers[kind](stream) as packed:
+            while piece := packed.read(PIECE):
+                yield piece
     except UNREADABLE as error:
         raise DataError(f"the file is packed by {kind} and damaged or cut off: {reason_of(error)}") from None
-
-
-def _xz_pieces(stream: IO[bytes]) -> Iterator[bytes]:
-    """Unpack one stream after another; `lzma.LZMAFile` would take as much memory as each header requests."""
-    given = stream.read(PIECE)
-    while given:
-        unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
-        while not unpacker.eof:
-            if unpacker.needs_input and not given and not (given := stream.read(PIECE)):
-                raise EOFError("the end is missing")
-            yield unpacker.decompress(given, PIECE)
-            given = b""
-        given = (unpacker.unused_data or stream.read(PIECE)).lstrip(b"\0")  # padding of a stream
 
 
 def stream_of(pieces: Iterator[bytes]) -> io.BufferedReader:

@@ -120,19 +120,11 @@ def is_minus_one(values: NDArray) -> NDArray[np.bool_]:
     if values.dtype.kind in "if":
         return values == UNLABELED
     if values.dtype.kind == "U":
-        names = np.unique(values)
-        return np.isin(values, [name for name in names if _number(str(name)) == UNLABELED])
-    if values.dtype.kind == "O":
-        return np.array(
-            [
-                _number(written(value)) == UNLABELED
-                if isinstance(value, str | bytes)
-                else isinstance(value, Real | Decimal) and value == UNLABELED
-                for value in values
-            ],
-            dtype=bool,
-        )
-    return np.zeros(len(values), dtype=bool)
+        return np.isin(values, [name for name in np.unique(values) if _number(str(name)) == UNLABELED])
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), dtype=bool)
+    are_minus_one = (isinstance(v, _TEXT_OR_NUMBER) and _number(written(v)) == UNLABELED for v in values)
+    return np.fromiter(are_minus_one, dtype=bool, count=len(values))
 
 
 # --- kinds of labels
@@ -185,16 +177,7 @@ def _inexact(dtype: np.dtype) -> float:
 def _as_array(y: Any) -> NDArray:
     """Return labels as an array; whole numbers do not become floats, and missing labels do not become text."""
     y = y.to_list() if hasattr(y, "to_list") else y
-    array = np.asarray(y)
-    usual = {"f": float, "U": str, "S": bytes, "i": int}.get(array.dtype.kind)
-    if (
-        isinstance(y, list | tuple)
-        and array.ndim == 1
-        and usual is not None
-        and not all(isinstance(value, usual) and not isinstance(value, bool) for value in y)
-    ):
-        array = np.empty(len(y), dtype=object)
-        array[:] = list(y)
+    array = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf-8", UNDECODED)
     return array.astype(object) if array.dtype.kind == "T" else array
