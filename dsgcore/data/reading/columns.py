@@ -39,6 +39,7 @@ _MOST_FILLED, _MOST_VALUES, _REPEATS = 0.5, 20, 2
 _NEARLY_ALL, _FEW_MISTAKES = 0.9, 20
 _WORDS_OF_TEXT, _FEW_CATEGORIES = 3.0, 20
 _REPEATS_TO_WARN, _MOST_TO_WARN = 4, 500
+_FIRST_TO_WARN = 1000  # rows that show if a column has few values
 _FEWEST_TO_WARN = 20  # labels, below which a column may tell all of them by chance
 _FEATURE_ROLES = tuple(role for role in ROLES if role not in ("label", "pair"))
 # The names that pandas and Dask give to an index without a name.
@@ -232,28 +233,30 @@ def about_index(names: Sequence[str]) -> str:
 def leaks(frame: pd.DataFrame, y: NDArray[np.int64], columns: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     """Return warnings of columns that give the labels y (codes, -1 without one) away: alone, they tell each class."""
     known = np.flatnonzero(y >= 0)
-    if len(known) < _FEWEST_TO_WARN or len(np.unique(y[known])) < 2:
-        return
     codes, some = y[known], frame.iloc[known]
+    if len(known) < _FEWEST_TO_WARN or len(classes := np.unique(codes)) < 2:
+        return
     for name in columns[:_MOST_TO_WARN]:
         column = some[name]
         filled = column.notna().to_numpy()
         if 0 < filled.sum() < len(filled) and len(only := np.unique(codes[filled])) == 1:
             if not np.isin(codes[~filled], only).any():
                 yield _leak(name, f"it is filled for {names[only[0]]!r} alone")
-        elif filled.all() and _tells(column, codes):
+        elif filled.all() and _tells(column, codes, classes):
             yield _leak(name, "each of its values has one class")
 
 
-def _tells(column: pd.Series, codes: NDArray[np.int64]) -> bool:
+def _tells(column: pd.Series, codes: NDArray[np.int64], classes: NDArray[np.int64]) -> bool:
     """Return True if few values of a column, or one limit of its numbers, tell every class."""
-    values, kinds = pd.factorize(column)
-    if len(kinds) <= min(max(_FEW_CATEGORIES, len(np.unique(codes))), len(codes) / _REPEATS_TO_WARN):
-        return len(np.unique(values * (codes.max() + 1) + codes)) == len(kinds)
-    if len(np.unique(codes)) != 2 or not is_numeric(column):
+    most = min(max(_FEW_CATEGORIES, len(classes)), len(codes) / _REPEATS_TO_WARN)
+    if column.head(_FIRST_TO_WARN).nunique() <= most:  # all of them take long to count
+        values, kinds = pd.factorize(column)
+        if len(kinds) <= most:
+            return len(np.unique(values * (codes.max() + 1) + codes)) == len(kinds)
+    if len(classes) != 2 or not is_numeric(column):
         return False
     numbers = column.to_numpy(dtype=np.float64)
-    low, high = (numbers[codes == code] for code in np.unique(codes))
+    low, high = (numbers[codes == code] for code in classes)
     return bool(low.max() < high.min() or high.max() < low.min())
 
 

@@ -128,13 +128,13 @@ def sniff_delimited(source: Source, encoding: str | None = None, delimiter: str 
     elif delimiter is None:
         some = [line for line in lines if line.strip() and not line.startswith(_COMMENTS)]
         some = (some or [line for line in lines if line.strip()])[:_SNIFFED_LINES]
-        delimiter = max(DELIMITERS, key=lambda one: _agreement(_cells(some, one), one))
-        best = _agreement(_cells(some, delimiter), delimiter)
-        odd = max(_ODD_DELIMITERS, key=lambda one: _agreement(_cells(some, one), one))
-        if (delimiter in (" ", ":") or best[2] < 2) and _agreement(_cells(some, odd), odd) > best:
+        found = {one: _agreement(_cells(some, one), one) for one in DELIMITERS}
+        delimiter = max(found, key=lambda one: found[one])
+        odd = _ODD_DELIMITERS if delimiter in (" ", ":") or found[delimiter][2] < 2 else ""
+        if other := next((one for one in odd if _agreement(_cells(some, one), one) > found[delimiter]), None):
             raise DataError(
-                f"the cells seem to be separated by {odd!r}, and the delimiter must be one of {', '.join(DELIMITERS.values())}: "
-                "replace it in the file, or name another one (--delimiter)"
+                f"the cells seem to be separated by {other!r}, and the delimiter must be one of "
+                f"{', '.join(DELIMITERS.values())}: replace it in the file, or name another one (--delimiter)"
             )
     comment, named_at = _comment(lines, delimiter)
     if named_at is not None:
