@@ -493,8 +493,12 @@ def take_steps(
     try:
         if step.name == "look":
             look = file.look(step.labels, step.recipe)
+            usual = replace(
+                look.begun, roles=look.recipe.roles
+            )  # what a page asks for next, as long as nothing is changed
             results = [
-                (replace(step, recipe=one), look) for one in dict.fromkeys((step.recipe, look.begun, look.recipe))
+                (replace(step, recipe=one), look)
+                for one in dict.fromkeys((step.recipe, look.begun, usual, look.recipe))
             ]
             step = replace(step, name="points", recipe=look.recipe)
         assert step.recipe is not None
