@@ -355,11 +355,22 @@ class File:
 
     def labels(self, recipe: Recipe, labels: str) -> Dataset:
         """Return the data set without its points, which are yet to be prepared: the labels of the rows that are kept."""
-        frame = self.kept(recipe)
-        y, class_names, _ = class_codes(frame[recipe.label()], recipe, labels)
-        pairs, none = self._pairs(frame, recipe, labels), np.empty((len(frame), 0), np.float32)
-        name = printable(os.path.splitext(self.packed.name)[0]) or "file"
-        return Dataset(name, none, y, (), class_names, "file", "not stated", pairs=pairs)
+        return self._labeled(self.kept(recipe), recipe, labels)
+
+    def _labeled(self, frame: pd.DataFrame, recipe: Recipe, labels: str) -> Dataset:
+        y, class_names, sentences = class_codes(frame[recipe.label()], recipe, labels)
+        pair = recipe.column("pair") if labels == "pairs" else None
+        return Dataset(
+            name=printable(os.path.splitext(self.packed.name)[0]) or "file",
+            X=np.empty((len(frame), 0), np.float32),
+            y=y,
+            feature_names=(),
+            class_names=class_names,
+            source=f"file {printable(self.packed.name)}",
+            licence="not stated",
+            pairs=None if pair is None else pair_ids(frame[pair], recipe),
+            report=sentences,
+        )
 
     def kept(self, recipe: Recipe) -> pd.DataFrame:
         """Return the rows of the table that are kept."""
@@ -368,11 +379,6 @@ class File:
             return frame
         features.choose(frame)
         return frame[features.is_kept(frame)]
-
-    @staticmethod
-    def _pairs(frame: pd.DataFrame, recipe: Recipe, labels: str) -> NDArray[np.int64] | None:
-        pair = recipe.column("pair")
-        return pair_ids(frame[pair], recipe) if pair is not None and labels == "pairs" else None
 
     def points(
         self, recipe: Recipe, labels: str, fitted_rows: NDArray[np.int64] | None = None, scaling: str = "none"
@@ -385,7 +391,7 @@ class File:
     ) -> tuple[Dataset, Features]:
         """Return the data set, with scaled features, and the preparation that made it.
 
-        The same bytes and recipe give bit-for-bit identical data. Parameters as in `read`.
+        The same bytes and recipe give bit-for-bit identical data; `fitted_rows` are those to learn from (default: all).
         """
         if labels not in LABELS:
             raise DataError(f"labels must be one of {', '.join(LABELS)}, got {quoted(labels)}")
@@ -395,28 +401,17 @@ class File:
         features = Features(recipe, self.limits, scaling).fit(frame, fitted_rows)
         kept = features.is_kept(frame)
         frame = frame[kept] if not kept.all() else frame
-        y, class_names, sentences = class_codes(frame[label], recipe, labels)
-        pairs = self._pairs(frame, recipe, labels)
-        warnings = leaks(frame, y, features.columns, class_names) if labels != "pairs" else ()
-        report = [*table.notes, *table.about_missing(label), *sentences, *features.sentences()]
+        data = self._labeled(frame, recipe, labels)
+        report = [*table.notes, *table.about_missing(label), *data.report, *features.sentences()]
         if not kept.all():
             report.append(f"{np.sum(~kept):,} of {len(kept):,} rows are dropped.")
-        if pairs is not None:
-            report.append(f"{int(pairs.max()) + 1:,} similar pairs are given by the file.")
-        dataset = Dataset(
-            name=printable(os.path.splitext(self.packed.name)[0]) or "file",
-            X=features.transform(frame),
-            y=y,
-            feature_names=features.names,
-            class_names=class_names,
-            source=f"file {printable(self.packed.name)}",
-            licence="not stated",
-            sha256=self.packed.sha256(),  # of the file itself, packed or not
-            pairs=pairs,
-            report=(*report, *warnings),
-            left_out=features.left_out,
-        )
-        return dataset, features
+        if data.pairs is not None:
+            report.append(f"{int(data.pairs.max()) + 1:,} similar pairs are given by the file.")
+        if labels != "pairs":
+            report += leaks(frame, data.y, features.columns, data.class_names)
+        points, sha256 = features.transform(frame), self.packed.sha256()  # of the file itself, packed or not
+        made: dict[str, Any] = {"X": points, "feature_names": features.names, "left_out": features.left_out}
+        return replace(data, report=tuple(report), sha256=sha256, **made), features
 
 
 def suit(recipe: Recipe, frame: pd.DataFrame, labels: str, *, is_asked: bool = False) -> Recipe:
