@@ -238,7 +238,7 @@ class Features:
                 role = roles.get(name, "number")
                 values[:, j] = dates(frame[name], role) if role in DATES else numbers(frame[name], MARKS.get(role))
         cells = pd.DataFrame(values, columns=known, index=frame.index, copy=False)
-        texts = {name: labels_of(frame[name], self.recipe.missing_words) for name in self._categories}
+        texts: dict[str, Any] = {n: labels_of(frame[n], self.recipe.missing_words) for n in self._categories}
         texts |= {name: ["" if pd.isna(cell) else str(cell) for cell in frame[name]] for name in self._texts}
         return pd.concat([cells, pd.DataFrame(texts, index=frame.index, dtype=object)], axis=1) if texts else cells
 
