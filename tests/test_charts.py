@@ -9,6 +9,7 @@ from opened_pages import checked, open_page
 from small_specs import small
 
 from dsgcore.experiments import Plane, Run
+from dsgcore.settings.panels import Mark
 from pages.charts import figures as charts
 from pages.charts.run_map import _blended, colors_of, decision_heats, point_sets
 from pages.live import map_view
@@ -86,6 +87,11 @@ def test_a_log_axis_has_two_to_seven_ticks_on_what_it_shows(low, high):
     else:
         shown = sum(low / 2.5 <= tick <= high * 2.5 for tick in axis["tickvals"])
     assert 2 <= shown <= 7
+
+
+def test_names_of_two_changes_on_both_sides_of_the_middle_do_not_overlap():
+    marks = [Mark(45, "step size 0.0125 → 0.025"), Mark(80, "step size 0.025 → 0.0125")]
+    assert [name["text"] for name in charts.names_of(marks, (0, 100), is_log=False)] == ["step size 0.0125 → 0.025 +1"]
 
 
 # --- words on the pages: no names of the code, the classes' own names, and one mark for one meaning

@@ -240,7 +240,9 @@ def check_combination(setting, dataset, conversion):
     assert drawn(curves.objective_figure(live, View(theme), "1"))
     assert drawn(curves.score_figure(live, View(theme), "1"))
     assert drawn(
-        curves.spectrum_figure(live, theme, "1") if is_multiclass(run) else curves.error_figure(live, View(theme), "1")
+        curves.spectrum_figure(live, View(theme), "1")
+        if is_multiclass(run)
+        else curves.error_figure(live, View(theme), "1")
     )
     draw_data(spec, run)
 

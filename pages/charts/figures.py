@@ -43,8 +43,8 @@ def _rounded(values: NDArray) -> tuple[NDArray, NDArray]:
     return np.copysign(np.where(is_usual, short, 0.0), values), is_sure | (values == 0)
 
 
-# Share of a chart's width that the name of a mark takes, and the largest number of steps between ticks.
-NAME_SHARE, MAX_STEPS = 0.3, 6
+# Width of a character in a mark's name, as a share of the width of a phone's chart, and the largest number of steps between ticks.
+CHARACTER, MAX_STEPS = 7 / 300, 6
 
 
 def ticks_to(end: float, *, is_log: bool = False) -> dict[str, Any]:
@@ -90,27 +90,21 @@ def line_at(x: float) -> dict[str, Any]:
 
 
 def names_of(marks: Sequence[Mark], x_range: tuple[float, float], *, is_log: bool) -> list[dict[str, Any]]:
-    """Return the names of the marks above the plot; of marks close together, return the first and the number of the others."""
+    """Return the names of the marks above the plot; of marks whose names would overlap, the first and the number of the others."""
     low, high = (np.log10(v) if is_log else v for v in x_range)
-    places = [(float(np.log10(mark.x)) if is_log else mark.x, mark.name) for mark in marks]
-    groups: list[list[tuple[float, str]]] = []
-    for place, name in places:
-        if groups and place - groups[-1][0][0] < NAME_SHARE * (high - low):
-            groups[-1].append((place, name))
-        else:
-            groups.append([(place, name)])
-    return [
-        {
-            "text": group[0][1] + (f" +{len(group) - 1}" if len(group) > 1 else ""),
-            "x": group[0][0],
-            "xanchor": "left" if group[0][0] < (low + high) / 2 else "right",
-            "yref": "paper",
-            "y": 1.0,
-            "yanchor": "bottom",
-            "showarrow": False,
-        }
-        for group in groups
-    ]
+    made, end, n_more = list[dict[str, Any]](), -np.inf, 0
+    for mark in marks:
+        place = float(np.log10(mark.x)) if is_log else mark.x
+        share, width = (place - low) / (high - low), CHARACTER * len(f"{mark.name} +9")
+        is_left = share < 0.5
+        if (share if is_left else share - width) < end:
+            n_more += 1
+            made[-1]["text"] = f"{made[-1]['text'].removesuffix(f' +{n_more - 1}')} +{n_more}"
+            continue
+        end, n_more = (share + width if is_left else share), 0
+        at = {"x": place, "xanchor": "left" if is_left else "right", "yref": "paper", "y": 1.0, "yanchor": "bottom"}
+        made.append({"text": mark.name, **at, "showarrow": False})
+    return made
 
 
 Figure = dict[str, Any]

@@ -1,9 +1,13 @@
-"""The run's curves as charts and in words: objective, score, error of the random features, singular values, parts."""
+"""The run's curves as charts and in words: objective, score, error of the random features, singular values, parts.
+
+A lesson's step shows the one of them that its question is about, with the reader's guess on it. Its axes and its legend are there
+before the run, so nothing moves when it begins.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -12,20 +16,21 @@ from numpy.typing import NDArray
 
 from dsgcore.experiments import History, LiveRun, Run, theory_of
 from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.verdict import BAND, known_choices
 from dsgcore.glossary import meaning
 from dsgcore.multiclass.engine import MultiClassEngine
 from dsgcore.settings import profile_of
+from dsgcore.settings.lessons import SHARES
 from dsgcore.settings.panels import Mark, Values
 from dsgcore.solver.exact import slope
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.detail_charts import TITLE, risk_chart
-from pages.charts.live_chart import Chart, encoded
 from pages.charts.run_map import color_of
 from pages.controls.control import AUTOMATIC
 from pages.race.race_charts import finish_line
-from pages.session.bench import View
+from pages.session.bench import Scene, View
 from pages.shell.plain_text import in_sentence
 
 
@@ -136,7 +141,10 @@ def curves_of(history: History | None, column: str, name: str, color: str, **sty
     return [curve_of(history, column, name, color, **style)]
 
 
-def ghost_of(live: LiveRun, column: str, color: str) -> list[charts.Curve]:
+def ghost_of(live: LiveRun, view: View, column: str, color: str) -> list[charts.Curve]:
+    """Return a column of the previous run as a pale curve; a lesson's step shows it only after a run of its own."""
+    if view.scene is not None and not view.scene.has_ghost:
+        return []
     return curves_of(live.ghost, column, "previous run", color, opacity=charts.GHOST)
 
 
@@ -151,13 +159,14 @@ def average_of(run: Run, column: str, color: str) -> list[charts.Curve]:
 
 def objective_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     """Return the chart of the objective: training data, mini-batches, and the previous run."""
-    history, ink = live.run.history, charts.INK[view.theme]
-    curves = ghost_of(live, "objective", ink)
-    batch: dict[str, Any] = {"width": 1.0, "opacity": 0.6}
-    curves += curves_of(history, "objective_batch", "mini-batch", charts.UNLABELED, **batch)
-    curves += curves_of(history, "objective", "training data", ink, sentence=meaning("objective"))
+    history, ink, scene = live.run.history, charts.INK[view.theme], view.scene
+    curves = ghost_of(live, view, "objective", ink)
+    if scene is None:
+        curves += curves_of(history, "objective_batch", "mini-batch", charts.UNLABELED, width=1.0, opacity=0.6)
+    curves.append(curve_of(history, "objective", "training data", ink, sentence=meaning("objective")))
     curves += average_of(live.run, "objective", ink)
-    return run_chart(live, curves, "Objective", revision=revision, is_log_y=view.is_log or outgrows(live.run))
+    is_log = outgrows(live.run) and not (scene is not None and scene.ends)
+    return run_chart(live, curves, "Objective", revision=revision, is_log_y=is_log or (scene is None and view.is_log))
 
 
 def outgrows(run: Run) -> bool:
@@ -168,24 +177,48 @@ def outgrows(run: Run) -> bool:
 
 def score_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     """Return the chart of the score: test and labeled points, the supervised twin, and the previous run."""
-    run, ink = live.run, charts.INK[view.theme]
-    curves = ghost_of(live, "score_test", ink)
+    run, ink, scene = live.run, charts.INK[view.theme], view.scene
+    measures = {"score_labeled"} if scene is None else scene.measures
+    curves = ghost_of(live, view, "score_test", ink)
     if live.supervised is not None:
-        style: dict[str, Any] = {"dash": "dot", "sentence": words.twin(run)}
-        curves += curves_of(live.supervised.history, "score_test", run.problem.baseline_name, charts.TWIN, **style)
-    known, sentence = words.train(run)
-    style = {"dash": "dash", "width": 1.5, "sentence": sentence}
-    curves += curves_of(run.history, "score_labeled", known, charts.UNLABELED, **style)
-    curves += curves_of(run.history, "score_test", "test", ink, sentence=words.test_score(run))
+        style: dict[str, Any] = {"dash": "dot", "width": 2.0 if scene is None else 3.0, "sentence": words.twin(run)}
+        curves.append(curve_of(live.supervised.history, "score_test", run.problem.baseline_name, charts.TWIN, **style))
+    if "score_labeled" in measures:
+        known, sentence = words.train(run)
+        style = {"dash": "dash", "width": 1.5, "sentence": sentence}
+        curves.append(curve_of(run.history, "score_labeled", known, charts.UNLABELED, **style))
+    name = "test" if scene is None else "test points"
+    curves.append(curve_of(run.history, "score_test", name, ink, sentence=words.test_score(run)))
     curves += average_of(run, "score", ink)
+    if any(measure.startswith("choice") for measure in measures):
+        curves += _choices(run)
     title = run.problem.score_name[0].upper() + run.problem.score_name[1:]
     figure = run_chart(live, curves, title, revision=revision)
+    if scene is not None:
+        return figure
     figure["layout"]["yaxis"]["autorangeoptions"] = {"clipmax": HIGHEST_SCORE}
     if len(run.history):
         _mark_best(figure, run.history, view.theme)
     if view.finish is not None:
         figure["data"].append(finish_line(view.finish, run.length))
     return figure
+
+
+def _choices(run: Run) -> list[charts.Curve]:
+    """Return the median, the band and the best of random choices of the labels; without points before they are known."""
+    found = known_choices(run.spec)
+    low, middle, high = (np.nan,) * 3 if found is None else np.quantile(found.scores, (BAND[0], 0.5, BAND[1]))
+    lines = (
+        ("random choices: median", middle, "dashdot"),
+        ("10 % to 90 %", low, "dot"),
+        ("", high, "dot"),  # the other edge of the band
+        ("best", np.nan if found is None else found.scores[-1], "longdash"),
+    )
+    x = NOTHING if found is None else np.array([0.0, run.n_iter])
+    return [
+        charts.Curve(name or "10 % to 90 %", x, np.full(len(x), value), charts.BOUND, dash, 1.5, in_legend=bool(name))
+        for name, value, dash in lines
+    ]
 
 
 def _mark_best(figure: charts.Figure, history: History, theme: str) -> None:
@@ -212,17 +245,26 @@ def _mark_best(figure: charts.Figure, history: History, theme: str) -> None:
 
 def error_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     """Return the chart of |f - h|^2 during the run: the measured error, its band, and for many classes |h|^2."""
-    history = live.run.history
-    curves = ghost_of(live, "error_mean", charts.EXACT)
-    if is_multiclass(live.run):  # the features never change, so the error does not average out
-        curves += curves_of(history, "h_squared", "|h|²", charts.INK[view.theme], width=1.5, dash="dash")
+    history, scene = live.run.history, view.scene
+    curves = ghost_of(live, view, "error_mean", charts.EXACT)
+    # For many classes the features never change, so the error does not average out; or a question compares the two.
+    if is_multiclass(live.run) if scene is None else not scene.ends:
+        curves.append(curve_of(history, "h_squared", "|h|²", charts.INK[view.theme], width=1.5, dash="dash"))
+    if scene is not None:
+        curves.append(curve_of(history, "error_mean", "|f − h|²", charts.EXACT))
+        return run_chart(live, curves, ERROR_TITLE, revision=revision)
     figure = _error_chart(live, curves, revision=revision)
-    drawn = np.array([y for trace in figure["data"] for y in trace["y"] if y], dtype=float)
-    low, high = min(drawn.min(initial=1.0), USUAL_ERRORS[0]), max(drawn.max(initial=0.0), USUAL_ERRORS[1])
+    values = _drawn(figure)
+    low, high = values[values > 0].min(initial=USUAL_ERRORS[0]), values.max(initial=USUAL_ERRORS[1])
     ends = np.log10([low, high])
     step = max(2, math.ceil(np.ptp(ends) / MOST_TICKS))
     figure["layout"]["yaxis"] |= {"range": ends.tolist(), "tickvals": None, "dtick": step}
     return figure
+
+
+def _drawn(figure: charts.Figure) -> NDArray:
+    """Return all values that a chart draws."""
+    return np.array([y for trace in figure["data"] for y in trace["y"] if y is not None], dtype=float)
 
 
 def bound_figure(live: LiveRun) -> charts.Figure:
@@ -270,12 +312,7 @@ def engine_of(run: Run) -> MultiClassEngine:
     return cast(MultiClassEngine, run.engine)
 
 
-def spectrum_chart(live: LiveRun, theme: str, revision: str) -> Chart:
-    """Return the chart of the singular values."""
-    return Chart("chart-spectrum", alt_spectrum(live), encoded(spectrum_figure(live, theme, revision)))
-
-
-def spectrum_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
+def spectrum_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     """Return the chart of the singular values of W over the iterations, with the tail in another colour."""
     run, history = live.run, live.run.history
     n_kept = engine_of(run).n_kept
@@ -288,7 +325,7 @@ def spectrum_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
                 "tail, penalised" if is_tail else "not penalised",
                 history.column("t"),
                 _visible(history, column),
-                charts.NEGATIVE if is_tail else charts.INK[theme],
+                charts.NEGATIVE if is_tail else charts.INK[view.theme],
                 dash="dash" if is_tail else "solid",
                 in_legend=number in (0, n_kept),
             )
@@ -322,34 +359,17 @@ def alt_spectrum(live: LiveRun) -> str:
     return f"Singular values of the weights: rank {row['rank']:.0f}, the sum of the tail is {row['tail_sum']:.3g}."
 
 
-def rank(run: Run) -> str:
-    """Return the rank of the weights in words."""
-    row = run.history.last()
-    return f"{row['rank']:.0f} of {len(engine_of(run).singular_values)}" if row else "–"
-
-
-def tail(run: Run) -> str:
-    """Return the sum of the tail of the singular values in words."""
-    row = run.history.last()
-    return f"sum of the tail {row['tail_sum']:.3g}" if row else ""
-
-
 TERM = "term: "
 
 
-def risk_chart_of(live: LiveRun, theme: str, revision: str) -> Chart:
-    """Return the chart of the parts, for a lesson's step."""
-    return Chart("chart-risk", alt_risk(live), encoded(risk_figure(live, theme, revision)))
-
-
-def risk_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
+def risk_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     """Return the chart of the objective's parts, with the risks that the setting estimates from them."""
     history, risks = live.run.history, _risks(live)
     t = history.column("t")
     parts = {name.removeprefix(TERM): history.column(name) for name in history.names if name.startswith(TERM)}
-    lines = [charts.Curve(line.name, t, line.values, color_of(line.role, theme), dash="dash") for line in risks]
+    lines = [charts.Curve(line.name, t, line.values, color_of(line.role, view.theme), dash="dash") for line in risks]
     x_range = (0, live.run.length)
-    return risk_chart(t, parts, lines, theme=theme, note=_note(live), x_range=x_range, revision=revision)
+    return risk_chart(t, parts, lines, theme=view.theme, note=_note(live), x_range=x_range, revision=revision)
 
 
 def _risks(live: LiveRun) -> tuple[Values, ...]:
@@ -371,3 +391,42 @@ def alt_risk(live: LiveRun) -> str:
     row = live.run.history.last()
     said = ", ".join(f"{name.removeprefix(TERM)} {row[name]:.3g}" for name in row if name.startswith(TERM))
     return ". ".join(part for part in (f"{TITLE}: {said or 'no iteration yet'}", _note(live)) if part) + "."
+
+
+# By their names in lessons: the chart in words, and as a figure.
+CHARTS: Mapping[str, Any] = {
+    "objective": (alt_objective, objective_figure),
+    "score": (alt_score, score_figure),
+    "error": (alt_error, error_figure),
+    "spectrum": (alt_spectrum, spectrum_figure),
+    "parts": (alt_risk, risk_figure),
+}
+LOWEST_SCORE = 0.4
+
+
+def chart_of(name: str, live: LiveRun, view: View, revision: str) -> tuple[str, str, charts.Figure]:
+    """Return the key, the words and the figure of a chart; for a lesson's step with the guess, and an axis known before the run."""
+    alt, draw = CHARTS[name]
+    figure: charts.Figure = draw(live, view, revision)
+    if view.scene is not None and name in ("objective", "score", "error"):
+        _set_scene(figure, name, live, view.scene)
+    return f"chart-{name}", alt(live), figure
+
+
+def _set_scene(figure: charts.Figure, name: str, live: LiveRun, scene: Scene) -> None:
+    """Add the guess of a lesson's reader, dashed with open marks, and the range of the values' axis, wide enough for the run."""
+    usual: dict[str, tuple[float, ...]] = {
+        "objective": (0.0, live.run.start_objective()),
+        "score": (LOWEST_SCORE, 1.0),
+    }
+    values = np.concatenate([np.asarray(scene.ends or usual.get(name, ()), dtype=float), _drawn(figure)])
+    if scene.guess:
+        line = {"color": charts.PREDICTED, "dash": "dash", "width": 2.5}
+        marker = {"symbol": "circle-open", "size": 9, "color": charts.PREDICTED}
+        at = {"x": [share * live.run.n_iter for share in SHARES], "y": list(scene.guess)}
+        trace = {"type": "scatter", "mode": "lines+markers", "name": "your guess"}
+        figure["data"].append(trace | at | {"line": line, "marker": marker})
+    if figure["layout"]["yaxis"]["type"] == "linear" and len(values):
+        low, high = float(values.min()), float(values.max())
+        room = 0.05 * (high - low or 1.0)
+        figure["layout"]["yaxis"] |= {"range": [low - room * (low != 0.0), high + room], "showticklabels": True}

@@ -9,23 +9,12 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from pages.charts.figures import Figure
 from pages.charts.live_chart import Chart, encoded
-from pages.live import curves
-from pages.live.curves import (
-    alt_error,
-    alt_objective,
-    alt_score,
-    error_figure,
-    is_multiclass,
-    numbers_of,
-    objective_figure,
-    score_figure,
-    without_axis_title,
-)
+from pages.live.curves import chart_of, engine_of, is_multiclass, numbers_of, without_axis_title
 from pages.live.judgement import said_of, status_of
 from pages.live.looking_back import marked, scrubber_of, seen
 from pages.live.map_view import hand_chart, map_chart, map_state
-from pages.live.scene_chart import scene_chart
 from pages.session.bench import Bench
 from pages.shell.turns import turns
 
@@ -113,7 +102,7 @@ def _charts(bench: Bench) -> Iterator[tuple[str, Chart]]:
         if view.can_edit:
             yield HAND, hand_chart(bench, live.run, map_state(bench, live.run).plane)
     if "error" not in view.hidden and is_multiclass(live.run):
-        yield BELOW, curves.spectrum_chart(live, view.theme, revision)
+        yield BELOW, _chart(chart_of("spectrum", live, view, revision))
 
 
 def _of_a_lesson(bench: Bench, revision: str) -> Iterator[tuple[str, Chart]]:
@@ -121,7 +110,7 @@ def _of_a_lesson(bench: Bench, revision: str) -> Iterator[tuple[str, Chart]]:
     scene = bench.view.scene
     assert scene is not None
     if scene.chart:
-        yield CURVES, scene_chart(bench.present, bench.view, revision)
+        yield CURVES, _chart(chart_of(scene.chart, bench.present, bench.view, revision))
     if scene.has_map:
         yield MAP, map_chart(bench, seen(bench), bench.view)  # of a run that has diverged, the last finite step
         if bench.view.can_edit:
@@ -131,16 +120,20 @@ def _of_a_lesson(bench: Bench, revision: str) -> Iterator[tuple[str, Chart]]:
 def _curves(bench: Bench, revision: str) -> Iterator[tuple[str, Chart]]:
     """Yield the objective, the score and the error of the random features, above one another with one axis of iterations."""
     live, view = bench.present, bench.view
-    made = []
-    if "curves" not in view.hidden:
-        made.append(("chart-objective", alt_objective(live), objective_figure(live, view, revision)))
-        made.append(("chart-score", alt_score(live), score_figure(live, view, revision)))
-    has_error = not is_multiclass(live.run) or curves.engine_of(live.run).twin is not None
-    if has_error and "error" not in view.hidden:
-        made.append(("chart-error", alt_error(live), error_figure(live, view, revision)))
+    has_error = not is_multiclass(live.run) or engine_of(live.run).twin is not None
+    names = [
+        *["objective", "score"] * ("curves" not in view.hidden),
+        *["error"] * (has_error and "error" not in view.hidden),
+    ]
     numbers = numbers_of(seen(bench))
-    for number, (key, alt, figure) in enumerate(made, start=1):
+    for name in names:
+        key, alt, figure = chart_of(name, live, view, revision)
         figure["layout"]["meta"]["values"] = numbers[key]
-        if number < len(made):
+        if name != names[-1]:
             without_axis_title(figure)
-        yield CURVES, Chart(key, alt, encoded(marked(figure, bench)))
+        yield CURVES, _chart((key, alt, marked(figure, bench)))
+
+
+def _chart(made: tuple[str, str, Figure]) -> Chart:
+    key, alt, figure = made
+    return Chart(key, alt, encoded(figure))

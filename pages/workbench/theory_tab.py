@@ -20,7 +20,7 @@ from dsgcore.settings import panels, profile_of
 from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.detail_charts import Sample, confusion_chart, histogram_chart
-from pages.charts.live_chart import live_chart, theme_now
+from pages.charts.live_chart import live_chart
 from pages.charts.run_map import color_of, run_map, surface_on
 from pages.controls.control import Control
 from pages.controls.controls import PICKER, controls_for
@@ -279,7 +279,7 @@ def theory(bench: Bench) -> None:
     if "bound" in live.run.history.names:
         live_chart(bound_figure(live), key="chart-bound", alt=alt_bound(live), height=320)
     if len(live.run.history):
-        figure = risk_figure(live, theme_now(), "terms")
+        figure = risk_figure(live, bench.view, "terms")
         live_chart(figure, key="chart-terms", alt=alt_risk(live), height=320)
 
 
