@@ -37,9 +37,8 @@ from pages.controls.view import FEATURE
 from pages.gallery import data_views as views
 from pages.gallery.gallery import facts, gallery, setting_link
 from pages.gallery.thumbnails import class_colors
-from pages.shell.page_link import link_now, say_in_link
-from pages.shell.plain_text import plain, say_of_link
-from pages.shell.sessions import visit
+from pages.shell.page_link import link_now, read_once, say_in_link
+from pages.shell.plain_text import plain
 from pages.studies.onward import draw_links
 from pages.upload.upload import draw_upload
 
@@ -51,19 +50,14 @@ TITLES = {OWN_TITLE: FILE} | {entry.title: entry.name for entry in DATASETS.valu
 _READ = "_data_file"  # the file for which the options were set
 _CLAMP = "_data_clamp"  # the number of labels to set at the next drawing
 _CLAMPED = "_data_clamped"  # the number that was set in place of another one, and why
-_NOTICES = "_data_notices"  # the visit, and the sentences about its link
 _ANEW = "_data_anew"  # True while the options are still those of another set
 
 
 def page() -> None:
     """Draw the gallery, or the set that the link or the picker names."""
     st.title("Data")
-    link = link_now()
-    link.entry = NAME  # Back leads from a set to all of them
-    if st.session_state.get(_NOTICES, (-1, []))[0] != visit():
-        st.session_state[_NOTICES] = visit(), _refusals(link.given)
-    for notice in st.session_state[_NOTICES][1]:
-        say_of_link(notice)
+    link_now().entry = NAME  # Back leads from a set to all of them
+    read_once(_refusals)
     chosen = st.selectbox(
         "Data set",
         list(TITLES),

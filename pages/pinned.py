@@ -18,10 +18,9 @@ from pages.controls.control import in_link as in_link_of
 from pages.controls.link import unknown_names
 from pages.controls.own_file import entry_of
 from pages.shell.job_panel import watched
-from pages.shell.page_link import given, link_now, say_in_link
-from pages.shell.plain_text import plain, say_of_link
+from pages.shell.page_link import read_once, say_in_link
+from pages.shell.plain_text import plain
 from pages.shell.router import page_of
-from pages.shell.sessions import visit
 from pages.shell.warm_up import is_ready
 from pages.studies.differing import differing, said_difference
 from pages.studies.going import (
@@ -56,8 +55,8 @@ def page() -> None:
     """Draw the pinned runs side by side."""
     st.title("Pinned runs")
     st.page_link("pages/explore.py", label="Back to Explore", icon=":material/grid_on:", width="content")
-    _read_link()
-    known = _known()
+    read_once(_read)
+    known = pins()
     say_in_link(LINK, in_link(known))
     if len(known) < 2:
         st.markdown(
@@ -79,34 +78,27 @@ def page() -> None:
     _draw_runs(known)
 
 
-def _read_link() -> None:
-    """Read the page's link once in a visit; show a sentence for each value and name that is not valid."""
-    noted, link = "_pinned_notices", link_now().given
-    if st.session_state.get(noted, (-1, []))[0] != visit():
-        names = {name: name for name in (OVER.name, SEEDS.name, LINK)}
-        st.session_state[noted] = visit(), [*read_controls([OVER, SEEDS], link), *unknown_names(link, names)]
-    for notice in st.session_state[noted][1]:
-        say_of_link(notice)
+def _read(link: dict[str, str]) -> list[str]:
+    """Set the page's controls to a link's values; return a sentence for each value and name that is not valid."""
+    known = {name: name for name in (OVER.name, SEEDS.name, LINK)}
+    return [*read_controls([OVER, SEEDS], link), *unknown_names(link, known), *_add_linked(link.get(LINK, ""))]
 
 
-def _known() -> dict[str, Spec]:
-    """Return the session's pins, with those of the link first."""
+def _add_linked(asked: str) -> list[str]:
+    """Put a link's runs before the session's pins; return a sentence if it names others."""
+    if not asked:
+        return []
+    try:
+        found, unknown = linked(asked)
+    except StoreError as error:
+        return [str(error)]
     known = pins()
-    asked = given(LINK)
-    if asked and st.session_state.get("_pins_read") != visit():
-        st.session_state["_pins_read"] = visit()
-        try:
-            found, unknown = linked(asked)
-        except StoreError as error:
-            st.error(plain(str(error)))
-            return known
-        known |= found
-        if unknown:
-            names = ", ".join(unknown)
-            say_of_link(
-                f"In the link, runs names runs that are not pinned or no longer valid: {names}. They are left out."
-            )
-    return known
+    known |= found
+    if not unknown:
+        return []
+    return [
+        f"In the link, runs names runs that are not pinned or no longer valid: {', '.join(unknown)}. They are left out."
+    ]
 
 
 def _transport(state: Exploring, known: dict[str, Spec]) -> bool:

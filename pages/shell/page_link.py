@@ -6,11 +6,13 @@ on each page; and it would write the link in the middle of a drawing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import streamlit as st
 
 from pages.shell.browser import OF_THE_FRAME, keep_in_link
+from pages.shell.plain_text import say_of_link
 from pages.shell.sessions import visit
 from pages.shell.warm_up import warm_up
 
@@ -37,6 +39,8 @@ class PageLink:
         Name under which the session is known to the browser.
     entry : str
         Name of the entry whose change is a new entry of the browser's history.
+    notices : list of str or None
+        Sentences about what the link holds that is not valid; None until it is read.
     """
 
     page: str = ""
@@ -47,6 +51,7 @@ class PageLink:
     keys: set[str] = field(default_factory=set)
     owner: str = ""
     entry: str = ""
+    notices: list[str] | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -73,6 +78,15 @@ def begin_link(page: str) -> None:
 def given(name: str) -> str:
     """Return the text that the link had for a name when the page was opened; empty without one."""
     return link_now().given.get(name, "")
+
+
+def read_once(read: Callable[[dict[str, str]], list[str]]) -> None:
+    """Read the page's link once in a visit; show each sentence that `read` returns, about a value that is not valid."""
+    link = link_now()
+    if link.notices is None:
+        link.notices = read(link.given)
+    for notice in link.notices:
+        say_of_link(notice)
 
 
 def left(page: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -17,9 +17,8 @@ from pages.controls.controls import ALSO, PICKER, data_picker, what_differs
 from pages.controls.hand import EDITS, Hand, edits_in, edits_to_text
 from pages.controls.link import CHANGES, FILE_ENTRY, changes_to_text
 from pages.controls.own_file import entry_of, file_in_link, store
-from pages.shell.page_link import given, say_in_link
+from pages.shell.page_link import PageLink, link_now, say_in_link
 from pages.shell.plain_text import say_of_link
-from pages.shell.sessions import visit
 
 
 def link_to_run(spec: Spec) -> dict[str, str]:
@@ -82,11 +81,9 @@ def _value(spec: Spec, problem: type[Setting], name: str, control: Control) -> A
 class _Brought:
     """The edits of one visit's link, the seed of their data, and the sentence if they cannot be used."""
 
-    visit: int
-    text: str
-    seed_text: str
+    link: PageLink
+    hand: Hand
     seed: int = SEED.default
-    hand: Hand = field(default_factory=Hand)
     notice: str = ""
     is_checked: bool = False
 
@@ -117,19 +114,18 @@ def _brought() -> _Brought:
     """Return the edits of this visit's link."""
     noted = "_brought_edits"
     known: _Brought | None = st.session_state.get(noted)
-    if known is None or known.visit != visit():
-        known = st.session_state[noted] = _Brought(visit(), given(EDITS), given(SEED.name) or str(SEED.default))
-        _read(known)
+    if known is None or known.link is not link_now():
+        known = st.session_state[noted] = _read(link_now())
     return known
 
 
-def _read(brought: _Brought) -> None:
+def _read(link: PageLink) -> _Brought:
     try:
-        brought.hand.made = edits_in(brought.text)
-        known = number(brought.seed_text, SEED)
-        brought.seed = SEED.check(brought.seed_text if known is None else known)
+        text = link.given.get(SEED.name) or str(SEED.default)
+        seed = number(text, SEED)
+        return _Brought(link, Hand(edits_in(link.given.get(EDITS, ""))), SEED.check(text if seed is None else seed))
     except BAD_INPUT as error:
-        _leave_out(brought, str(error))
+        return _Brought(link, Hand(), notice=f"In the link, {error}; all edits are left out.")
 
 
 def _checked(brought: _Brought, spec: Spec) -> Spec:
@@ -138,10 +134,6 @@ def _checked(brought: _Brought, spec: Spec) -> Spec:
     try:
         load_split(spec, files=store())
     except BAD_INPUT as error:
-        _leave_out(brought, str(error))
+        brought.hand, brought.notice = Hand(), f"In the link, {error}; all edits are left out."
         return replace(spec, data=replace(spec.data, edits=()))
     return spec
-
-
-def _leave_out(brought: _Brought, why: str) -> None:
-    brought.hand, brought.notice = Hand(), f"In the link, {why}; all edits are left out."

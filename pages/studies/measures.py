@@ -7,8 +7,8 @@ import streamlit as st
 from dsgcore.studies import MEASURES, Results, time_to, usual_target
 from pages.controls.control import in_link
 from pages.studies.asking import TARGET
-from pages.studies.beginning import pick
 from pages.studies.going import Exploring, store_of
+from pages.studies.question import pick
 
 MEASURE = "x_measure"
 SCORE, TIME = "score", "time"

@@ -18,7 +18,6 @@ from pages.charts.figures import Figure
 from pages.charts.live_chart import clicked, live_chart
 from pages.shell.router import page_of
 from pages.studies import study_charts as charts
-from pages.studies.beginning import pick
 from pages.studies.differing import said_difference
 from pages.studies.going import Exploring, draw_download
 from pages.studies.importance_view import draw_contour, draw_importance
@@ -26,6 +25,7 @@ from pages.studies.links import link_to_run
 from pages.studies.measures import TIME, choose_measure, choose_target, name_of, results_of, unit_of
 from pages.studies.parallel_chart import parallel
 from pages.studies.pins import draw_pin
+from pages.studies.question import pick
 from pages.studies.study_charts import AxisView, axis_of, has_limit, short_number
 
 VIEW, BEST_SHARE = "x_view", "x_best"

@@ -3,7 +3,7 @@ of seeds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.core.parameters import Choice, Integer
-from dsgcore.experiments import SETTINGS, Setting, Spec, breaches, broken_by, kept_to
+from dsgcore.experiments import SETTINGS, Spec, breaches, broken_by, kept_to
 from dsgcore.settings import Breach, profile_of
 from dsgcore.studies import Study, StudyError, Trajectories
 from pages.controls.control import Control, count, draw
-from pages.studies.asking import draw_axis
-from pages.studies.beginning import NOTHING, Beginning
 from pages.studies.links import with_linked_edits
+from pages.studies.question import NOTHING, Question
 
 PREFIX = "v_"
 MOST_SEEDS, USUAL_SEEDS, USUAL_VALUES, MOST_CASES = 30, 8, 5, 24
@@ -30,7 +29,7 @@ SEEDS = Control(PREFIX + _SEEDS.name, "", _SEEDS)
 STEPS, BY, QUANTITY, OVER = (PREFIX + name for name in _VIEWS)
 # Settings whose theorem is about the trajectory of stochastic functional gradients.
 WITH_A_WAY = tuple(name for name, setting in SETTINGS.items() if setting.engine == "stochastic")
-BEGINNING = Beginning(PREFIX, (_SEEDS,), WITH_A_WAY, views=_VIEWS)
+QUESTION = Question(PREFIX, (_SEEDS,), WITH_A_WAY, views=_VIEWS)
 KEPT, ASKED, EACH = "as the theorem says", "as chosen at the side", "each assumption broken in turn"
 BROKEN = "broken: {}"
 # Parameters that can vary, by the names of axes, with the default ends as factors of the usual value.
@@ -72,47 +71,31 @@ class AskedTrajectories:
 
 
 def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedTrajectories | None:
-    """Draw the setting, the data and all other values in the sidebar, and the question at `main`.
+    """Draw the setting, the data and all other values in the sidebar, and at `main` the assumptions, what varies and the seeds.
 
     Return None if the reader must still choose a file. Raise `SpecError` if a value does not fit.
     """
-    found = BEGINNING.question(main, upload, _question, lambda problem: profile_of(problem).theorem.shown_with)
-    if found is None:
+    begun = QUESTION.begin(upload, lambda problem: profile_of(problem).theorem.shown_with)
+    varied = {name: begun.offered[name.partition(".")[2]] for name in REACHES}
+    # By default the run's length varies, if the theorem's rates are about it.
+    of_length = any(rate.of == "T" for rate in profile_of(begun.problem).theorem.rates.values())
+    vary = QUESTION.varied(begun.problem, varied, ("solver.n_iter",) if of_length else ())
+    QUESTION.usual(vary)
+    with main:
+        steps, axis, seeds = st.columns([4, 3, 1], gap="small", vertical_alignment="bottom")
+    with axis:
+        name = str(draw(vary, is_plain=True))
+        said = [QUESTION.axis(name, varied[name], reach=REACHES[name], usual=USUAL_VALUES)] if name != NOTHING else []
+    spec = QUESTION.spec(begun, {name.partition(".")[2]})
+    if spec is None:
         return None
-    spec, (steps, seeds, name, control, said) = found
     with main:
         spec = with_linked_edits(spec)
     with steps:
         groups = _groups(spec)
     with seeds:
         n = count(SEEDS, help=_SEEDS.sentence)
-    return AskedTrajectories(tuple(_cases(groups, said)), int(n), name, control)
-
-
-# The places of the widgets that need the spec, the varied parameter's name and control, and its axis.
-_Answer = tuple[DeltaGenerator, DeltaGenerator, str, Control | None, list[dict[str, Any]]]
-
-
-def _question(problem: type[Setting], offered: Mapping[str, Control]) -> tuple[_Answer, set[str]]:
-    """Draw the varied parameter; return it, and the name of its control."""
-    varied = {name: offered[name.partition(".")[2]] for name in REACHES}
-    steps, axis, seeds = st.columns([4, 3, 1], gap="small", vertical_alignment="bottom")
-    with axis:
-        name = _axis_name(problem, varied)
-    said = [_axis(name, varied[name])] if name != NOTHING else []
-    return (steps, seeds, name, varied.get(name), said), {name.partition(".")[2]}
-
-
-def _axis_name(problem: type[Setting], varied: Mapping[str, Control]) -> str:
-    """Draw the choice of the varied parameter: by default the run's length, if the theorem's rates are about it."""
-    of_length = any(rate.of == "T" for rate in profile_of(problem).theorem.rates.values())
-    vary = BEGINNING.varied(problem, varied, ("solver.n_iter",) if of_length else ())
-    BEGINNING.usual(vary)
-    return str(draw(vary, is_plain=True))
-
-
-def _axis(name: str, control: Control) -> dict[str, Any]:
-    return draw_axis(name, control, BEGINNING, reach=REACHES[name], usual=USUAL_VALUES)
+    return AskedTrajectories(tuple(_cases(groups, said)), n, name, varied.get(name))
 
 
 def _groups(spec: Spec) -> list[Case]:

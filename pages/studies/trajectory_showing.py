@@ -21,7 +21,7 @@ from dsgcore.studies.results import EVALUATIONS, ITERATIONS
 from pages.charts import words
 from pages.charts.live_chart import live_chart
 from pages.shell.plain_text import plain
-from pages.studies.beginning import pick
+from pages.studies.question import pick
 from pages.studies.study_charts import short_number
 from pages.studies.trajectory_asking import ALL, OVER, QUANTITY, AskedTrajectories, Case
 from pages.studies.trajectory_charts import Promise, WayLine, ends_figure, looks, ways_figure
