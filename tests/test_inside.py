@@ -19,7 +19,6 @@ from dsgcore.explained import example, single_waves
 from dsgcore.kernels import block_frequencies
 from dsgcore.solver.exact import DiagnosticsError
 from pages.charts.detail_charts import risk_chart
-from pages.explained.component import Place, read_place
 from pages.explained.screens import SCREENS
 
 KERNELS = [{"name": "gaussian"}, {"name": "orthogonal_gaussian"}, {"name": "laplacian"}, {"name": "dot_product"}]
@@ -344,33 +343,32 @@ def test_a_screen_has_few_words_one_slider_and_a_frame_for_each_stop(number):
     assert all(len(sentence.split()) <= 25 for sentence in screen["text"].split(". "))
     n_frames = len(screen["stops"]) * 4 ** bool(screen["switches"])
     for panel in screen["panels"]:
-        if panel["kind"] == "chart":
-            assert len(panel["moving"]) == n_frames
-        else:
-            sent = base64.b64decode(panel["field"] or panel["values"])
-            assert len(sent) % n_frames == 0
-            assert len(panel["picked"]) in (0, len(screen["stops"]))
-    assert len(json.dumps(screen)) < 200_000, "bytes"
+        assert len(panel["frames"]) == n_frames
+        assert {len(frame) for frame in panel["frames"]} == {len(panel["figure"]["data"])}
+    assert len(json.dumps(screen)) < 250_000, "bytes"
 
 
 def test_the_map_has_the_values_that_the_core_computes():
-    panel = SCREENS[0]().plain()["panels"][0]
-    sent = np.frombuffer(base64.b64decode(panel["field"]), np.int8).reshape(24, -1) / 127
+    (panel,) = SCREENS[0]("light").plain()["panels"]
+    packed = [base64.b64decode(frame[0]["z"]["packed"]) for frame in panel["frames"]]
+    sent = np.array([np.frombuffer(one, np.int8) for one in packed]) / 127
     np.testing.assert_allclose(sent, np.clip(single_waves(example(), 24), -1, 1), atol=0.02)
 
 
-@each("given, place", [({}, Place()), ({"screen": "5", "at": "9", "off": "points"}, Place(5, 9, 2))])
+@each("given, place", [({}, (1, 0, 3)), ({"screen": "5", "at": "9", "off": "points"}, (5, 9, 2))])
 def test_a_link_names_the_place(given, place):
-    assert read_place(given, 5) == (place, [])
+    around, _ = drawn(checked(open_page("how_it_works", **given)))
+    assert around["place"] == dict(zip(("screen", "at", "on"), place, strict=True))
 
 
 @each("given", [{"screen": "6"}, {"screen": "-1"}, {"screen": "1e9"}, {"at": "100"}, {"at": "²"}, {"off": "<b>"}])
 def test_an_invalid_link_gets_one_sentence_and_the_usual_place(given):
-    place, sentences = read_place(given, 5)
-    assert place in (Place(), Place(at=0))
+    app = open_page("how_it_works", **given)
+    around, _ = drawn(app)
+    assert around["place"] == {"screen": 1, "at": 0, "on": 3}
     (name,) = given
-    assert len(sentences) == 1
-    assert sentences[0].startswith(f"In the link, {name} must be ")
+    (sentence,) = said(app)
+    assert sentence.startswith(f"In the link, {name} must be ")
 
 
 def test_the_page_shows_that_sentence():

@@ -1,4 +1,4 @@
-"""The five screens of "How it works": their words, and a frame from dsgcore for each stop of their slider."""
+"""The five screens of "How it works": their words, and charts with a frame from dsgcore for each stop of their slider."""
 
 from __future__ import annotations
 
@@ -24,24 +24,30 @@ from dsgcore.explained import (
     sums_of_waves,
     sums_on_a_line,
 )
+from dsgcore.explained.example import GRID
 from dsgcore.settings.panels import Mark
+from pages.charts import figures as charts
 from pages.charts.figures import four_digits
 
 Panel = dict[str, Any]
-# Values are sent as whole numbers between these ends, one byte each.
-LARGEST = 127
-KINDS = {0: "negative", 1: "positive"}
+LARGEST = 127  # values are sent as whole numbers up to this size, one byte each
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of a chart, with ticks from its low to its high end."""
+    """An axis of a chart."""
 
     title: str
     low: float
     high: float
-    ticks: tuple[float, ...]
     log: bool = False
+
+    def plain(self) -> dict[str, Any]:
+        """Return the axis for the chart's layout."""
+        ends = (np.log10([self.low, self.high]) if self.log else np.array([self.low, self.high])).tolist()
+        ticks = {"tickvals": None, "dtick": "D2" if self.log and self.high < 1000 * self.low else None}
+        ticks |= {"ticktext": None, "nticks": 5, "tickangle": 0, "showticklabels": True}
+        return {"type": "log" if self.log else "linear", "range": ends, **ticks}
 
 
 @dataclass(frozen=True)
@@ -53,29 +59,44 @@ class Curve:
     style: str = "strong"  # strong, faint, ink, guide (dashed) or dots
     name: str = ""
 
-    def plain(self) -> dict[str, Any]:
-        """Return the curve as plain data, with gaps for values that are not finite."""
-        x, y = (four_digits(np.asarray(values, dtype=float)) for values in (self.x, self.y))
-        return {"x": x, "y": y, "style": self.style, "name": self.name}
+    def line(self, theme: str) -> charts.Curve:
+        """Return the curve in its style."""
+        color, width, dash = {
+            "strong": (charts.POSITIVE, 2.5, "solid"),
+            "dots": (charts.POSITIVE, 2.0, "solid"),
+            "faint": (charts.UNLABELED, 1.0, "solid"),
+            "ink": (charts.INK[theme], 1.5, "solid"),
+            "guide": (charts.EXACT, 2.0, "dash"),
+        }[self.style]
+        x, y = np.asarray(self.x, dtype=float), np.asarray(self.y, dtype=float)
+        return charts.Curve(self.name, x, y, color, dash, width, in_legend=bool(self.name))
 
 
-def chart(title: str, x: Axis, y: Axis, moving: Sequence[Sequence[Curve]], still: Sequence[Curve] = ()) -> Panel:
+def chart(
+    title: str, x: Axis, y: Axis, moving: Sequence[Sequence[Curve]], still: Sequence[Curve] = (), *, theme: str
+) -> Panel:
     """Return a chart: curves that stay, and curves for each frame."""
-    frames = [[curve.plain() for curve in curves] for curves in moving]
-    return {
-        "kind": "chart",
-        "title": title,
-        "x": vars(x),
-        "y": vars(y),
-        "still": [c.plain() for c in still],
-        "moving": frames,
-    }
+
+    def drawn(curves: Sequence[Curve]) -> charts.Figure:
+        lines = [curve.line(theme) for curve in curves]
+        return charts.line_chart(lines, title=title, x_title=x.title, is_log_x=x.log, is_log_y=y.log)
+
+    shown = [*still, *moving[0]]
+    figure = drawn(shown)
+    figure["layout"]["xaxis"] |= x.plain()
+    figure["layout"]["yaxis"] |= y.plain() | {"title": {"text": y.title}}
+    for trace, curve in zip(figure["data"], shown, strict=True):
+        if curve.style == "dots":
+            trace |= {"mode": "markers", "marker": {"color": charts.POSITIVE, "size": 9}}
+    frames = [[{"x": trace["x"], "y": trace["y"]} for trace in drawn(curves)["data"]] for curves in moving]
+    return {"figure": figure, "frames": [[*[{}] * len(still), *frame] for frame in frames]}
 
 
 def map_of(
     title: str,
     shown: Example,
     *,
+    theme: str,
     field: ArrayLike | None = None,
     values: ArrayLike | None = None,
     reach: float | None = None,
@@ -85,31 +106,63 @@ def map_of(
     """Return a map of the training points.
 
     `field` (frames, GRID^2) is drawn below them. `values` (frames, n) colour them, up to the size `reach`. `picked` holds
-    the highlighted rows of each stop, and `cross` a marked place.
+    the rows with a ring of each stop, and `cross` a marked place.
     """
     plane, split = shown.plane, shown.split
-    places = (plane.project(split.X_train) - plane.low) / (plane.high - plane.low)
-    marks = [
-        [*xy, KINDS.get(y, "unlabeled")] for xy, y in zip(four_digits(places), split.y_train.tolist(), strict=True)
-    ]
-    at = None if cross is None else four_digits((plane.project(cross)[0] - plane.low) / (plane.high - plane.low))
-    return {
-        "kind": "map",
-        "title": title,
-        "marks": marks,
-        "cross": at,
-        "picked": [np.unique(rows).tolist() for rows in picked],
-        "field": None if field is None else packed(field),
-        "values": None if values is None else packed(values, reach),
-    }
+    xy, across, up = plane.project(split.X_train), *zip(plane.low.tolist(), plane.high.tolist(), strict=True)
+    traces, frames = list[dict[str, Any]](), list[Sequence[dict[str, Any]]]()
+    if field is not None:
+        size = charts.Surface(
+            np.zeros((GRID, GRID)), plane.low[0], plane.spacing(GRID)[0], plane.low[1], plane.spacing(GRID)[1]
+        )
+        traces.append(
+            charts.heat(size, 0.0, theme, reach=1.0) | {"showscale": False, "hoverinfo": "skip", "opacity": 0.75}
+        )
+        frames.append([{"z": one} for one in packed(field, width=GRID)])
+    if values is not None:
+        dots = charts.scatter(charts.PointSet("", xy, charts.UNLABELED, "circle"), theme)
+        scale = {"colorscale": charts.DIVERGING[theme], "cmin": -1.0, "cmax": 1.0}
+        traces.append(dots | {"showlegend": False})
+        frames.append([{"marker": {**dots["marker"], **scale, "color": one}} for one in packed(values, reach)])
+    else:
+        kinds = (
+            ("unlabeled", "circle-open", charts.UNLABELED),
+            ("negative", "triangle-up", charts.NEGATIVE),
+            ("positive", "circle", charts.POSITIVE),
+        )
+        traces += [
+            charts.scatter(charts.PointSet(name, xy[split.y_train == y], color, symbol, size=6), theme)
+            for y, (name, symbol, color) in enumerate(kinds, start=-1)
+        ]
+        frames += [[]] * len(kinds)
+    if picked:
+        traces.append(
+            charts.scatter(charts.PointSet("mini-batch", xy[:0], charts.INK[theme], "circle-open", size=13), theme)
+        )
+        frames.append(
+            [{"x": four_digits(xy[rows, 0]), "y": four_digits(xy[rows, 1])} for rows in map(np.unique, picked)]
+        )
+    if cross is not None:
+        at = charts.PointSet("", plane.project(cross), charts.INK[theme], "cross-thin-open", size=14)
+        traces.append(charts.scatter(at, theme) | {"showlegend": False})
+        frames.append([])
+    figure = charts.map_figure(traces, title=title, axes=("", ""), revision=title, frame=(across, up))
+    figure["layout"]["margin"] = dict.fromkeys("lrtb", 6)
+    for name in ("xaxis", "yaxis"):
+        figure["layout"][name] |= {"showticklabels": False, "ticks": "", "automargin": False}
+    n = max(map(len, frames))
+    return {"figure": figure, "frames": [[one[i] if one else {} for one in frames] for i in range(n)]}
 
 
-def packed(values: ArrayLike, reach: float | None = None) -> str:
-    """Return values as signed bytes in base 64, as shares of `reach`, by default of their sizes' 99.5 % quantile."""
+def packed(values: ArrayLike, reach: float | None = None, *, width: int = 0) -> list[dict[str, Any]]:
+    """Return the values of each frame as signed bytes in base 64: shares of `reach`, by default of their sizes' 99.5 % quantile.
+
+    The browser makes numbers of them, in rows of a `width`, or in one list without it.
+    """
     values = np.asarray(values, dtype=float)
     reach = reach or float(np.quantile(np.abs(values), 0.995)) or 1.0
     whole = np.clip(np.rint(values / reach * LARGEST), -LARGEST, LARGEST).astype(np.int8)
-    return base64.b64encode(whole.tobytes()).decode()
+    return [{"packed": base64.b64encode(frame.tobytes()).decode(), "width": width} for frame in whole]
 
 
 N_WAVES, N_STEPS = 24, 24
@@ -154,10 +207,10 @@ class Screen:
         return asdict(self)
 
 
-def one_wave() -> Screen:
+def one_wave(theme: str) -> Screen:
     """Return the screen of single random waves."""
     shown = example()
-    waves = map_of("One wave", shown, field=single_waves(shown, N_WAVES))
+    waves = map_of("One wave", shown, theme=theme, field=single_waves(shown, N_WAVES))
     return Screen(
         "A random wave",
         "The methods here build their answer from waves like this one. The direction and the length of a wave are random. "
@@ -168,7 +221,7 @@ def one_wave() -> Screen:
     )
 
 
-def many_waves() -> Screen:
+def many_waves(theme: str) -> Screen:
     """Return the screen of waves that add up to the kernel."""
     shown = example()
     sums = list(sums_of_waves(shown, NUMBERS))
@@ -184,29 +237,31 @@ def many_waves() -> Screen:
         "Waves",
         [f"m = {s.n} {'wave' if s.n == 1 else 'waves'}, error {s.error:.2f}" for s in sums],
         [
-            map_of("Mean of the waves", shown, field=[s.values for s in sums], cross=shown.centre),
+            map_of("Mean of the waves", shown, theme=theme, field=[s.values for s in sums], cross=shown.centre),
             chart(
                 "Cut through the cross",
-                Axis("distance from the cross", -0.5, 0.5, (-0.5, 0.0, 0.5)),
-                Axis("", -1.0, 1.0, (-1.0, 0.0, 1.0)),
+                Axis("distance from the cross", -0.5, 0.5),
+                Axis("", -1.0, 1.0),
                 [[Curve(away, cut, name="mean of the waves")] for cut in cuts],
                 [kernel],
+                theme=theme,
             ),
             chart(
                 "Error",
-                Axis("waves m", 1, 256, (1, 4, 16, 64, 256), log=True),
-                Axis("", 0.02, 1.0, (0.03, 0.1, 0.3, 1.0), log=True),
+                Axis("waves m", 1, 256, log=True),
+                Axis("", 0.02, 1.0, log=True),
                 [
                     [Curve(NUMBERS[: i + 1], [s.error for s in sums[: i + 1]], "dots", "measured")]
                     for i in range(len(sums))
                 ],
                 [expected],
+                theme=theme,
             ),
         ],
     )
 
 
-def one_step() -> Screen:
+def one_step(theme: str) -> Screen:
     """Return the screen of single steps."""
     shown = example(n_iter=N_STEPS, n_features=16, batch_size=6, step_size=0.5, lam=0.01)
     steps = list(first_steps(shown))
@@ -218,13 +273,13 @@ def one_step() -> Screen:
         "Step",
         [f"step {step.t} of {N_STEPS}" for step in steps],
         [
-            map_of("What this step adds", shown, field=[step.added for step in steps], picked=rows),
-            map_of("The sum so far", shown, field=[step.score for step in steps]),
+            map_of("What this step adds", shown, theme=theme, field=[step.added for step in steps], picked=rows),
+            map_of("The sum so far", shown, theme=theme, field=[step.score for step in steps]),
         ],
     )
 
 
-def step_size() -> Screen:
+def step_size(theme: str) -> Screen:
     """Return the screen of the step size."""
     shown = example()
     bowl = bowl_of(shown)
@@ -241,16 +296,18 @@ def step_size() -> Screen:
         [
             chart(
                 f"A bowl of steepness λ + μ = {bowl.steepness:.2f}",
-                Axis("place of the ball", -2.0, 2.0, (-2.0, -1.0, 0.0, 1.0, 2.0)),
-                Axis("height", 0.0, 4.0, ()),
+                Axis("place of the ball", -2.0, 2.0),
+                Axis("height", 0.0, 4.0),
                 [[Curve(ball, ball**2, "faint"), Curve(ball, ball**2, "dots", "the ball")] for ball in balls],
                 [Curve(x, x**2, "ink")],
+                theme=theme,
             ),
             chart(
                 "A run with this step size",
-                Axis("iteration t", 1, RUN_STEPS, (1, 5, 10, 15, RUN_STEPS)),
-                Axis("objective", 0.1, GROWN, (0.1, 1.0, 10.0, GROWN), log=True),
+                Axis("iteration t", 1, RUN_STEPS),
+                Axis("objective", 0.1, GROWN, log=True),
                 [[Curve(np.arange(1, len(run) + 1), run, name="objective")] for run in runs],
+                theme=theme,
             ),
         ],
         start=2,
@@ -258,7 +315,7 @@ def step_size() -> Screen:
     )
 
 
-def two_noises() -> Screen:
+def two_noises(theme: str) -> Screen:
     """Return the screen of the two noises."""
     shown = example(n_iter=300, schedule="theta/t", step_size=1.5, lam=1.0, n_features=4, batch_size=4)
     made = noises(shown, SEEDS)
@@ -275,13 +332,14 @@ def two_noises() -> Screen:
             map_of(
                 "Scores of the points",
                 shown,
+                theme=theme,
                 values=[made.values[key][stop] for key in keys for stop in stops],
                 reach=float(abs(made.optimum).max()),
             ),
             chart(
                 "Squared error",
-                Axis("step t", 1, float(made.t[-1]), (1, 10, 100), log=True),
-                Axis("", 1e-4, 1e2, (1e-4, 1e-2, 1.0, 1e2), log=True),
+                Axis("step t", 1, float(made.t[-1]), log=True),
+                Axis("", 1e-4, 1e2, log=True),
                 [
                     [
                         Curve(made.t, made.errors[key], name="with the chosen noise"),
@@ -291,10 +349,11 @@ def two_noises() -> Screen:
                     for stop in stops
                 ],
                 [*faint, guide],
+                theme=theme,
             ),
         ],
         switches=("few points", "few waves"),
     )
 
 
-SCREENS: tuple[Callable[[], Screen], ...] = (one_wave, many_waves, one_step, step_size, two_noises)
+SCREENS: tuple[Callable[[str], Screen], ...] = (one_wave, many_waves, one_step, step_size, two_noises)

@@ -18,7 +18,7 @@ SCROLLS = """() => {
 # Move the slider to each stop; count those after which the next frame shows another picture.
 DRAG = """async () => {
     const slider = document.querySelector(".how-slider input");
-    const look = () => document.querySelector(".how-panels").outerHTML + document.querySelector("canvas")?.toDataURL();
+    const look = () => document.querySelector(".how-panels").outerHTML;
     let followed = 0, moved = 0;
     for (let stop = Number(slider.min); stop <= Number(slider.max); stop++) {
         if (stop === Number(slider.value)) continue;
@@ -90,7 +90,7 @@ def test_after_the_last_screen_the_first_lesson_follows(open_page):
 
 
 def assert_switches_turn_each_noise_off_and_are_in_the_link(page):
-    curve = page.locator(".how-plot .how-strong")
+    curve = page.locator(".how-panel:last-child .scatterlayer .trace path.js-line").last
     both = curve.get_attribute("d")
     page.get_by_label("few points").uncheck()
     page.wait_for_url("**off=points**")

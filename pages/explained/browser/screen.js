@@ -1,67 +1,77 @@
-// One screen of "How it works": sentences, panels that follow a slider, and the way to the next screen.
-import {createPanel, make} from "./panels.js";
+// One screen of "How it works": sentences, charts that follow a slider, and the way to the next screen.
+import {createChart} from "../../charts/browser/chart.js";
+import {maker} from "../../charts/browser/head.js";
 
 const OFF = ["both", "waves", "points", ""];  // in the link, by the switches that are on: 1 points, 2 waves
+const LARGEST = 127;                          // size of a packed value
 const screens = new WeakMap();                // the component's element -> its screen
+const make = maker("how-");
+
+/** Return the numbers of a text of signed bytes, in rows of a width if there is one. */
+export function unpacked({packed, width}) {
+  const values = Array.from(atob(packed), letter => Number(((letter.charCodeAt(0) << 24 >> 24) / LARGEST).toFixed(3)));
+  return width ? Array.from({length: values.length / width}, (_, row) => values.slice(row * width, (row + 1) * width)) : values;
+}
+
+/** Return a chart's figure at one of its frames, which replaces parts of its traces. */
+export const figureAt = ({figure: {data, layout}, frames}, frame) =>
+  JSON.stringify({data: data.map((trace, i) => ({...trace, ...frames[frame][i]})), layout});
 
 function decoded(bytes) {
-  const [around, screen] = new TextDecoder().decode(bytes).split("\n");
-  return {...JSON.parse(around), screen: JSON.parse(screen), text: screen};
+  const [around, text] = new TextDecoder().decode(bytes).split("\n");
+  return {...JSON.parse(around), screen: JSON.parse(text, (_, value) => value?.packed ? unpacked(value) : value), text};
 }
 
 /** Draw the names of the screen's place: "Back", the number, and "Next", after the last screen "Try a lesson". */
-function createWay(data, turn) {
-  const {place: {screen: number}, n} = data, way = make("nav", "how-way");
-  way.setAttribute("aria-label", "Screens");
+function createWay({place: {screen: number}, n}, turn) {
   const button = (text, to, name) => {
-    const made = make("button", name, text);
-    made.type = "button";
-    made.disabled = to < 1;
-    made.addEventListener("click", () => turn(to));
-    return made;
+    const one = make("button", name, text);
+    one.disabled = to < 1;
+    one.addEventListener("click", () => turn(to));
+    return one;
   };
-  way.append(button("Back", number - 1, ""), make("span", "", `${number} of ${n}`), button(number < n ? "Next" : "Try a lesson", number + 1, "how-next"));
+  const way = make("nav", "way", button("Back", number - 1, "back"), `${number} of ${n}`,
+    button(number < n ? "Next" : "Try a lesson", number + 1, "next"));
+  way.setAttribute("aria-label", "Screens");
   return way;
 }
 
 function createSwitch(text, isOn, change) {
-  const label = make("label", "how-switch"), box = make("input");
+  const box = make("input", "box");
   Object.assign(box, {type: "checkbox", checked: isOn});
   box.addEventListener("change", () => change(box.checked));
-  label.append(box, text);
-  return label;
+  return make("label", "switch", box, text);
 }
 
 function createSlider({drag, stops, mark}, at) {
-  const label = make("label", "how-slider"), slider = make("input"), track = make("span", "how-track");
+  const slider = make("input", "stops"), track = make("span", "track", slider);
   Object.assign(slider, {type: "range", min: 1, max: stops.length, step: 1, value: at});
-  track.append(slider);
   if (mark) {
-    const sign = make("span", "how-mark", "▲ " + mark.name);
+    const sign = make("span", "mark", "▲ " + mark.name);
     sign.style.setProperty("--at", mark.x / (stops.length - 1));
     track.append(sign);
   }
-  label.append(make("span", "", drag), track);
-  return {label, slider};
+  return {label: make("label", "slider", drag, track), slider};
 }
 
 function create(data, turn) {
-  const {screen, place, page} = data, state = {at: place.at || screen.start + 1, on: place.on};
-  state.at = Math.min(state.at, screen.stops.length);
-  const nFrames = screen.stops.length * (screen.switches.length ? 4 : 1);
-  const section = make("section", "how"), panels = make("div", "how-panels"), drag = make("div", "how-drag");
-  const title = make("h2", "", screen.title), said = make("output", "how-said");
+  const {screen, place, page, library, config} = data, n = screen.stops.length;
+  const state = {at: Math.min(place.at || screen.start + 1, n), on: place.on};
+  const panels = make("div", "panels"), title = make("h2", "title", screen.title), said = make("output", "said");
   title.tabIndex = -1;
   panels.dataset.n = screen.panels.length;
-  panels.setAttribute("role", "img");
-  const draws = screen.panels.map(panel => createPanel(panels, panel, nFrames));
+  const charts = screen.panels.map(panel => {
+    const box = make("div", "panel");
+    panels.append(box);
+    return createChart(box, {library, config, isPlain: true, save: panel.figure.layout.title.text});
+  });
   const {label, slider} = createSlider(screen, state.at);
   const draw = () => {
-    const stop = state.at - 1, text = screen.stops[stop];
-    for (const one of draws) one(stop + (screen.switches.length ? state.on * screen.stops.length : 0), stop);
+    const stop = state.at - 1, frame = stop + (screen.switches.length ? state.on * n : 0), text = screen.stops[stop];
+    screen.panels.forEach((panel, i) =>
+      charts[i].show({figure: figureAt(panel, frame), alt: `${panel.figure.layout.title.text}: ${text}`}));
     said.textContent = text;
     slider.setAttribute("aria-valuetext", text);
-    panels.setAttribute("aria-label", `${screen.panels.map(panel => panel.title).join("; ")}: ${text}`);
   };
   const keep = () => window.dsgLab?.keep?.(page, {screen: String(place.screen), at: String(state.at), off: OFF[state.on]});
   slider.addEventListener("input", () => {
@@ -69,25 +79,27 @@ function create(data, turn) {
     draw();
   });
   slider.addEventListener("change", keep);
-  drag.append(label, ...screen.switches.map((name, i) => createSwitch(name, Boolean(state.on & 1 << i), isOn => {
+  const switches = screen.switches.map((name, i) => createSwitch(name, Boolean(state.on & 1 << i), isOn => {
     state.on = isOn ? state.on | 1 << i : state.on & ~(1 << i);
     draw();
     keep();
-  })), said);
-  section.append(title, make("p", "how-text", screen.text), panels, drag, createWay(data, turn));
-  return {section, draw, keep, title, text: data.text};
+  }));
+  const section = make("section", "screen", title, make("p", "text", screen.text), panels,
+    make("div", "drag", label, ...switches, said), createWay(data, turn));
+  return {section, draw, keep, title, text: data.text, end() { for (const chart of charts) chart.remove(); }};
 }
 
 export default function ({data: bytes, parentElement, setTriggerValue}) {
   const data = decoded(bytes), before = screens.get(parentElement);
   if (before?.text === data.text) return;
-  const made = create(data, to => setTriggerValue("turned", to));
-  screens.set(parentElement, made);
+  const now = create(data, to => setTriggerValue("turned", to));
+  screens.set(parentElement, now);
   // Beside it is the component's style.
-  if (before) before.section.replaceWith(made.section);
-  else parentElement.append(made.section);
-  made.draw();
+  if (before) before.section.replaceWith(now.section);
+  else parentElement.append(now.section);
+  before?.end();
+  now.draw();
   if (!before) return;
-  made.keep();
-  made.title.focus();  // so that a screen reader goes on there
+  now.keep();
+  now.title.focus();  // so that a screen reader goes on there
 }
