@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dsgcore.studies import Trajectories, convergences
+from pages.controls.control import draw_download
 from pages.shell.job_panel import watched
 from pages.shell.warm_up import get_ready, is_ready
 from pages.studies import trajectory_showing as showing
@@ -17,7 +18,6 @@ from pages.studies.examples import (
 from pages.studies.going import (
     Exploring,
     draw_and_look,
-    draw_download,
     draw_transport,
     exploring,
     refresh,

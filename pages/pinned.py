@@ -13,8 +13,7 @@ from dsgcore.experiments import Spec
 from dsgcore.studies import Results, SpecList, StoreError, StudyError, curves_of
 from dsgcore.studies.results import BY, EVALUATIONS, ITERATIONS, x_values
 from pages.charts.live_chart import live_chart
-from pages.controls.control import Control, count, read_controls
-from pages.controls.control import in_link as in_link_of
+from pages.controls.control import Control, buttons, count, read_controls
 from pages.controls.link import unknown_names
 from pages.controls.own_file import entry_of
 from pages.shell.job_panel import watched
@@ -109,7 +108,7 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> bool:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="part-pinned"):
         seeds = count(SEEDS, width=120)
         bound = tuple({spec.seed: None for spec in known.values() if not fit_any_seed(spec.data.edits)})
-        in_link_of(OVER, st.segmented_control("Over", BY, default=BY[0], required=True, key=OVER.key))
+        buttons(OVER)
         try:
             look_at(state, SpecList(tuple(known.values()), bound or tuple(range(int(seeds)))))
             refresh(state)

@@ -15,6 +15,7 @@ from dsgcore.data.reading import Recipe
 from dsgcore.experiments.cost import GIGABYTE
 from dsgcore.jobs import Job, shared_queue
 from dsgcore.problems import UNLABELED
+from pages.controls.control import draw_download
 from pages.shell.job_panel import watched
 from pages.shell.plain_text import plain
 
@@ -80,11 +81,5 @@ def _draw(labeled: Labeled) -> None:
     st.dataframe(labeled.table.head(SHOWN), hide_index=True, width="stretch", key="labeled-table")
     st.caption(plain(" ".join(labeled.report.splitlines()[2:])))
     with st.container(horizontal=True):
-        for words, make, file in (
-            ("Labeled rows (CSV)", labeled.to_csv, "labeled.csv"),
-            ("Report (text)", lambda: labeled.report, "report.txt"),
-        ):
-            st.download_button(
-                words, make, file, "text/plain" if file.endswith("txt") else "text/csv", on_click="ignore",
-                icon=":material/download:", key=f"get-{file}",
-            )  # fmt: skip
+        draw_download("Labeled rows (CSV)", "labeled.csv", labeled.to_csv)
+        draw_download("Report (text)", "report.txt", lambda: labeled.report)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
@@ -18,6 +17,7 @@ from dsgcore.experiments.cost import GIGABYTE
 from dsgcore.jobs import shared_queue
 from dsgcore.settings import profile_of
 from pages.comparing.label_rows import label_rows
+from pages.controls.control import draw_download
 from pages.gallery.gallery import setting_link
 from pages.shell.job_panel import watched
 from pages.shell.plain_text import plain
@@ -143,9 +143,5 @@ def _draw(found: Comparison) -> None:
             figure, caption=BANDS, width=760, alt="Learning curves: the score of the methods over the number of labels."
         )
     with st.container(horizontal=True):
-        _download("Report (HTML)", lambda: html_of(found), "comparison.html", "text/html")
-        _download("Table (CSV)", found.to_csv, "comparison.csv", "text/csv")
-
-
-def _download(label: str, make: Callable[[], str], file: str, mime: str) -> None:
-    st.download_button(label, make, file, mime, on_click="ignore", icon=":material/download:", key=f"get-{file}")
+        draw_download("Report (HTML)", "comparison.html", lambda: html_of(found))
+        draw_download("Table (CSV)", "comparison.csv", found.to_csv)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from mimetypes import guess_type
 from typing import Any
 
 import streamlit as st
@@ -161,14 +162,18 @@ def number(text: str, parameter: Real | Integer) -> float | None:
         return None
 
 
-def draw(control: Control, *, label: str = "", is_plain: bool = False, disabled: bool = False) -> Any:
-    """Draw a control and return its value. A plain one has no help."""
+def draw(control: Control, *, label: str = "", is_plain: bool = False, **options: Any) -> Any:
+    """Draw a control and return its value. A plain one has no help; the options are those of its widget."""
     p = control.parameter
     common: dict[str, Any] = {
         "label": label or p.label,
         "key": control.key,
-        "help": None if is_plain else f"{p.sentence} (Symbol: {p.symbol})" if p.symbol else p.sentence,
-        "disabled": disabled,
+        "help": None
+        if is_plain or not p.sentence
+        else f"{p.sentence} (Symbol: {p.symbol})"
+        if p.symbol
+        else p.sentence,
+        **options,
     }
     if control.on_change is not None:
         common["on_change"] = control.on_change
@@ -182,6 +187,13 @@ def draw(control: Control, *, label: str = "", is_plain: bool = False, disabled:
         _keep_between_stops(control)
         value = st.select_slider(options=control.options, value=p.default, format_func=shown, **common)
     return in_link(control, value)
+
+
+def buttons(control: Control, **options: Any) -> Any:
+    """Draw a choice as a row of buttons, and return its value."""
+    p = control.parameter
+    options = {"default": p.default, "format_func": control.say, "help": p.sentence or None, **options}
+    return in_link(control, st.segmented_control(p.label, control.options, required=True, key=control.key, **options))
 
 
 def _draw_choice(control: Control, common: dict[str, Any]) -> Any:
@@ -310,3 +322,9 @@ def count(control: Control, label: str = "", **options: Any) -> int:
     return int(
         in_link(control, st.number_input(label or p.label, p.low, p.high, p.default, key=control.key, **options))
     )
+
+
+def draw_download(label: str, file: str, make: Callable[[], str | bytes]) -> None:
+    """Draw the button that saves a file; `make` returns its content, at the click."""
+    kind, icon = guess_type(file)[0] or "application/octet-stream", ":material/download:"
+    st.download_button(label, make, file, kind, on_click="ignore", icon=icon, key=f"get-{file}")

@@ -66,7 +66,6 @@ def _unpacked(text: str) -> bytes:
 
 
 Edits = tuple[Edit, ...]
-UNDO, REDO, RESET = "undo", "redo", "reset"
 MOST_STATES = 200  # of undo
 MOST_AT_ONCE = 1_000
 

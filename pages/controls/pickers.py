@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -15,7 +14,6 @@ from dsgcore.experiments import SETTINGS, Run, Setting, Spec
 from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import kernel_names
 from dsgcore.settings import profile_of
-from pages.controls import controls
 from pages.controls.control import Control, brief, draw, keep, key_of, without_blank
 from pages.controls.controls import (
     ALSO,
@@ -24,8 +22,8 @@ from pages.controls.controls import (
     data_picker,
     dataset_choice,
     kernel_asked,
+    kernel_controls,
     kernel_widths,
-    usual_kernel,
 )
 from pages.controls.data_parameters import SUITED
 from pages.controls.link import FILE_ENTRY
@@ -143,28 +141,21 @@ def _going_with(problem: type[Setting], dataset: str) -> list[Control]:
     return [control for name, control in offered.items() if name in {*names, *kernel_widths(offered)}]
 
 
-def draw_kernel(problem: type[Setting], dataset: str, take: Callable[[Control], Any] = draw) -> dict[str, Any]:
-    """Draw the picker, a sentence about the kernel, and by `take` its parameters; return their values by name."""
-    kernel, values = usual_kernel(problem), {}
-    offered = controls.kernel_controls(problem, dataset, kernel)
+def offered_controls(problem: type[Setting], dataset: str) -> dict[str, Control]:
+    """Return the controls of a page with the parameters of its kernel, which follow another choice of it."""
+    kernel = kernel_asked(problem)
+    st.session_state[_drawn_key(problem)] = kernel
+    offered = controls_for(problem, dataset, kernel)
     if PICKER in offered:
-        kernel = draw(replace(offered[PICKER], on_change=partial(_use_defaults, problem, dataset)))
-        values[PICKER] = kernel
-        sentence = words_of(kernel).sentence
+        offered[PICKER] = replace(offered[PICKER], on_change=partial(_use_defaults, problem, dataset))
+    return offered
+
+
+def say_kernel(problem: type[Setting]) -> None:
+    """Draw a sentence about the kernel, if there is a choice."""
+    if len(kernel_names(problem)) > 1:
+        sentence = words_of(kernel_asked(problem)).sentence
         st.caption(f"{sentence[0].upper()}{sentence[1:]}")
-    st.session_state[_drawn_key(problem)] = kernel
-    own = _own_controls(problem, dataset, kernel)
-    return values | {control.parameter.name: take(control) for control in own.values()}
-
-
-def keep_kernel(problem: type[Setting], dataset: str, take: Callable[[Control], Any]) -> dict[str, Any]:
-    """Return the values of the picker and of the parameters by name without drawing them; `take` returns a control's value."""
-    offered = controls.kernel_controls(problem, dataset, usual_kernel(problem))
-    values = {PICKER: take(offered[PICKER])} if PICKER in offered else {}
-    kernel = values.get(PICKER, usual_kernel(problem))
-    st.session_state[_drawn_key(problem)] = kernel
-    own = _own_controls(problem, dataset, kernel)
-    return values | {control.parameter.name: take(control) for control in own.values()}
 
 
 @st.cache_resource(show_spinner="Compiling this kernel, once on this machine")
@@ -176,19 +167,13 @@ def make_ready(kernel: str) -> bool:
     return Run(Spec.from_dict(spec)).advance() == 2
 
 
-def _own_controls(problem: type[Setting], dataset: str, kernel: str) -> dict[str, Control]:
-    """Return the controls of a kernel's parameters, by their keys."""
-    offered = controls.kernel_controls(problem, dataset, kernel)
-    return {control.key: control for name, control in offered.items() if name != PICKER}
-
-
 def _use_defaults(problem: type[Setting], dataset: str) -> None:
     """Set the parameters of a newly picked kernel to their defaults, except those that the previous kernel also has."""
-    kernel = controls.kernel_asked(problem)
-    shared = _own_controls(problem, dataset, st.session_state.get(_drawn_key(problem), kernel))
-    for key, control in _own_controls(problem, dataset, kernel).items():
-        if key not in shared:
-            st.session_state[key] = control.parameter.default
+    kernel = kernel_asked(problem)
+    before = kernel_controls(problem, dataset, st.session_state.get(_drawn_key(problem), kernel)).values()
+    for control in kernel_controls(problem, dataset, kernel).values():
+        if control.key not in {own.key for own in before}:
+            st.session_state[control.key] = control.parameter.default
 
 
 def _drawn_key(problem: type[Setting]) -> str:

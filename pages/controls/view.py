@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -10,7 +11,7 @@ from dsgcore.core.parameters import Choice, Flag, Text
 from dsgcore.data.datasets import SEED
 from dsgcore.experiments import Plane, Run, Setting
 from dsgcore.experiments.plane import PRINCIPAL_AXES
-from pages.controls.control import Control, in_link, keep, key_of, refused, shown
+from pages.controls.control import Control, key_of, refused, shown
 from pages.shell.page_link import given
 
 SPEED = Choice("speed", "normal", options=("slow", "normal", "fast", "instant"), label="Speed")
@@ -113,30 +114,6 @@ def viewed(problem: type[Setting], choice: Choice) -> str:
     return str(st.session_state.get(key_of(problem, choice.name)) or choice.default)
 
 
-def draw_choice(problem: type[Setting], choice: Choice, *, has_label: bool = False) -> None:
-    """Draw a choice of the view as a row of buttons."""
-    control = view_control(problem, choice)
-    chosen = st.segmented_control(
-        choice.label,
-        choice.options,
-        default=choice.default,
-        required=True,
-        key=control.key,
-        format_func=name_of,
-        help=choice.sentence or None,
-        label_visibility="visible" if has_label else "collapsed",
-    )
-    in_link(control, chosen)
-
-
-def draw_flag(problem: type[Setting], flag: Flag) -> bool:
-    """Draw a choice of the view that is on or off, and return its value."""
-    control = view_control(problem, flag)
-    return bool(
-        in_link(control, st.toggle(flag.label, value=flag.default, key=control.key, help=flag.sentence or None))
-    )
-
-
 def is_on(problem: type[Setting], flag: Flag) -> bool:
     """Return True if a choice of the view is on; a choice that is not drawn is off."""
     return bool(st.session_state.get(key_of(problem, flag.name), flag.default))
@@ -153,49 +130,34 @@ def seed_control(problem: type[Setting]) -> Control:
 
 
 AXES = ("map_x", "map_y")
-_LABELS = ("Axis across", "Axis up")
 Axes = tuple[int | None, int | None]
 
 
-def axis_controls(problem: type[Setting]) -> list[Control]:
-    """Return the map's axes as controls; which columns there are is known with the data."""
-    axes = zip(AXES, PRINCIPAL_AXES, strict=True)
-    return [Control(key_of(problem, name), "view", Text(name, usual)) for name, usual in axes]
+def axis_controls(problem: type[Setting], columns: Sequence[str] = ()) -> list[Control]:
+    """Return the map's axes as controls. Which columns there are is known with the data; before, they are texts."""
+    made, help_ = [], "A column, or a principal axis: a direction in which the scaled points spread most."
+    for name, label, usual in zip(AXES, ("Axis across", "Axis up"), PRINCIPAL_AXES, strict=True):
+        choice = Choice(name, usual, label=label, sentence=help_, options=(usual, *columns))
+        made.append(Control(key_of(problem, name), "view", choice if columns else Text(name, usual)))
+    return made
 
 
-def draw_axes(run: Run) -> None:
-    """Draw the choice of the map's axes, if the data have more than two coordinates."""
-    for control, label in zip(_axes(run), _LABELS, strict=False):
-        options = (control.usual, *run.split.feature_names)
-        in_link(control, st.selectbox(label, options, key=control.key, help=_HELP))
-
-
-def keep_axes(run: Run) -> None:
-    """Keep the map's axes without drawing the choice."""
-    for control in _axes(run):
-        keep(control)
-
-
-def _axes(run: Run) -> list[Control]:
+def axes_of(run: Run) -> list[Control]:
     """Return the axes that can be chosen: both, if the data have more than two coordinates."""
-    names, axes = run.split.feature_names, axis_controls(type(run.problem))
-    for control in axes:
-        if st.session_state.get(control.key, control.usual) not in (control.usual, *names):
+    controls = axis_controls(type(run.problem), run.split.feature_names)
+    for control in controls:
+        if st.session_state.get(control.key, control.usual) not in control.options:
             del st.session_state[control.key]  # a column of other data
-    return axes if len(names) > 2 else []
-
-
-_HELP = "A column, or a principal axis: a direction in which the scaled points spread most."
+    return controls if len(run.split.feature_names) > 2 else []
 
 
 def refused_axes(run: Run) -> list[str]:
     """Return a sentence for each axis in the link that these data do not have."""
-    names = run.split.feature_names
     return [
         f"In the link, {control.name} must be a column of these data or a principal axis, got {refused(asked)}; "
         "the default is used."
-        for control in axis_controls(type(run.problem))
-        if (asked := given(control.name)) and len(names) > 2 and asked not in (control.usual, *names)
+        for control in axes_of(run)
+        if (asked := given(control.name)) and asked not in control.options
     ]
 
 

@@ -24,7 +24,7 @@ from pages.charts.detail_charts import Sample
 from pages.charts.live_chart import live_chart
 from pages.controls.control import Control, draw, key_of
 from pages.controls.own_file import store
-from pages.controls.view import COLUMNS, FEATURE, draw_flag
+from pages.controls.view import COLUMNS, FEATURE, view_control
 from pages.gallery import data_charts
 from pages.gallery.thumbnails import class_colors
 from pages.shell.plain_text import plain
@@ -165,7 +165,7 @@ def _leaks(split: Split, found: inspect.Leaks) -> None:
 def columns_and_table(spec: Spec, split: Split, theme: str) -> None:
     """Show the columns of a run's data and the table, if the reader has asked for them."""
     problem = type(spec.problem)
-    if not draw_flag(problem, COLUMNS):
+    if not draw(view_control(problem, COLUMNS)):
         return
     try:
         dataset = _dataset_of(spec, split)

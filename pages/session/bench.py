@@ -339,12 +339,6 @@ class Bench:
         return self.is_playing and not self.is_held and self.live is not None and not self.live.is_finished
 
     @property
-    def about(self) -> frozenset[str]:
-        """The names of the controls that the lesson's step uses."""
-        place = self.lesson.place
-        return frozenset() if place is None else frozenset(place.step.controls)
-
-    @property
     def shape(self) -> tuple[int, int] | None:
         """Rows and columns of the run's data."""
         return None if self.live is None else self.live.run.split.shape

@@ -202,12 +202,6 @@ def _status(state: Exploring, of: str) -> None:
             say_status(state, of)
 
 
-def draw_download(label: str, file: str, make: Callable[[], str]) -> None:
-    """Draw the button that saves a file."""
-    mime = "application/json" if file.endswith(".json") else "text/csv"
-    st.download_button(label, make, file, mime, on_click="ignore", icon=":material/download:", key=f"get-{file}")
-
-
 def draw_button(state: Exploring, key: str, label: str = "Start", *, is_primary: bool = True) -> None:
     """Draw the button that starts the missing runs or cancels the job; draw nothing if all runs are done."""
     if state.is_going:

@@ -15,7 +15,18 @@ from dsgcore.experiments import SETTINGS, Setting, Spec, load_split
 from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.control import Control, Several, automatic_of, count, draw, in_link, key_of, read_controls, shown
+from pages.controls.control import (
+    Control,
+    Several,
+    automatic_of,
+    buttons,
+    count,
+    draw,
+    in_link,
+    key_of,
+    read_controls,
+    shown,
+)
 from pages.controls.controls import PICKER, data_picker, read_spec
 from pages.controls.hand import EDITS
 from pages.controls.link import names_of, unknown_names
@@ -31,21 +42,10 @@ MOST_VALUES = 20  # of an axis
 
 def pick(label: str, options: Iterable[str], usual: str, key: str, say: Callable[[str], str] = str, **more: Any) -> str:
     """Draw a choice of how the answer is shown, which the link keeps under the key without the page's prefix."""
-    options = tuple(options)
-    control = Control(key, "", Choice(key.partition("_")[2], usual, options=options))
-    if (asked := st.session_state.get(key, usual)) not in options:  # a link may have the words of the page
-        st.session_state[key] = next((option for option in options if say(option) == asked), usual)
-    chosen = st.segmented_control(
-        label,
-        options,
-        default=usual,
-        required=True,
-        key=key,
-        format_func=say,
-        label_visibility="collapsed",
-        **more,
-    )
-    return str(in_link(control, chosen))
+    choice = Choice(key.partition("_")[2], usual, label=label, options=tuple(options))
+    if (asked := st.session_state.get(key, usual)) not in choice.options:  # a link may have the words of the page
+        st.session_state[key] = next((option for option in choice.options if say(option) == asked), usual)
+    return str(buttons(Control(key, "", choice, say=say), label_visibility="collapsed", **more))
 
 
 def can_be_axis(control: Control) -> bool:

@@ -16,10 +16,11 @@ from dsgcore.studies import Results, csv_of, table_of
 from dsgcore.studies.study import AnyStudy, parameter_of
 from pages.charts.figures import Figure
 from pages.charts.live_chart import clicked, live_chart
+from pages.controls.control import draw_download
 from pages.shell.router import page_of
 from pages.studies import study_charts as charts
 from pages.studies.differing import said_difference
-from pages.studies.going import Exploring, draw_download
+from pages.studies.going import Exploring
 from pages.studies.importance_view import draw_contour, draw_importance
 from pages.studies.links import link_to_run
 from pages.studies.measures import TIME, choose_measure, choose_target, name_of, results_of, unit_of

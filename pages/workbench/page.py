@@ -9,19 +9,16 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
 from pages.charts.live_chart import theme_now
-from pages.controls.control import keep
+from pages.controls.control import buttons, draw, keep
 from pages.controls.view import (
     EDIT,
     GRAPH,
     LOG_OBJECTIVE,
     MISTAKES,
     TRUTH,
+    axes_of,
     choices_of_view,
     divider_choice,
-    draw_axes,
-    draw_choice,
-    draw_flag,
-    keep_axes,
     map_choice,
     refused_axes,
     view_control,
@@ -200,23 +197,21 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
         return
     with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="small"):
         if bench.live is not None and "map" not in bench.hidden:
-            draw_choice(problem, map_choice(problem))
-            draw_flag(problem, EDIT)
+            buttons(view_control(problem, map_choice(problem)), label_visibility="collapsed")
+            draw(view_control(problem, EDIT))
         with st.popover("Show", key="shown", width="content"):
             if bench.live is not None and "map" not in bench.hidden:
-                draw_choice(problem, divider_choice(problem), has_label=True)
+                buttons(view_control(problem, divider_choice(problem)))
                 for flag in (*([GRAPH] if bench.live.run.engine.has_graph else []), TRUTH, MISTAKES):
-                    draw_flag(problem, flag)
-                draw_axes(bench.live.run)
-            if "curves" in bench.hidden:
-                keep(view_control(problem, LOG_OBJECTIVE))
-            else:
-                draw_flag(problem, LOG_OBJECTIVE)
+                    draw(view_control(problem, flag))
+                for axis in axes_of(bench.live.run):
+                    draw(axis)
+            (keep if "curves" in bench.hidden else draw)(view_control(problem, LOG_OBJECTIVE))
 
 
 def keep_view(problem: type[Setting], bench: Bench) -> None:
     """Keep the choices of the view without drawing them."""
     for choice in choices_of_view(problem):
         keep(view_control(problem, choice))
-    if bench.live is not None:
-        keep_axes(bench.live.run)
+    for axis in [] if bench.live is None else axes_of(bench.live.run):
+        keep(axis)

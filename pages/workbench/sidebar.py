@@ -15,9 +15,9 @@ from dsgcore.experiments.run import step_limit
 from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.control import BAD_INPUT, Control, draw, keep, without_blank
-from pages.controls.pickers import draw_dataset, draw_kernel, draw_setting, keep_dataset, keep_kernel
-from pages.controls.view import SLIDER, draw_choice, view_control
+from pages.controls.control import BAD_INPUT, Control, buttons, draw, keep, without_blank
+from pages.controls.pickers import draw_dataset, draw_setting, keep_dataset, offered_controls, say_kernel
+from pages.controls.view import SLIDER, view_control
 from pages.session.bench import Bench
 from pages.shell.plain_text import plain
 from pages.upload.upload import draw_upload
@@ -79,9 +79,7 @@ def spec_without_sidebar(
         is_drawn = control.parameter.name in drawn
         return draw(control, is_plain=True, disabled=is_locked) if is_drawn else keep(control)
 
-    offered = controls.controls_for(problem, dataset)
-    values = {name: take(c) for name, c in offered.items() if c.section != "kernel"}
-    return _checked_spec(problem, values | keep_kernel(problem, dataset, take), dataset)
+    return _checked_spec(problem, {name: take(c) for name, c in offered_controls(problem, dataset).items()}, dataset)
 
 
 def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tuple[Spec | None, Room | None, Room]:
@@ -89,7 +87,7 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tupl
     draw_setting(problem)
     dataset = draw_dataset(problem)
     own_data = draw_upload(problem, own_file_place) if dataset == FILE else None
-    offered = controls.controls_for(problem, dataset)
+    offered = offered_controls(problem, dataset)
     values, take = dict[str, Any](), partial(_with_effect, _without_effect(problem, offered))
     step_place: Room | None = None
     with st.container(key="part-front"):
@@ -98,14 +96,14 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tupl
                 values[name] = take(offered[name])
                 if name == "step_size":
                     step_place = st.empty()
-    rest = {name: c for name, c in offered.items() if name not in values and c.section != "kernel"}
-    with st.expander("More", expanded=not bench.about.isdisjoint(rest), key="more"):
+    rest = {name: c for name, c in offered.items() if name not in values}
+    with st.expander("More", key="more"):
         suggest_place = st.container()
-        draw_choice(problem, SLIDER, has_label=True)
+        buttons(view_control(problem, SLIDER))
         for section, title in SECTIONS.items():
             st.markdown(f"**{title}**")
             if section == "kernel":
-                values |= draw_kernel(problem, dataset, take)
+                say_kernel(problem)
             values |= {name: take(c) for name, c in rest.items() if c.section == section}
         draw_lessons(problem, bench)
     if dataset == FILE and own_data is None:

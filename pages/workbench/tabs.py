@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
 import numpy as np
@@ -15,6 +15,7 @@ from dsgcore.data import CONVERSIONS
 from dsgcore.data.datasets import AS_IS
 from dsgcore.experiments import History, LiveRun, Run, script_with_estimator
 from pages.charts.live_chart import theme_now
+from pages.controls.control import draw_download
 from pages.controls.view import axes_asked
 from pages.gallery import data_views
 from pages.live.looking_back import seen
@@ -133,10 +134,10 @@ def code(bench: Bench) -> None:
     run = bench.present.run
     text = script_with_estimator(run)
     with st.container(horizontal=True):
-        _download("History (CSV)", "history.csv", "text/csv", lambda: _history_csv(run))
-        _download("Spec (JSON)", "spec.json", "application/json", lambda: run.spec.to_json(indent=2))
-        _download("Model (NumPy)", "model.npz", "application/octet-stream", lambda: _model_bytes(run))
-        _download("Script (Python)", "repeat_run.py", "text/x-python", lambda: text)
+        draw_download("History (CSV)", "history.csv", lambda: _history_csv(run))
+        draw_download("Spec (JSON)", "spec.json", lambda: run.spec.to_json(indent=2))
+        draw_download("Model (NumPy)", "model.npz", lambda: _model_bytes(run))
+        draw_download("Script (Python)", "repeat_run.py", lambda: text)
     st.markdown(
         "This script repeats the run with the same data, mini-batches and features, and fits the estimator to them, "
         "so the numbers are the same."
@@ -148,12 +149,6 @@ def code(bench: Bench) -> None:
     )
     draw_frame(st.context.url or "", _framed(link_now().said), key="frame-theme")
     st.caption(f"sha256 of the spec: {run.spec.sha256}")
-
-
-def _download(label: str, file_name: str, mime: str, make: Callable[[], str | bytes]) -> None:
-    st.download_button(
-        label, make, file_name, mime, on_click="ignore", icon=":material/download:", key=f"get-{file_name}"
-    )
 
 
 def _history_csv(run: Run) -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dsgcore.data.datasets import SEED
 from dsgcore.experiments import Setting
-from pages.controls.control import count, in_link, keep, key_of
+from pages.controls.control import count, draw, keep, key_of
 from pages.controls.view import SPEED, seed_control, view_control
 from pages.session.bench import Bench, begin_again, once
 
@@ -30,16 +30,7 @@ def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -
         _button(bench, label, "play", toggle, bench, is_going, icon=icon, shortcut="P", type="primary", **off)
         _button(bench, "Step", "step", _step, bench, icon=":material/skip_next:", shortcut="S", help=_STEP_HELP, **off)
         _button(bench, "Reset", "reset", _reset, bench, icon=":material/replay:", shortcut="0", help=_RESET_HELP, **off)
-        speed = view_control(problem, SPEED)
-        chosen = st.selectbox(
-            SPEED.label,
-            SPEED.options,
-            index=SPEED.options.index(SPEED.default),
-            key=speed.key,
-            label_visibility="collapsed",
-            width=104,
-        )
-        in_link(speed, chosen)
+        draw(view_control(problem, SPEED), label_visibility="collapsed", width=104)
         # without the buttons that count by one
         count(seed_control(problem), help=SEED.sentence, label_visibility="collapsed", width=88)
 
