@@ -14,8 +14,7 @@ from pages.shell.room_key import key_route
 from pages.shell.router import route
 from pages.shell.streamlit_gaps import ignore_pages_folder
 from pages.shell.ticks import TickDoor
-from pages.shell.warm_up import warm_up
-from pages.shell.watch import life
+from pages.shell.warm_up import life, warm_up
 
 # A file of the app, because named icons would be fetched from another server.
 ICON = str(Path(__file__).parent / ".github" / "icon.svg")

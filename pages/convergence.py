@@ -25,7 +25,7 @@ from pages.studies.going import (
 )
 from pages.studies.onward import open_with
 from pages.studies.trajectory_asking import AskedTrajectories, draw_question
-from pages.workbench.opening import run_before
+from pages.workbench.steering import run_before
 
 PLACE = "ways"
 

@@ -35,8 +35,8 @@ from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.controls.own_file import entry_of, store
 from pages.controls.view import FEATURE
 from pages.gallery import data_views as views
+from pages.gallery.data_charts import class_colors
 from pages.gallery.gallery import facts, gallery, setting_link
-from pages.gallery.thumbnails import class_colors
 from pages.shell.page_link import link_now, read_once, say_in_link
 from pages.shell.plain_text import plain
 from pages.studies.onward import draw_links

@@ -10,10 +10,10 @@ from pages.studies import showing
 from pages.studies.asking import draw_question
 from pages.studies.examples import draw_example_study, waits_for_study
 from pages.studies.going import Exploring, draw_and_look, draw_transport, exploring, refresh
-from pages.studies.measures import read_curves, results_of
 from pages.studies.onward import open_with
 from pages.studies.pins import draw_link_to_pins
-from pages.workbench.opening import run_before
+from pages.studies.showing import read_curves, results_of
+from pages.workbench.steering import run_before
 
 
 def page() -> None:

@@ -11,7 +11,7 @@ from dsgcore.experiments.settings import FILE
 from pages.charts.live_chart import theme_now
 from pages.controls.own_file import store
 from pages.controls.view import LABELS_ONLY
-from pages.gallery.method_cards import method_cards
+from pages.gallery.gallery import method_cards
 from pages.session.bench import Bench, Scene, View
 from pages.session.link import first_lesson
 from pages.shell.plain_text import plain
@@ -80,8 +80,7 @@ def _ways_on() -> None:
 
 def _picture() -> None:
     """Draw the run in its map, and start it again if the reader has given a label."""
-    from pages.live.component import draw_charts, draw_head  # here, so that the words appear sooner
-    from pages.live.tick import head_data
+    from pages.live.tick import draw_charts, draw_head, head_data  # here, so that the words appear sooner
     from pages.workbench.page import edit, go_further
     from pages.workbench.steering import follow
 

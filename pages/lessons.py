@@ -12,9 +12,8 @@ from dsgcore.glossary import meaning
 from dsgcore.lessons import Lecture, lessons_of, library
 from dsgcore.settings import GuidedLesson, profile_of
 from pages.controls.controls import dataset_choice
-from pages.gallery.thumbnails import picture_of_data
-from pages.session.lecture import lecture_in, link_to_part
-from pages.session.link import START, link_to_guided
+from pages.gallery.data_charts import picture_of_data
+from pages.session.link import START, lecture_in, link_to_guided, link_to_part
 from pages.shell.addresses import beside_this_page
 from pages.shell.plain_text import plain
 from pages.shell.router import page_of

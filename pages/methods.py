@@ -6,7 +6,7 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
-from pages.gallery.method_cards import method_cards
+from pages.gallery.gallery import method_cards
 from pages.shell.warm_up import is_ready
 
 # What one label says, by the labels that a setting takes.

@@ -127,7 +127,7 @@ def pages_without_a_browser():
     with pytest.MonkeyPatch.context() as patch:
         # The app draws those tabs that have been looked at.
         opened = partial(Bench, opened={"Limits", "Race", "Theory", "Details", "Data", "Code"})
-        patch.setattr("pages.workbench.opening.Bench", opened)
+        patch.setattr("pages.workbench.steering.Bench", opened)
         # One's own file is read here: that takes no time, and test_sandboxed_reading.py tries the page's way.
         patch.setattr("pages.controls.own_file.take_steps_apart", take_steps)
         # Nobody finds what refers to a frozen object: leaks would be missed, and hypothesis warns on Python 3.14.

@@ -20,7 +20,7 @@ from dsgcore.experiments.settings import SETTINGS
 from pages.charts.run_map import decision_heats, run_map
 from pages.controls import controls
 from pages.gallery import data_charts, data_views
-from pages.gallery.thumbnails import class_colors
+from pages.gallery.data_charts import class_colors
 from pages.live import curves, map_view
 from pages.live.curves import is_multiclass
 from pages.session.bench import View

@@ -48,11 +48,11 @@ from dsgcore.solver.task import Plan, Task
 from dsgcore.studies import Pool, Store, Study, StudyRuns, carry_out
 from dsgcore.studies.processes import make_run
 from pages.studies import study_charts as charts
-from pages.studies.parallel_chart import parallel
+from pages.studies.other_views import parallel
 from pages.studies.study_charts import NAME, axis_of
 from pages.workbench import page
-from pages.workbench.four_runs_view import _begin
 from pages.workbench.steering import take
+from pages.workbench.tabs import _begin
 
 # Slopes.
 

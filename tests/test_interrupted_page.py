@@ -8,7 +8,7 @@ from opened_pages import APP, bench_of, left_in_browser, open_page
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
 from pages.race import views as race_views
-from pages.workbench import head, steering, transport
+from pages.workbench import head, sidebar, steering
 
 
 def move_a_slider():
@@ -44,7 +44,7 @@ def test_a_slider_moved_while_a_race_starts_does_not_lose_it(monkeypatch):
 
 @pytest.mark.parametrize(
     ("place", "name", "button"),
-    [(transport, "_reset", "reset"), (head, "_apply", "preset-1")],
+    [(sidebar, "_reset", "reset"), (head, "_apply", "preset-1")],
 )
 def test_a_click_is_not_lost_where_a_slider_moves_while_it_is_answered(monkeypatch, place, name, button):
     answer = getattr(place, name)

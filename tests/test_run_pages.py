@@ -12,7 +12,7 @@ from test_run import small
 from dsgcore.diagnostics import judgement
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
 from pages.live import map_view
-from pages.live.looking_back import look_at, watch_again
+from pages.live.judgement import look_at, watch_again
 from pages.studies.links import link_to_run
 from pages.workbench import page
 

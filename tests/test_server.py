@@ -43,14 +43,13 @@ from pages.room.door import qr_image
 from pages.room.entrance import room_routes
 from pages.session import bench as benches
 from pages.session.bench import Bench, begin, once
-from pages.shell import addresses, admission, streamlit_gaps, watch
-from pages.shell.admission import Door
+from pages.shell import addresses, sharing, streamlit_gaps
+from pages.shell import warm_up as watch
 from pages.shell.front_page import asset_routes, elsewhere, routes
-from pages.shell.memory import Account, Claim
 from pages.shell.room_key import key_route
+from pages.shell.sharing import LONGEST_TURN, Account, Claim, Door, Turns
 from pages.shell.ticks import TickDoor
-from pages.shell.turns import LONGEST_TURN, Turns
-from pages.shell.watch import send_at_once
+from pages.shell.warm_up import send_at_once
 from pages.stage.links import address_of
 
 
@@ -89,8 +88,8 @@ def test_who_is_inside_stays_inside():
 
 def test_who_waits_is_told_so_and_gets_in(monkeypatch):
     answers = iter([2, 2, 1, 0, 0, 0, 0, 0])
-    monkeypatch.setattr(admission, "exists", lambda: True)
-    monkeypatch.setattr(admission, "door", SimpleNamespace(places=5, ask=lambda session: next(answers, 0)))
+    monkeypatch.setattr(sharing, "exists", lambda: True)
+    monkeypatch.setattr(sharing, "door", SimpleNamespace(places=5, ask=lambda session: next(answers, 0)))
     app = AppTest.from_file(APP, default_timeout=60).run()
     assert "All 5 places on this server are taken. You are number 2 in the queue" in app.info[0].value
     app.run()
@@ -506,7 +505,7 @@ def test_while_a_click_is_answered_others_begin_no_turn_for_a_moment_at_most(mon
             order.append("own")
     thread.join(LONG)
     assert order == ["own", "other"]
-    monkeypatch.setattr("pages.shell.turns.LONGEST_PREFERENCE", 0.0)
+    monkeypatch.setattr("pages.shell.sharing.LONGEST_PREFERENCE", 0.0)
     with turns.preference():
         in_thread(take).join(LONG)
         assert order == ["own", "other", "other"]

@@ -26,7 +26,7 @@ from pages.controls.control import Control, draw, key_of
 from pages.controls.own_file import store
 from pages.controls.view import COLUMNS, FEATURE, view_control
 from pages.gallery import data_charts
-from pages.gallery.thumbnails import class_colors
+from pages.gallery.data_charts import class_colors
 from pages.shell.plain_text import plain
 
 HEIGHT = 320

@@ -1,4 +1,4 @@
-"""The gallery: a card for each data set with a picture, its size, and links to the settings."""
+"""Cards: of each data set with a picture, its size and links, and of each method with a moving picture."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import streamlit as st
 
 from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry
 from dsgcore.data.datasets import AS_IS, ONE_REST
-from dsgcore.experiments import SETTINGS
+from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.experiments.settings import FILE
-from dsgcore.settings import profile_of
+from dsgcore.settings import Profile, profile_of
 from pages.controls.controls import data_picker
 from pages.controls.own_file import TITLE as OWN_TITLE
-from pages.gallery.thumbnails import picture_of_data
+from pages.gallery.data_charts import picture_of_data
+from pages.pictures.kept import kept_picture, still
 from pages.shell.router import page_of
 
 COLUMNS = 5
@@ -84,3 +85,22 @@ def _reading(entry: DatasetEntry, labels: str) -> str | None:
     if name == ONE_REST:
         return f"{entry.class_names[0]} against the rest, to begin with."
     return None if name == AS_IS else CONVERSIONS[name]
+
+
+def method_cards(*, has_acronyms: bool) -> None:
+    """Draw a card for each method, with the name of its paper's method if `has_acronyms` is true."""
+    with st.container(key="methods"):
+        for setting in SETTINGS.values():
+            with st.container(key=f"method-{setting.name}"):
+                _method_card(setting, profile_of(setting), has_acronyms=has_acronyms)
+
+
+def _method_card(setting: type[Setting], profile: Profile, *, has_acronyms: bool) -> None:
+    # The picture says nothing that the caption does not. The style sheet shows the still one to readers who want less motion.
+    if picture := kept_picture(setting.name):
+        with st.container(key=f"method-picture-{setting.name}"):
+            for one in (picture, still(picture)):
+                st.image(one.svg, width="stretch", alt=f"{profile.headline}: the map changes while the method learns.")
+    name = profile.full_name if has_acronyms else profile.short
+    # The style sheet makes the link as large as the card.
+    st.page_link(page_of(setting), label=f"**{name}** {profile.card}")

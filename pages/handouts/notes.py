@@ -19,7 +19,7 @@ from dsgcore.rooms.questions import Question, question_in
 from dsgcore.settings import GuidedLesson, LessonStep
 from pages.charts.live_chart import address_of
 from pages.room.entrance import page
-from pages.session.lecture import lecture_in
+from pages.session.link import lecture_in
 from pages.shell.addresses import own_route
 
 _STRONG, _EMPHASIS = re.compile(r"\*\*(.+?)\*\*"), re.compile(r"(?<![\w\\])\*(?=\S)(.+?)(?<=\S)\*(?!\w)")

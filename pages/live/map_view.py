@@ -22,7 +22,7 @@ from pages.charts.run_map import CLASSES, ERROR, LEAD, NO_LINKS, SCORE, colors_o
 from pages.controls.hand import Edits
 from pages.controls.view import LABELS_ONLY, NO_DIVIDER, Axes, plane_of
 from pages.session.bench import SECONDS_BETWEEN_SURFACES, Bench, MapState, View
-from pages.shell.turns import drawing, turns
+from pages.shell.sharing import drawing, turns
 
 KEY = "hand"
 # At most so many points are drawn of each kind while the reader edits them, so that each can be hit.

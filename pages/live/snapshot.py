@@ -12,11 +12,10 @@ from typing import Any
 from pages.charts.figures import Figure
 from pages.charts.live_chart import Chart, encoded
 from pages.live.curves import chart_of, engine_of, is_multiclass, numbers_of, without_axis_title
-from pages.live.judgement import said_of, status_of
-from pages.live.looking_back import marked, scrubber_of, seen
+from pages.live.judgement import marked, said_of, scrubber_of, seen, status_of
 from pages.live.map_view import hand_chart, map_chart, map_state
 from pages.session.bench import Bench
-from pages.shell.turns import turns
+from pages.shell.sharing import turns
 
 MAP, CURVES, BELOW = "map", "curves", "below"  # places of charts
 HAND = "hand"  # the points that the reader can edit, which are no chart

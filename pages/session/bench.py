@@ -42,12 +42,11 @@ from pages.race.race_charts import Finish
 from pages.race.state import finish_of, name_in_link
 from pages.session.lesson_place import Place
 from pages.shell.job_panel import job_panel
-from pages.shell.memory import Claim, account
 from pages.shell.page_link import PageLink
 from pages.shell.plain_text import plain
 from pages.shell.room_key import Ticket
+from pages.shell.sharing import Claim, account, turns
 from pages.shell.ticks import Hold, Ticker
-from pages.shell.turns import turns
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,14 @@
-"""A session's link: a sentence for each invalid value, and the run's entries and iteration besides its controls."""
+"""A session's link: invalid values in sentences, the run's entries besides its controls, and a lecture."""
 
 from __future__ import annotations
 
 import time
 
-from dsgcore.core.parameters import Text
+from dsgcore.core.parameters import Text, read
 from dsgcore.experiments import SETTINGS, Setting
+from dsgcore.lessons import Lecture, lesson_named, library
+from dsgcore.rooms.questions import check_parts
+from dsgcore.settings import GuidedLesson
 from pages.controls.control import Control, key_of, read_controls
 from pages.controls.controls import read_spec
 from pages.controls.hand import EDITS
@@ -95,3 +98,34 @@ def _note_place(bench: Bench) -> None:
         bench.link.at = str(t) if t else ""
     elif t and now - bench.link.at_noted >= SECONDS_BETWEEN_PLACES:
         bench.link.at, bench.link.at_noted = f"{t}{PLAYING}", now
+
+
+LECTURE = "lecture"  # its name in a link
+
+
+def lecture_in(text: str) -> Lecture:
+    """Return the lecture that a link names, or whose parts it holds.
+
+    Raises
+    ------
+    DSGError
+        If there is no such lesson, or a question that a class cannot answer.
+    """
+    lecture = library().lectures.get(text)
+    if lecture is None:
+        parts = [line.strip() for line in text.splitlines() if line.strip()]
+        lecture = read(Lecture, {"title": "Lecture", "parts": parts}, "The lecture")
+    check_parts(lecture)
+    return lecture
+
+
+def number_of(lecture: Lecture, lesson: GuidedLesson) -> int | None:
+    """Return the number of a lesson's part, from 0 on, or None if the lecture has not this lesson."""
+    names = (lesson.name, f"{lesson.setting}/{lesson.name}")
+    return next((number for number, part in enumerate(lecture.parts) if part in names), None)
+
+
+def link_to_part(part: str, text: str) -> tuple[str, dict[str, str]]:
+    """Return the setting of a lecture's lesson, and the query of the link that shows it to a class; `text` is the lecture's."""
+    lesson = lesson_named(part)
+    return lesson.setting, link_to_guided(SETTINGS[lesson.setting], lesson.name) | {"present": "1", LECTURE: text}

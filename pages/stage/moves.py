@@ -22,13 +22,13 @@ from pages.room.lecturer import (
     is_led_elsewhere,
 )
 from pages.session.bench import Bench, once
-from pages.session.lecture import link_to_part, number_of
 from pages.session.lesson_place import Place, Stage
+from pages.session.link import link_to_part, number_of
 from pages.stage.links import to_take_away
 from pages.stage.step import is_exercise
 from pages.workbench.head import given_for, guide
 from pages.workbench.layout import is_presented
-from pages.workbench.transport import roll, toggle
+from pages.workbench.sidebar import roll, toggle
 
 
 def lesson_button(

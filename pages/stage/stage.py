@@ -20,8 +20,7 @@ from dsgcore.settings.lessons import MAP
 from pages.controls.control import keep
 from pages.controls.pickers import open_setting
 from pages.controls.view import SPEED, seed_control, view_control
-from pages.live.component import draw_charts, draw_head
-from pages.live.tick import head_data
+from pages.live.tick import draw_charts, draw_head, head_data
 from pages.room.lecturer import (
     ask_anything,
     is_asked,
@@ -35,16 +34,15 @@ from pages.session.bench import Bench, Scene, view_of
 from pages.session.lesson_place import Place, Stage
 from pages.session.link import begin_place, keep_place
 from pages.shell.browser import keep_room_key
-from pages.shell.turns import drawing
+from pages.shell.sharing import drawing
 from pages.shell.warm_up import is_ready
 from pages.stage.marks import keep_mark
 from pages.stage.moves import is_painted, lesson_button, moves, steps_of_run
 from pages.stage.step import answer, is_exercise, lines_of_answer, text
 from pages.workbench.layout import ANSWER, PARTS, hidden_parts, is_presented
-from pages.workbench.opening import bench_of, hold_of
 from pages.workbench.page import edit, go_further, keep_view, prepare, workbench
 from pages.workbench.sidebar import spec_without_sidebar
-from pages.workbench.steering import follow
+from pages.workbench.steering import bench_of, follow, hold_of
 
 _STYLE = Path(__file__).with_suffix(".css")
 LINE_HEIGHT = 1.4  # in rem

@@ -14,8 +14,8 @@ from pages.controls.own_file import entry_of
 from pages.studies import showing, trajectory_showing
 from pages.studies.differing import values_of
 from pages.studies.going import Exploring, exploring
-from pages.studies.measures import SCORE, TIME
 from pages.studies.question import NOTHING
+from pages.studies.showing import SCORE, TIME
 from pages.studies.trajectory_asking import ALL, AskedTrajectories, Case
 from pages.studies.trajectory_showing import Shown
 

@@ -20,7 +20,6 @@ from pages.controls.control import Control
 from pages.shell.page_link import link_now
 from pages.studies.asking import BEST_FIRST, MOST_POINTS, MOST_SEEDS, POINTS, RANDOM, SEEDS
 from pages.studies.links import at_its_end, data_in_link, edits_entry, said_of
-from pages.studies.measures import SCORE
 from pages.studies.question import (
     MOST_VALUES,
     SETTING,
@@ -30,6 +29,7 @@ from pages.studies.question import (
     number_on_axis,
     values_of_axis,
 )
+from pages.studies.showing import SCORE
 from pages.studies.trajectory_asking import WITH_A_WAY
 
 Link = dict[str, str]

@@ -12,19 +12,18 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from dsgcore.studies import Results, csv_of, table_of
+from dsgcore.studies import MEASURES, Results, csv_of, table_of, time_to, usual_target
 from dsgcore.studies.study import AnyStudy, parameter_of
 from pages.charts.figures import Figure
 from pages.charts.live_chart import clicked, live_chart
-from pages.controls.control import draw_download
+from pages.controls.control import draw_download, in_link
 from pages.shell.router import page_of
 from pages.studies import study_charts as charts
+from pages.studies.asking import TARGET
 from pages.studies.differing import said_difference
-from pages.studies.going import Exploring
-from pages.studies.importance_view import draw_contour, draw_importance
+from pages.studies.going import Exploring, store_of
 from pages.studies.links import link_to_run
-from pages.studies.measures import TIME, choose_measure, choose_target, name_of, results_of, unit_of
-from pages.studies.parallel_chart import parallel
+from pages.studies.other_views import draw_contour, draw_importance, parallel
 from pages.studies.pins import draw_pin
 from pages.studies.question import pick
 from pages.studies.study_charts import AxisView, axis_of, has_limit, short_number
@@ -243,3 +242,87 @@ def _draw_point(state: Exploring, look: Look) -> None:
 
 def _mean(results: Results, place: int) -> str:
     return short_number(results.mean[place]) if results.n[place] else "diverged"
+
+
+MEASURE = "x_measure"
+SCORE, TIME = "score", "time"
+TIME_NAME = "time to score"
+# Seconds that a drawing may read curves before it shows the results so far.
+SECONDS_TO_READ = 0.2
+
+
+def choose_measure(state: Exploring) -> str:
+    """Draw the choice of the measure."""
+    say = {name: words_of(name) for name in (*MEASURES, TIME)} | {SCORE: score_name(state)}
+    return pick("Compare by", say, SCORE, MEASURE, say.__getitem__)
+
+
+def words_of(measure: str) -> str:
+    """Return the name of a measure in the choice; the score has its own name in each setting."""
+    return TIME_NAME if measure == TIME else MEASURES[measure].name
+
+
+def score_name(state: Exploring) -> str:
+    """Return the name of the score in this study."""
+    assert state.made is not None
+    return f"test {state.made.study.spec.problem.score_name}"
+
+
+def name_of(state: Exploring, measure: str) -> str:
+    """Return the name of a measure in this study, on axes and in tables."""
+    if measure == TIME:
+        return f"seconds to {target(state):g}" if target(state) is not None else TIME_NAME
+    return score_name(state) if measure == SCORE else MEASURES[measure].name
+
+
+def unit_of(state: Exploring, measure: str) -> str:
+    """Return the unit of a difference in a measure; a measure without a unit is named itself."""
+    assert state.made is not None
+    if measure in (TIME, "seconds"):
+        return "s"
+    return state.made.study.spec.problem.score_name if measure == SCORE else MEASURES[measure].name
+
+
+def choose_target(state: Exploring) -> None:
+    """Draw the choice of the score to reach."""
+    usual = _usual(state)
+    chosen = st.number_input(
+        f"{score_name(state).capitalize()} to reach",
+        0.0,
+        1.0,
+        None,
+        0.01,
+        key=TARGET.key,
+        format="%.3f",
+        placeholder="auto" if usual is None else f"auto: {usual:g}",
+        help="The default is 0.01 below the mean of the best point.",
+        width=240,
+    )
+    in_link(TARGET, chosen)
+
+
+def _usual(state: Exploring) -> float | None:
+    assert state.made is not None
+    return usual_target(state.made.results(SCORE))
+
+
+def target(state: Exploring) -> float | None:
+    """Return the score to reach, or None if there is no run."""
+    chosen = st.session_state.get(TARGET.key)
+    return _usual(state) if chosen is None else float(chosen)
+
+
+def results_of(state: Exploring, measure: str) -> Results:
+    """Return the results of a measure so far."""
+    assert state.made is not None
+    if measure != TIME:
+        return state.made.results(measure)
+    wanted = target(state)
+    return state.made.results(time_to(1.0 if wanted is None else wanted, state.curves))
+
+
+def read_curves(state: Exploring, measure: str) -> bool:
+    """Read the curves that the measure needs from the finished runs; return True if all are read."""
+    if measure != TIME or state.made is None:
+        return True
+    return state.curves.read(store_of(state, state.made.study.spec), state.made.stored, SECONDS_TO_READ)

@@ -23,26 +23,22 @@ from pages.controls.view import (
     refused_axes,
     view_control,
 )
-from pages.live.component import draw_charts, draw_head, edits_asked
-from pages.live.judgement import judgement_of
-from pages.live.looking_back import seen, settle, show_next
-from pages.live.tick import advance, begin_curve, head_data, is_ticking
+from pages.live.judgement import judgement_of, seen, settle, show_next
+from pages.live.tick import advance, begin_curve, draw_charts, draw_head, edits_asked, head_data, is_ticking
 from pages.session.bench import Bench, Tried, follow_click, go_on, once, sign, try_again, view_of
 from pages.session.link import keep_place
 from pages.shell.job_panel import watched
 from pages.shell.plain_text import plain, say_of_link
-from pages.shell.turns import drawing, turns
+from pages.shell.sharing import drawing, turns
 from pages.shell.warm_up import is_ready
 from pages.workbench import tabs
-from pages.workbench.four_runs_view import four_runs_tab
 from pages.workbench.head import head, say_what_to_do, waits_for_file
 from pages.workbench.layout import enlarge_for_a_class, hidden_parts, lay_out
-from pages.workbench.opening import bench_key, bring_back
-from pages.workbench.sidebar import spec_of_controls, step_limits
-from pages.workbench.steering import follow, take
+from pages.workbench.sidebar import spec_of_controls, step_limits, transport
+from pages.workbench.steering import bench_key, bring_back, follow, take
 from pages.workbench.suggest_view import suggest_button, suggestion
+from pages.workbench.tabs import four_runs_tab
 from pages.workbench.theory_tab import details, theory
-from pages.workbench.transport import transport
 
 LIVE = "Live"
 DETAILS = "Details"  # a box at the end of the tab Theory

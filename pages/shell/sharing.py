@@ -1,0 +1,281 @@
+"""How sessions share the server: turns to compute, a limit on the memory of all runs, and places with a queue."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from weakref import WeakSet
+
+import streamlit as st
+from streamlit.runtime import exists, get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dsgcore.core.threads import pausing
+from dsgcore.experiments import SpecError
+from dsgcore.experiments.cost import GIGABYTE, of_machine
+
+# Longer work waits for another turn if others wait. Turns are equally long, so each session gets a fair share.
+LONGEST_TURN = 0.1
+SECONDS_BETWEEN_LOOKS = 0.05
+# The longest time in which no other turn starts while a click is answered. A page is drawn in less time.
+LONGEST_PREFERENCE = 0.3
+
+
+class Turns:
+    """A number of simultaneous turns, given to those who have waited longest.
+
+    Parameters
+    ----------
+    at_once : int
+        Number of turns at the same time.
+    """
+
+    def __init__(self, at_once: int) -> None:
+        self._free = at_once
+        self._lock = threading.Lock()
+        self._order = count()
+        # Events of those who wait, by priority (False comes first) and arrival; an event is set when its turn comes.
+        self._waiting: dict[tuple[bool, int], threading.Event] = {}
+        # Start times of preferred work, by thread.
+        self._preferred: dict[int, float] = {}
+
+    @contextmanager
+    def preference(self) -> Iterator[None]:
+        """While this thread is in the block, give turns only to it and to urgent work, for a moment at most."""
+        thread = threading.get_ident()
+        with self._lock:
+            self._preferred[thread] = time.monotonic()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._preferred[thread]
+                self._give()
+
+    @property
+    def n_waiting(self) -> int:
+        """Number of callers that wait for a turn."""
+        return len(self._waiting)
+
+    @contextmanager
+    def turn(self, *, is_urgent: bool = False, look: Callable[[], object] = lambda: None) -> Iterator[float]:
+        """Wait for a turn, and have it inside the block; long work in it lets others in between. Yield the seconds of waiting.
+
+        Urgent callers come first. `look` is called now and then while waiting, and may raise to give up.
+        """
+        asked = time.monotonic()
+        self._enter(is_urgent, look)
+        begun = time.monotonic()
+
+        def pause() -> None:
+            nonlocal begun
+            if self._waiting and time.monotonic() - begun >= LONGEST_TURN:
+                self._leave()
+                self._enter()
+                begun = time.monotonic()
+
+        try:
+            with pausing(pause):
+                yield begun - asked
+        finally:
+            self._leave()
+
+    def _enter(self, is_urgent: bool = False, look: Callable[[], object] = lambda: None) -> None:
+        has_come = threading.Event()
+        with self._lock:
+            number = (not (is_urgent or self._is_preferred(threading.get_ident())), next(self._order))
+            self._waiting[number] = has_come
+            self._give()
+        try:
+            while not has_come.wait(SECONDS_BETWEEN_LOOKS):
+                look()
+                with self._lock:
+                    self._give()  # a preference may have expired
+        except BaseException:
+            self._give_up(number)
+            raise
+
+    def _give(self) -> None:
+        """Give the free turns to those who are next, and wake only those."""
+        while self._free and self._waiting:
+            number = min(self._waiting)
+            if number[0] and any(map(self._is_preferred, self._preferred)):
+                return
+            self._free -= 1
+            self._waiting.pop(number).set()
+
+    def _is_preferred(self, thread: int) -> bool:
+        begun = self._preferred.get(thread)
+        return begun is not None and time.monotonic() - begun < LONGEST_PREFERENCE
+
+    def _give_up(self, number: tuple[bool, int]) -> None:
+        with self._lock:
+            if self._waiting.pop(number, None) is None:  # the turn has come meanwhile
+                self._free += 1
+                self._give()
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._free += 1
+            self._give()
+
+
+# One core is left for Python's own work, in one thread at a time, and for the thread that sends.
+turns = Turns(max(1, (os.cpu_count() or 1) - 1))
+# Drawing is Python code, so it uses one core. Several drawings at once would delay the thread that sends them.
+drawing = Turns(1)
+
+
+# Environment variable with the number of gigabytes; without it, the limit is this share of the machine's memory.
+MEMORY_VARIABLE = "DSGLAB_MEMORY"
+SHARE = 0.6
+
+
+class Claim:
+    """The memory of one page's run in bytes; it ends with its session."""
+
+    def __init__(self) -> None:
+        self.memory = 0
+
+
+class Account:
+    """A limit in bytes, and the claims on it.
+
+    Parameters
+    ----------
+    limit : int
+        Bytes.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._lock = threading.Lock()
+        self._claims: WeakSet[Claim] = WeakSet()
+
+    @property
+    def taken(self) -> int:
+        """Bytes of all claims."""
+        return sum(claim.memory for claim in list(self._claims))
+
+    def take(self, claim: Claim, memory: int) -> None:
+        """Set the size of a claim.
+
+        Raises
+        ------
+        SpecError
+            If the other claims leave less than that; the claim then stays unchanged.
+        """
+        with self._lock:
+            left = self.limit - self.taken + claim.memory
+            if memory > left:
+                raise SpecError(
+                    f"this run needs about {_shown(memory)} of memory, but the other runs on this server leave "
+                    f"{_shown(max(left, 0))} of {_shown(self.limit)}. Make the run smaller, or try again later"
+                )
+            claim.memory = memory
+            self._claims.add(claim)
+
+    @contextmanager
+    def taking(self, claim: Claim, memory: int) -> Iterator[None]:
+        """Set the size of a claim for what begins inside the block; if that fails, the claim has its size of before.
+
+        Raises
+        ------
+        SpecError
+            As in `take`.
+        """
+        before = claim.memory
+        self.take(claim, memory)
+        try:
+            yield
+        except BaseException:
+            claim.memory = before
+            raise
+
+
+def _shown(size: int) -> str:
+    return f"{size / GIGABYTE:.3g} GB"
+
+
+def _account() -> Account:
+    try:
+        named = float(os.environ.get(MEMORY_VARIABLE, ""))
+    except ValueError:
+        named = 0.0
+    return Account(round(named * GIGABYTE) if 0 < named < float("inf") else round(SHARE * of_machine()))
+
+
+account = _account()
+
+
+# Name of the environment variable with the number of places.
+PLACES_VARIABLE = "DSGLAB_SESSIONS"
+PLACES = 64
+TICK_SECONDS = 3.0
+
+
+class Door:
+    """A number of places, and a queue of sessions that wait for one.
+
+    Parameters
+    ----------
+    places : int
+    is_there : callable
+        Returns True if a session's browser is still connected.
+    """
+
+    def __init__(self, places: int, is_there: Callable[[str], bool]) -> None:
+        self.places, self._is_there = places, is_there
+        self._lock = threading.Lock()
+        self._inside: dict[str, None] = {}
+        self._queue: dict[str, None] = {}
+
+    def ask(self, session: str) -> int:
+        """Return 0 if the session has or gets a place; otherwise return its position in the queue, from 1."""
+        with self._lock:
+            if session in self._inside:
+                return 0
+            self._queue.setdefault(session)
+            if len(self._inside) >= self.places:
+                self._inside = {name: None for name in self._inside if self._is_there(name)}
+            self._queue = {name: None for name in self._queue if name == session or self._is_there(name)}
+            place = list(self._queue).index(session) + 1
+            if place > self.places - len(self._inside):
+                return place
+            del self._queue[session]
+            self._inside[session] = None
+            return 0
+
+
+def _door() -> Door:
+    named = os.environ.get(PLACES_VARIABLE, "")
+    return Door(
+        int(named) if named.isdigit() and int(named) else PLACES, lambda name: get_instance().is_active_session(name)
+    )
+
+
+door = _door()
+
+
+def is_admitted() -> bool:
+    """Return True if the session may use the pages; otherwise show its position in the queue, and ask again after a while."""
+    context = get_script_run_ctx()
+    if not exists() or context is None or door.ask(context.session_id) == 0:
+        return True
+    st.fragment(_wait, run_every=TICK_SECONDS)(context.session_id)
+    return False
+
+
+def _wait(session: str) -> None:
+    place = door.ask(session)
+    if place == 0:
+        st.rerun()
+    st.title("DSG Lab")
+    st.info(
+        f"All {door.places} places on this server are taken. You are number {place} in the queue; the page opens by itself.",
+        icon=":material/hourglass_top:",
+    )
