@@ -35,33 +35,25 @@ def glossary() -> None:
     )
     say_in_link(SEARCH, wanted or "", SEARCH)
     with st.container(key="glossary-terms"):
-        _topics(wanted or "")
+        # Draw the entries that contain the text, below the titles of their topics.
+        found = {topic.title: [term for term in topic.terms if _contains(term, (wanted or ""))] for topic in TOPICS}
+        for title, terms in found.items():
+            if terms:
+                st.header(title)
+            for term in terms:
+                st.subheader(term.name, anchor=term.anchor)
+                if picture := kept_picture(f"term-{term.anchor}"):
+                    st.image(picture.svg, width=picture.width, alt=picture.alt)
+                st.markdown(f"{term.student}\n\n{term.researcher}")
+        if not any(found.values()):
+            st.info("No entry contains this text. Try a shorter word.")
         _in_python()
-
-
-def _topics(wanted: str) -> None:
-    """Draw the entries that contain the text, below the titles of their topics."""
-    found = {topic.title: [term for term in topic.terms if _contains(term, wanted)] for topic in TOPICS}
-    for title, terms in found.items():
-        if terms:
-            st.header(title)
-        for term in terms:
-            _term(term)
-    if not any(found.values()):
-        st.info("No entry contains this text. Try a shorter word.")
 
 
 def _contains(term: Term, wanted: str) -> bool:
     """Return True if each word of the text occurs in an entry, in upper or lower case."""
     text = " ".join([term.name, *term.drawn_as, term.student, term.researcher]).casefold()
     return all(word in text for word in wanted.casefold().split())
-
-
-def _term(term: Term) -> None:
-    st.subheader(term.name, anchor=term.anchor)
-    if picture := kept_picture(f"term-{term.anchor}"):
-        st.image(picture.svg, width=picture.width, alt=picture.alt)
-    st.markdown(f"{term.student}\n\n{term.researcher}")
 
 
 def _in_python() -> None:

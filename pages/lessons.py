@@ -37,18 +37,7 @@ def lessons() -> None:
         st.page_link("pages/glossary.py", label="Glossary", icon=":material/dictionary:", width="content")
     for fault in library().faults:
         st.warning(plain(f"A file is left out. {fault}"))
-    _lectures()
-    marks = kept_marks()
-    for setting in sorted(SETTINGS.values(), key=lambda setting: setting.name != START):
-        if lessons_of(setting):
-            _of_setting(setting, marks)
-
-
-PARTS = "lecture-parts"  # key of the text with the parts of a lecture
-
-
-def _lectures() -> None:
-    """Draw the lectures in the folder of one's own, and the form for another one."""
+    # Draw the lectures in the folder of one's own, and the form for another one.
     for name, lecture in library().lectures.items():
         with st.container(border=True):
             st.markdown(f"### {plain(lecture.title)}")
@@ -61,6 +50,13 @@ def _lectures() -> None:
         )
         if text.strip():
             _lecture(text.strip())
+    marks = kept_marks()
+    for setting in sorted(SETTINGS.values(), key=lambda setting: setting.name != START):
+        if lessons_of(setting):
+            _of_setting(setting, marks)
+
+
+PARTS = "lecture-parts"  # key of the text with the parts of a lecture
 
 
 _HOW_TO_WRITE = """Write a question with its answers after bars: `Who knows? | I do | I do not`, a number between two ends as
@@ -114,7 +110,11 @@ def _of_setting(setting: type[Setting], marks: dict[str, int]) -> None:
 def _card(setting: type[Setting], lesson: GuidedLesson, done: int) -> None:
     """Draw a lesson's card; `done` is the number of its steps that the reader has done."""
     n, begun = len(lesson.steps), 0 < done < len(lesson.steps)
-    st.image(picture_of_data(_data_of(setting, lesson)), width=160, alt="The points that its run learns from.")
+    st.image(
+        picture_of_data(str(lesson.values_at(0).get("data", dataset_choice(setting).default))),
+        width=160,
+        alt="The points that its run learns from.",
+    )
     st.markdown(f"### {lesson.title}")
     link = place_in_link(setting, lesson, done) if begun else link_to_guided(setting, lesson.name)
     st.page_link(
@@ -136,10 +136,6 @@ def _card(setting: type[Setting], lesson: GuidedLesson, done: int) -> None:
                 width="content",
             )
             to_take_away(setting, lesson, "Handout")
-
-
-def _data_of(setting: type[Setting], lesson: GuidedLesson) -> str:
-    return str(lesson.values_at(0).get("data", dataset_choice(setting).default))
 
 
 lessons()

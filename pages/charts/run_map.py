@@ -115,7 +115,9 @@ def decision_heats(
     """
     grid = math.isqrt(len(columns[0]))
     if shown == CLASSES:
-        codes = [own if own.ndim == 1 else _highest(own) for own in columns]
+        codes = [
+            own if own.ndim == 1 else np.where(np.ptp(own, axis=-1) > 0, own.argmax(axis=-1), np.nan) for own in columns
+        ]
         return [region_heat(surface_on(plane, own, grid), colors_of(run), theme) for own in codes]
     surfaces = [surface_on(plane, lead(own) if shown == LEAD else own, grid) for own in columns]
     values = [surface.z for surface in surfaces]
@@ -129,11 +131,6 @@ def decision_heats(
         centre = float(np.mean(levels)) if run.problem.decision != "sign" and np.isfinite(levels).all() else 0.0
     reach = charts.farthest(np.stack(values), centre)
     return [charts.heat(surface, centre, theme, reach=reach) for surface in surfaces]
-
-
-def _highest(scores: NDArray) -> NDArray:
-    """Return the class with the highest score; before the first iteration all scores are zero, so there is none."""
-    return np.where(np.ptp(scores, axis=-1) > 0, scores.argmax(axis=-1), np.nan)
 
 
 def _levels(run: Run) -> NDArray:

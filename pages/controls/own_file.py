@@ -41,20 +41,16 @@ def take_steps_apart(content: bytes, name: str, step: Step) -> list[tuple[Step, 
         going[wanted] = begin_reading(content, name, step)
     job = going[wanted]
     if not job.wait(SECONDS_BEFORE_A_WORD):
-        _wait_in_sight(job)
+        # Show the progress until the job is over, with a button to cancel it.
+        place = st.empty()
+        with place.container():
+            bar = st.progress(0.0, text="Reading the file")
+            st.button("Cancel", key=f"cancel-reading-{next(_numbers)}", icon=":material/close:", on_click=job.cancel)
+        while not job.wait(TICK_SECONDS):
+            bar.progress(min(1.0, job.seconds / SECONDS), text=_doing(job))
+        place.empty()
     del going[wanted]
     return results_of(job, step)
-
-
-def _wait_in_sight(job: Job) -> None:
-    """Show the progress until the job is over, with a button to cancel it."""
-    place = st.empty()
-    with place.container():
-        bar = st.progress(0.0, text="Reading the file")
-        st.button("Cancel", key=f"cancel-reading-{next(_numbers)}", icon=":material/close:", on_click=job.cancel)
-    while not job.wait(TICK_SECONDS):
-        bar.progress(min(1.0, job.seconds / SECONDS), text=_doing(job))
-    place.empty()
 
 
 def _doing(job: Job) -> str:

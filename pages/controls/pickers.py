@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from dsgcore.data import OPTION_NAMES, DatasetEntry
+from dsgcore.data import OPTION_NAMES
 from dsgcore.data.datasets import AS_IS, CONVERSIONS, ONE_REST
 from dsgcore.experiments import SETTINGS, Run, Setting, Spec
 from dsgcore.experiments.kernel_words import words_of
@@ -42,20 +42,16 @@ def draw_dataset(problem: type[Setting]) -> str:
     dataset = str(draw(picker))
     offer_own(picker.key, dataset, partial(_use_suited, problem))
     _notice_dataset(problem, dataset)
-    _say_what_was_set(problem, dataset)
-    _say_reading(problem, entry_of(problem, dataset))
-    return dataset
-
-
-def keep_dataset(problem: type[Setting]) -> str:
-    """Return the name of the set without drawing the picker."""
-    dataset = str(keep(data_picker(problem)))
-    _notice_dataset(problem, dataset)
-    return dataset
-
-
-def _say_reading(problem: type[Setting], entry: DatasetEntry) -> None:
-    """Show how the set's classes are converted, unless they are used unchanged."""
+    # Show which controls the choice of the data has set, as long as they keep these values.
+    first = profile_of(problem).front
+    kept = [control for control in st.session_state.get(_set_key(problem), ()) if _is_kept(control)]
+    said = [_with_value(c) for c in sorted(kept, key=lambda control: control.parameter.name not in first)]
+    if said:
+        title, n_more = entry_of(problem, dataset).title, len(said) - MOST_SAID
+        few = said if n_more < 2 else [*said[:MOST_SAID], f"{n_more} more controls"]
+        st.caption(f"{title} set {_listed(few)}.", help=f"{_listed(said)}." if n_more >= 2 else None)
+    # Show how the set's classes are converted, unless they are used unchanged.
+    entry = entry_of(problem, dataset)
     usual = entry.conversions_for(problem.labels)[0]
     name = st.session_state.get(key_of(problem, "convert"))
     conversion = name if name in entry.conversions_for(problem.labels) else usual
@@ -65,6 +61,14 @@ def _say_reading(problem: type[Setting], entry: DatasetEntry) -> None:
         st.caption(f"{plain(str(positive))} against the rest (see More).")
     elif conversion != AS_IS:
         st.caption(CONVERSIONS[conversion])
+    return dataset
+
+
+def keep_dataset(problem: type[Setting]) -> str:
+    """Return the name of the set without drawing the picker."""
+    dataset = str(keep(data_picker(problem)))
+    _notice_dataset(problem, dataset)
+    return dataset
 
 
 def _use_suited(problem: type[Setting]) -> None:
@@ -93,17 +97,6 @@ def _suit(problem: type[Setting], before: str, suited: Sequence[Control]) -> Non
             changed.append(control)
         st.session_state[control.key] = value
     st.session_state[_set_key(problem)] = changed
-
-
-def _say_what_was_set(problem: type[Setting], dataset: str) -> None:
-    """Show which controls the choice of the data has set, as long as they keep these values."""
-    first = profile_of(problem).front
-    kept = [control for control in st.session_state.get(_set_key(problem), ()) if _is_kept(control)]
-    said = [_with_value(c) for c in sorted(kept, key=lambda control: control.parameter.name not in first)]
-    if said:
-        title, n_more = entry_of(problem, dataset).title, len(said) - MOST_SAID
-        few = said if n_more < 2 else [*said[:MOST_SAID], f"{n_more} more controls"]
-        st.caption(f"{title} set {_listed(few)}.", help=f"{_listed(said)}." if n_more >= 2 else None)
 
 
 def _listed(words: list[str]) -> str:

@@ -45,7 +45,11 @@ def plane_chart(
 
     If `is_equal` is true, both axes have the same unit, so that circles stay round.
     """
-    kept = _evenly(points)
+    # Return all labeled points, and as many others as a chart can hold.
+    labeled, others = np.flatnonzero(points.is_labeled), np.flatnonzero(~points.is_labeled)
+    step = max(1, -(-len(others) // MAX_DOTS))
+    rows = np.concatenate([labeled[:MAX_DOTS], others[::step]])
+    kept = PlanePoints(points.xy[rows], points.y[rows], points.is_labeled[rows])
     traces = []
     for label, (name, color) in enumerate(zip(names, colors, strict=True)):
         symbol = run_map.class_symbol(label, len(names))
@@ -59,14 +63,6 @@ def plane_chart(
     if is_equal:
         figure["layout"]["yaxis"] |= {"scaleanchor": "x", "scaleratio": 1}
     return figure
-
-
-def _evenly(points: PlanePoints) -> PlanePoints:
-    """Return all labeled points, and as many others as a chart can hold."""
-    labeled, others = np.flatnonzero(points.is_labeled), np.flatnonzero(~points.is_labeled)
-    step = max(1, -(-len(others) // MAX_DOTS))
-    rows = np.concatenate([labeled[:MAX_DOTS], others[::step]])
-    return PlanePoints(points.xy[rows], points.y[rows], points.is_labeled[rows])
 
 
 def _dots(points: charts.PointSet, theme: str, *, is_rimmed: bool) -> dict:

@@ -168,7 +168,9 @@ def columns_and_table(spec: Spec, split: Split, theme: str) -> None:
     if not draw(view_control(problem, COLUMNS)):
         return
     try:
-        dataset = _dataset_of(spec, split)
+        if split not in _datasets:
+            _datasets[split] = load_dataset(spec, files=store(), fitted_rows=split.train_rows)
+        dataset = _datasets[split]
     except DataError as error:
         st.error(plain(str(error)))
         return
@@ -182,13 +184,6 @@ def columns_and_table(spec: Spec, split: Split, theme: str) -> None:
 
 
 _datasets: weakref.WeakKeyDictionary[Split, Dataset] = weakref.WeakKeyDictionary()
-
-
-def _dataset_of(spec: Spec, split: Split) -> Dataset:
-    """Return the data set of a split. It is loaded at the first call, and dropped together with the split."""
-    if split not in _datasets:
-        _datasets[split] = load_dataset(spec, files=store(), fitted_rows=split.train_rows)
-    return _datasets[split]
 
 
 def plane_view(dataset: Dataset, split: Split, colors: list[str], theme: str) -> None:

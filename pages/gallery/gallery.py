@@ -8,9 +8,9 @@ import streamlit as st
 
 from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry
 from dsgcore.data.datasets import AS_IS, ONE_REST
-from dsgcore.experiments import SETTINGS, Setting
+from dsgcore.experiments import SETTINGS
 from dsgcore.experiments.settings import FILE
-from dsgcore.settings import Profile, profile_of
+from dsgcore.settings import profile_of
 from pages.controls.controls import data_picker
 from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.gallery.data_charts import picture_of_data
@@ -38,21 +38,24 @@ def gallery(choose: Callable[[str], None]) -> None:
         entries = [entry for entry in DATASETS.values() if entry.is_made_for(labels)]
         for start in range(0, len(entries), COLUMNS):
             for column, entry in zip(st.columns(COLUMNS), entries[start : start + COLUMNS], strict=False):
-                with column:
-                    _card(entry, choose)
-
-
-def _card(entry: DatasetEntry, choose: Callable[[str], None]) -> None:
-    with st.container(border=True, key=f"card-{entry.name}", height="stretch"):
-        st.image(picture_of_data(entry.name), width="stretch", alt=f"Points of {entry.title}, coloured by class.")
-        st.markdown(f"**{entry.title}**  \n{entry.sentence}")
-        st.caption(facts(entry))
-        with st.container(horizontal=True, gap="xsmall"):
-            for setting in SETTINGS:
-                setting_link(entry, setting)
-        st.button(
-            "Look closer", key=f"look-{entry.name}", icon=":material/search:", on_click=choose, args=(entry.name,)
-        )
+                with column, st.container(border=True, key=f"card-{entry.name}", height="stretch"):
+                    st.image(
+                        picture_of_data(entry.name),
+                        width="stretch",
+                        alt=f"Points of {entry.title}, coloured by class.",
+                    )
+                    st.markdown(f"**{entry.title}**  \n{entry.sentence}")
+                    st.caption(facts(entry))
+                    with st.container(horizontal=True, gap="xsmall"):
+                        for setting in SETTINGS:
+                            setting_link(entry, setting)
+                    st.button(
+                        "Look closer",
+                        key=f"look-{entry.name}",
+                        icon=":material/search:",
+                        on_click=choose,
+                        args=(entry.name,),
+                    )
 
 
 def facts(entry: DatasetEntry) -> str:
@@ -92,15 +95,15 @@ def method_cards(*, has_acronyms: bool) -> None:
     with st.container(key="methods"):
         for setting in SETTINGS.values():
             with st.container(key=f"method-{setting.name}"):
-                _method_card(setting, profile_of(setting), has_acronyms=has_acronyms)
-
-
-def _method_card(setting: type[Setting], profile: Profile, *, has_acronyms: bool) -> None:
-    # The picture says nothing that the caption does not. The style sheet shows the still one to readers who want less motion.
-    if picture := kept_picture(setting.name):
-        with st.container(key=f"method-picture-{setting.name}"):
-            for one in (picture, still(picture)):
-                st.image(one.svg, width="stretch", alt=f"{profile.headline}: the map changes while the method learns.")
-    name = profile.full_name if has_acronyms else profile.short
-    # The style sheet makes the link as large as the card.
-    st.page_link(page_of(setting), label=f"**{name}** {profile.card}")
+                profile = profile_of(setting)
+                if picture := kept_picture(setting.name):
+                    with st.container(key=f"method-picture-{setting.name}"):
+                        for one in (picture, still(picture)):
+                            st.image(
+                                one.svg,
+                                width="stretch",
+                                alt=f"{profile.headline}: the map changes while the method learns.",
+                            )
+                name = profile.full_name if has_acronyms else profile.short
+                # The style sheet makes the link as large as the card.
+                st.page_link(page_of(setting), label=f"**{name}** {profile.card}")

@@ -37,14 +37,6 @@ def status_of(
     """Return the run's position and state, and the change with which it goes on or has begun anew; the short ones fit beside
     the buttons of a phone."""
     health = live.run.health
-    said = _position(live, is_playing=is_playing, going_to=going_to)
-    short = f"step {live.run.t} · diverged" if "diverged" in said else said
-    anew = [f"begun anew with {begun_with}"] * bool(begun_with)
-    long = " · ".join([said, *(_recorded(live.run) or anew)])
-    return Status(short if is_short else long, _LIGHTS[health], health.value)
-
-
-def _position(live: LiveRun, *, is_playing: bool, going_to: int) -> str:
     run = live.run
     state = f"going to step {going_to}" if going_to else "running" if is_playing else "paused"
     # Until the labels alone are learned from, too, a run goes on; one that has diverged is over.
@@ -53,7 +45,11 @@ def _position(live: LiveRun, *, is_playing: bool, going_to: int) -> str:
         diverged = "diverged, last finite step shown" if last == run.t else f"diverged, step {last} shown"
         ends = {StopReason.FINISHED: "done", StopReason.SETTLED: "settled", StopReason.PLATEAU: "stopped early"}
         state = ends.get(run.stop_reason, diverged)
-    return f"step {run.t} of {run.n_iter} · {state}"
+    said = f"step {run.t} of {run.n_iter} · {state}"
+    short = f"step {live.run.t} · diverged" if "diverged" in said else said
+    anew = [f"begun anew with {begun_with}"] * bool(begun_with)
+    long = " · ".join([said, *(_recorded(live.run) or anew)])
+    return Status(short if is_short else long, _LIGHTS[health], health.value)
 
 
 def _recorded(run: Run) -> list[str]:

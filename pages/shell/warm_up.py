@@ -188,11 +188,7 @@ def send_at_once() -> None:
     for number in os.listdir(_OPEN_FILES) if os.path.isdir(_OPEN_FILES) else ():
         with suppress(OSError):  # closed meanwhile
             if stat.S_ISSOCK(os.fstat(int(number)).st_mode):
-                _set_no_delay(os.dup(int(number)))
-
-
-def _set_no_delay(number: int) -> None:
-    with socket.socket(fileno=number) as opened:
-        is_tcp = opened.family in (socket.AF_INET, socket.AF_INET6)
-        if is_tcp and opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                with socket.socket(fileno=os.dup(int(number))) as opened:
+                    is_tcp = opened.family in (socket.AF_INET, socket.AF_INET6)
+                    if is_tcp and opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -7,7 +7,6 @@ import streamlit as st
 
 from dsgcore.experiments import Spec
 from dsgcore.settings import profile_of
-from dsgcore.studies import Trajectories
 from dsgcore.studies.examples import example_study, example_trajectories
 from pages.controls.controls import controls_for
 from pages.controls.own_file import entry_of
@@ -55,16 +54,13 @@ def example_of_ways(asked_of: Spec) -> tuple[AskedTrajectories, list[Shown]] | N
     example = example_trajectories(asked_of.problem.name)
     if example is None or example[0].spec.data.name != asked_of.data.name:
         return None
-    asked = _asked_of(example[0])
-    return asked, trajectory_showing.shown_of(asked, list(example[1]))
-
-
-def _asked_of(study: Trajectories) -> AskedTrajectories:
-    """Return the question of a study of one run, or of runs of several lengths."""
+    # Return the question of a study of one run, or of runs of several lengths.
+    study = example[0]
     specs, is_varied = study.specs, len(study.specs) > 1
     control = controls_for(type(study.spec.problem), study.spec.data.name)["n_iter"] if is_varied else None
     cases = tuple(Case(ALL, spec.solver.n_iter if is_varied else None, spec) for spec in specs)
-    return AskedTrajectories(cases, len(study.seeds), LENGTH if is_varied else NOTHING, control)
+    asked = AskedTrajectories(cases, len(study.seeds), LENGTH if is_varied else NOTHING, control)
+    return asked, trajectory_showing.shown_of(asked, list(example[1]))
 
 
 def say_example_of_ways(asked: AskedTrajectories) -> None:

@@ -26,7 +26,7 @@ from dsgcore.data import DataError
 from dsgcore.experiments import Spec, load_dataset
 from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.experiments.data_of import content_of, place_of
-from dsgcore.experiments.settings import FILE, DataSpec
+from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobState
 from dsgcore.studies import (
     Price,
@@ -147,23 +147,19 @@ def begin(state: Exploring) -> None:
     if own:
         folder = folder_of(state)
     for data in own:
-        _keep_file(folder_of(state), data)
+        # Write a session's file to the place where the worker processes look for it.
+        try:
+            content = content_of(data, own_files(), None)
+        except DataError as error:
+            raise StudyError(str(error)) from None
+        place = place_of(data, folder_of(state))
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(content)
     context = get_script_run_ctx()
     is_wanted = partial(_is_watched, "" if context is None else context.session_id)
     state.job = begin_study(study, store, folder=folder, memory=GIGABYTE, lease=LEASE_SECONDS, is_wanted=is_wanted)
     state.job_text = state.text
     state.left.skip(state.made.n_there)
-
-
-def _keep_file(folder: Path, data: DataSpec) -> None:
-    """Write a session's file to the place where the worker processes look for it."""
-    try:
-        content = content_of(data, own_files(), None)
-    except DataError as error:
-        raise StudyError(str(error)) from None
-    place = place_of(data, folder)
-    place.parent.mkdir(exist_ok=True)
-    place.write_bytes(content)
 
 
 def _is_watched(session: str) -> bool:
@@ -235,15 +231,11 @@ def say_progress(state: Exploring, size: str) -> bool:
         return True
     if state.is_own_job and state.job is not None and state.job.state is JobState.FAILED:
         st.error(plain(state.job.error))
-    _say_failed(state.made)
-    return False
-
-
-def _say_failed(made: StudyRuns) -> None:
-    """Show the number of failed runs, and the reason of the first failure."""
+    made = state.made
     if made.failed:
         reason = made.failed[min(made.failed)].rstrip(".")
         st.error(plain(f"{len(made.failed):,} of {len(made.runs):,} runs failed. {reason[:1].upper()}{reason[1:]}."))
+    return False
 
 
 def say_status(state: Exploring, of: str) -> None:

@@ -95,7 +95,12 @@ def edits_entry(spec: Spec) -> dict[str, str]:
 
 def with_linked_edits(spec: Spec) -> Spec:
     """Return a question's spec with the edits that its link brings and with their seed, and say so on the page."""
-    brought = _brought()
+    # Return the edits of this visit's link.
+    noted = "_brought_edits"
+    known: _Brought | None = st.session_state.get(noted)
+    if known is None or known.link is not link_now():
+        known = st.session_state[noted] = _read(link_now())
+    brought = known
     own = brought.hand.edit(replace(spec, seed=brought.seed))
     if own.data.edits and not brought.is_checked:
         own = _checked(brought, own)
@@ -108,15 +113,6 @@ def with_linked_edits(spec: Spec) -> Spec:
     kept = "" if fit_any_seed(own.data.edits) else f" They name points of the data of seed {own.seed}."
     st.caption(f"With your edits of the data by hand.{kept} Other data come without them.")
     return own
-
-
-def _brought() -> _Brought:
-    """Return the edits of this visit's link."""
-    noted = "_brought_edits"
-    known: _Brought | None = st.session_state.get(noted)
-    if known is None or known.link is not link_now():
-        known = st.session_state[noted] = _read(link_now())
-    return known
 
 
 def _read(link: PageLink) -> _Brought:

@@ -149,7 +149,21 @@ def draw_charts(asked: AskedTrajectories, shown: list[Shown], quantity: str, ove
         _curves(shown, quantity, over)
     if right is not None:
         with right:
-            _draw_ends(asked, ends, shown, quantity)
+            assert asked.control is not None
+            p = asked.control.parameter
+            title = f"{WORDS[quantity]} at the end, against {p.symbol or p.label}"
+            rate = _rate_of_ends(asked, shown[0].case, quantity)
+            promise = (
+                None
+                if rate is None
+                else Promise(
+                    rate.slope, (f"the theorem's {rate.words}" if asked.axis == "solver.n_iter" else rate.words)
+                )
+            )
+            figure = ends_figure(ends, title=title, x_title=f"{p.label} {p.symbol}".strip(), promise=promise)
+            said = "; ".join(f"{name}: slope {_said_slope(fitted(x, values))}" for name, x, values in ends)
+            figure["layout"]["meta"] = {"note": said.removeprefix(f"{ALL}: ")}
+            live_chart(figure, key="chart-ends", alt=f"{title}. {said}.", height=HEIGHT, save_as="convergence-ends")
 
 
 def _curves(shown: list[Shown], quantity: str, over: str) -> None:
@@ -198,24 +212,6 @@ def _ends(shown: list[Shown], quantity: str) -> list[tuple[str, NDArray, NDArray
             values = np.array([one.found.columns[quantity][:n, -1] for one in own]).T
             found.append((group, np.array([float(one.case.value) for one in own]), values))
     return found
-
-
-def _draw_ends(
-    asked: AskedTrajectories, ends: list[tuple[str, NDArray, NDArray]], shown: list[Shown], quantity: str
-) -> None:
-    assert asked.control is not None
-    p = asked.control.parameter
-    title = f"{WORDS[quantity]} at the end, against {p.symbol or p.label}"
-    rate = _rate_of_ends(asked, shown[0].case, quantity)
-    promise = None if rate is None else Promise(rate.slope, _promised(asked, rate))
-    figure = ends_figure(ends, title=title, x_title=f"{p.label} {p.symbol}".strip(), promise=promise)
-    said = "; ".join(f"{name}: slope {_said_slope(fitted(x, values))}" for name, x, values in ends)
-    figure["layout"]["meta"] = {"note": said.removeprefix(f"{ALL}: ")}
-    live_chart(figure, key="chart-ends", alt=f"{title}. {said}.", height=HEIGHT, save_as="convergence-ends")
-
-
-def _promised(asked: AskedTrajectories, rate: Rate) -> str:
-    return f"the theorem's {rate.words}" if asked.axis == "solver.n_iter" else rate.words
 
 
 def _rate_of_ends(asked: AskedTrajectories, case: Case, quantity: str) -> Rate | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -86,7 +85,9 @@ def _draw_run(problem: type[Setting], bench: Bench) -> None:
     """Draw the live view and the tabs."""
     live_head = st.container(key="part-head")
     with st.container(key="part-tabs"):
-        live_tab, *other_tabs = [st.container()] if "tabs" in bench.hidden else _tabs()
+        live_tab, *other_tabs = (
+            [st.container()] if "tabs" in bench.hidden else st.tabs([LIVE, *OTHER_TABS], key="tabs", on_change="rerun")
+        )
     tabs_shown = dict(zip(OTHER_TABS, other_tabs, strict=False))  # none if they are hidden
     bench.open_tab = next((tab for tab, place in tabs_shown.items() if place.open), LIVE)
     bench.opened |= {bench.open_tab} & set(OTHER_TABS)
@@ -158,11 +159,6 @@ def edit(bench: Bench) -> None:
     with bench.hold.taken():
         if bench.live is not None:
             bench.hand.take(asked, bench.live.run.spec, bench.live.run.split)
-
-
-def _tabs() -> Any:
-    # Opening a tab draws it again.
-    return st.tabs([LIVE, *OTHER_TABS], key="tabs", on_change="rerun")
 
 
 def _draw_tab(tab: str, bench: Bench) -> None:

@@ -62,7 +62,11 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
             bench.live.steer(asked.values_at(0))
         bench.asked = asked
     except IncompleteDataError as error:
-        _wait_for_labels(bench, asked, error.next_step)
+        # Show edited data that lack what a run needs, until another edit completes them.
+        if bench.live is None or bench.live.run.t:  # the map then shows no run of earlier data
+            begin(bench, replace(asked, data=replace(asked.data, edits=())))
+        bench.hand.lacks, bench.hand.split = error.next_step, load_split(asked, files=bench.files, may_lack=True)
+        bench.surface, bench.asked, bench.is_playing = None, asked, False
     except CountError as error:
         _clamp_labels(problem, bench, asked, error)
     except BAD_INPUT as error:
@@ -106,14 +110,6 @@ def _with_edits(bench: Bench, asked: Spec) -> Spec:
             bench.hand = Hand()
             return asked
     return spec
-
-
-def _wait_for_labels(bench: Bench, asked: Spec, next_step: str) -> None:
-    """Show edited data that lack what a run needs, until another edit completes them."""
-    if bench.live is None or bench.live.run.t:  # the map then shows no run of earlier data
-        begin(bench, replace(asked, data=replace(asked.data, edits=())))
-    bench.hand.lacks, bench.hand.split = next_step, load_split(asked, files=bench.files, may_lack=True)
-    bench.surface, bench.asked, bench.is_playing = None, asked, False
 
 
 def take(bench: Bench, changes: Mapping[str, Any]) -> None:
@@ -216,7 +212,7 @@ def _enter(problem: type[Setting], bench: Bench) -> None:
 
 def _take_place(problem: type[Setting], bench: Bench, own: Mapping[str, str]) -> None:
     """Take the place in a guided lesson from the link. If the link sets no control, set the step's values."""
-    text = own.get(link.LESSON, "") or _first_of(problem) * is_presented()
+    text = own.get(link.LESSON, "") or next((lesson.name for lesson in lessons_of(problem)), "") * is_presented()
     if bench.lesson.place is not None and text == bench.lesson.place.text:
         return
     bench.lesson.place = place_in(problem, text) if text else None
@@ -279,10 +275,6 @@ def _take_lecture(bench: Bench, text: str) -> None:
         group.lecture = lecture_in(text) if text else None
     except DSGError as error:
         bench.link.notices.append(f"In the link, lecture cannot be followed: {error}")
-
-
-def _first_of(problem: type[Setting]) -> str:
-    return next((lesson.name for lesson in lessons_of(problem)), "")
 
 
 def _no_lesson(problem: type[Setting], text: str) -> str:

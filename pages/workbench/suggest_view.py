@@ -129,11 +129,22 @@ def _close(bench: Bench) -> None:
 
 def _found(bench: Bench, asked: Suggesting, found: Suggestion) -> None:
     offered = controls_for(type(asked.spec.problem), asked.spec.data.name, asked.spec.kernel.name)
-    changes = _changes(asked.spec, found)
+    spec = asked.spec
+    own, other = _values(spec, found.parameters), _values(with_values(spec, found.parameters), found.parameters)
+    changes = {name: value for name, value in other.items() if value != own[name]}
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(said_of(asked.spec, found, changes, offered), width="stretch")
         if asked.is_set or changes:
-            _set_button(bench, asked, found)
+            # Offer to set the values, or to restore the previous ones after they are set.
+            values: Mapping[str, Any] = {} if asked.is_set else found.parameters
+            st.button(
+                "Undo" if asked.is_set else "Use these values",
+                key="suggest-set",
+                icon=":material/undo:" if asked.is_set else ":material/check:",
+                type="secondary" if asked.is_set else "primary",
+                on_click=once,
+                args=(bench, bench.drawn, _set, bench, asked, found, values),
+            )
         if found.search is not None:
             more = (bench, bench.drawn, _begin, bench, MORE, asked)
             label = f"Go on for {MORE} s more"
@@ -141,41 +152,18 @@ def _found(bench: Bench, asked: Suggesting, found: Suggestion) -> None:
         _close_button(bench)
     with st.expander(f"Candidates ({len(found.tried)})"):
         st.dataframe(_table(asked.spec, found, offered), width="stretch", height=TABLE_HEIGHT, hide_index=True)
-        _choose_row(bench, asked, found)
+        # Draw the choice of any row, and the button that sets its values.
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            rows = range(1, len(found.tried) + 1)
+            row = st.selectbox("Row", rows, key=f"suggest-row-{len(found.tried)}", width=110)
+            arguments = (bench, bench.drawn, _set, bench, asked, found, found.tried[row - 1].parameters)
+            st.button("Use it anyway", key="suggest-use", icon=":material/check:", on_click=once, args=arguments)
         st.caption(HOW)
-
-
-def _choose_row(bench: Bench, asked: Suggesting, found: Suggestion) -> None:
-    """Draw the choice of any row, and the button that sets its values."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        rows = range(1, len(found.tried) + 1)
-        row = st.selectbox("Row", rows, key=f"suggest-row-{len(found.tried)}", width=110)
-        arguments = (bench, bench.drawn, _set, bench, asked, found, found.tried[row - 1].parameters)
-        st.button("Use it anyway", key="suggest-use", icon=":material/check:", on_click=once, args=arguments)
-
-
-def _changes(spec: Spec, found: Suggestion) -> dict[str, Any]:
-    """Return the values to set: those that differ from the spec's values."""
-    own, other = _values(spec, found.parameters), _values(with_values(spec, found.parameters), found.parameters)
-    return {name: value for name, value in other.items() if value != own[name]}
 
 
 def _values(spec: Spec, names: Any) -> dict[str, Any]:
     owners = (spec.solver, spec.problem, spec.kernel)
     return {name: getattr(next(o for o in owners if hasattr(o, name)), name) for name in names}
-
-
-def _set_button(bench: Bench, asked: Suggesting, found: Suggestion) -> None:
-    """Offer to set the values, or to restore the previous ones after they are set."""
-    values: Mapping[str, Any] = {} if asked.is_set else found.parameters
-    st.button(
-        "Undo" if asked.is_set else "Use these values",
-        key="suggest-set",
-        icon=":material/undo:" if asked.is_set else ":material/check:",
-        type="secondary" if asked.is_set else "primary",
-        on_click=once,
-        args=(bench, bench.drawn, _set, bench, asked, found, values),
-    )
 
 
 def _set(bench: Bench, asked: Suggesting, found: Suggestion, parameters: Mapping[str, Any]) -> None:

@@ -202,11 +202,6 @@ def four_runs_tab(bench: Bench, theme: str) -> None:
     st.caption(WHAT)
     found = bench.diagnosis
     is_going = found is not None and not found.job.is_over
-    _button(bench, is_going=is_going)
-    watched(None if found is None else found.job, _panel, bench, theme)
-
-
-def _button(bench: Bench, *, is_going: bool) -> None:
     arguments = (bench, bench.drawn, _begin, bench)
     is_first = bench.diagnosis is None
     st.button(
@@ -218,6 +213,7 @@ def _button(bench: Bench, *, is_going: bool) -> None:
         on_click=once,
         args=arguments,
     )
+    watched(None if found is None else found.job, _panel, bench, theme)
 
 
 def _begin(bench: Bench) -> None:

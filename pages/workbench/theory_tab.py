@@ -37,7 +37,7 @@ def details(bench: Bench, run: Run, *, theme: str) -> None:
     if not run.t:
         st.caption("There is nothing to show before the first iteration. Press Play or Step, then Pause.")
         return
-    if not _is_finite(run):
+    if not all(np.isfinite(f).all() for f in (run.test_values, run.labeled_values, run.unlabeled_values)):
         st.info("The scores are no longer finite, so they cannot be drawn. Choose a smaller step size.")
         return
     drawn: Counter[str] = Counter()
@@ -46,11 +46,6 @@ def details(bench: Bench, run: Run, *, theme: str) -> None:
             with column:
                 _draw(panel, run, theme, drawn)
     look_inside(bench, run, theme)
-
-
-def _is_finite(run: Run) -> bool:
-    """Return True if all scores are finite; the scores of a diverged run may not be."""
-    return all(np.isfinite(f).all() for f in (run.test_values, run.labeled_values, run.unlabeled_values))
 
 
 def _key(name: str, drawn: Counter[str]) -> str:
