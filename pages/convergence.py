@@ -6,7 +6,6 @@ import streamlit as st
 
 from dsgcore.studies import Trajectories, convergences
 from pages.controls.control import draw_download
-from pages.shell.job_panel import watched
 from pages.shell.warm_up import get_ready, is_ready
 from pages.studies import trajectory_showing as showing
 from pages.studies.examples import (
@@ -18,10 +17,10 @@ from pages.studies.examples import (
 from pages.studies.going import (
     Exploring,
     draw_and_look,
-    draw_transport,
+    draw_study_transport,
     exploring,
-    refresh,
     store_of,
+    watched_runs,
 )
 from pages.studies.onward import open_with
 from pages.studies.trajectory_asking import AskedTrajectories, draw_question
@@ -43,16 +42,12 @@ def page() -> None:
     asked = draw_and_look(state, draw_question)
     if asked is None or not is_ready():
         return
-    draw_transport(state, "ways", "curve")
-    if state.made is not None:
-        watched(state, _answer, state, asked)
+    draw_study_transport(state, "ways", "curve")
+    watched_runs(state, _answer, asked)
 
 
 def _answer(state: Exploring, asked: AskedTrajectories) -> None:
     """Draw the answer so far."""
-    if state.made is None:
-        return
-    refresh(state)
     shown = showing.shown_of(asked, _found(state))
     example = example_of_ways(asked.cases[0].spec) if waits_for_study(state) else None
     if example is not None:
@@ -71,8 +66,7 @@ def _answer(state: Exploring, asked: AskedTrajectories) -> None:
 
 def _found(state: Exploring) -> list:
     """Return the results of each case, read from the store again if there are new runs."""
-    made = state.made
-    assert made is not None
+    made = state.runs
     assert isinstance(made.study, Trajectories)
     noted = st.session_state.get("_ways_found")
     now = state.text, made.n_there

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shell.job_panel import watched
 from pages.shell.warm_up import get_ready, is_ready
 from pages.studies import showing
 from pages.studies.asking import draw_question
 from pages.studies.examples import draw_example_study, waits_for_study
-from pages.studies.going import Exploring, draw_and_look, draw_transport, exploring, refresh
+from pages.studies.going import Exploring, draw_and_look, draw_study_transport, exploring, watched_runs
 from pages.studies.onward import open_with
 from pages.studies.pins import draw_link_to_pins
 from pages.studies.showing import read_curves, results_of
@@ -30,7 +29,7 @@ def page() -> None:
     get_ready()
     if draw_and_look(state, draw_question) is None or not is_ready():
         return
-    draw_transport(state, "study", "point")
+    draw_study_transport(state, "study", "point")
     if state.made is None:
         return
     measure, view = showing.choose_view(state)
@@ -40,16 +39,13 @@ def page() -> None:
     has_brush = bool(state.made.study.axes) and showing.is_parallel(state.made.study, view)
     is_kept = showing.brush(state, results_of(state, measure)) if has_brush else None
     look = showing.Look(measure, view, is_kept, state.chosen)
-    watched(state, _answer, state, look)
+    watched_runs(state, _answer, look)
     if state.made.n_there:
         showing.draw_way_out(state, look)
 
 
 def _answer(state: Exploring, look: showing.Look) -> None:
     """Draw the answer so far."""
-    if state.made is None:
-        return
-    refresh(state)
     is_all_read = read_curves(state, look.measure)
     chart, ranking = st.columns([5, 6], gap="small")
     with chart:

@@ -16,7 +16,6 @@ from pages.charts.live_chart import live_chart
 from pages.controls.control import Control, buttons, count, read_controls
 from pages.controls.link import unknown_names
 from pages.controls.own_file import entry_of
-from pages.shell.job_panel import watched
 from pages.shell.page_link import read_once, say_in_link
 from pages.shell.plain_text import plain
 from pages.shell.router import page_of
@@ -24,12 +23,14 @@ from pages.shell.warm_up import is_ready
 from pages.studies.differing import differing, said_difference
 from pages.studies.going import (
     Exploring,
-    draw_button,
+    draw_transport,
     exploring,
+    finished,
     look_at,
     refresh,
     say_progress,
     store_of,
+    watched_runs,
 )
 from pages.studies.links import link_to_run
 from pages.studies.pins import in_link, linked, pins
@@ -72,8 +73,8 @@ def page() -> None:
             "shown side by side."
         )
     state = exploring("pinned")
-    if _transport(state, known) and state.made is not None:
-        watched(state, _answer, state)
+    if _transport(state, known):
+        watched_runs(state, _answer)
     _draw_runs(known)
 
 
@@ -115,10 +116,7 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> bool:
         except (StoreError, StudyError) as error:
             st.error(plain(f"{str(error)[:1].upper()}{str(error)[1:]}."))
             return False
-        with st.container(width="content"):
-            draw_button(state, "pinned", "Make the missing runs")
-        with st.container(width="stretch"):
-            watched(state, _status, state)
+        draw_transport(state, "pinned", _say, "Make the missing runs")
     if bound:
         st.caption(f"The runs use seed {bound[0]} alone, because edits by hand name the points of its data.")
     if state.refused:
@@ -126,27 +124,21 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> bool:
     return True
 
 
-def _status(state: Exploring) -> None:
-    """Draw the progress. A fragment draws in its own place only."""
-    if state.made is None:
-        return
-    refresh(state)
-    if not say_progress(state, f"{len(state.made.runs)} runs"):
-        st.caption(f"{state.made.n_there} of {len(state.made.runs)} runs are done.")
+def _say(state: Exploring) -> None:
+    n = len(state.runs.runs)
+    if not say_progress(state, f"{n} runs"):
+        st.caption(f"{state.runs.n_there} of {n} runs are done.")
 
 
 def _answer(state: Exploring) -> None:
     """Draw the curves and the differences so far."""
-    if state.made is None:
-        return
-    refresh(state)
-    specs = state.made.study.specs
+    specs = state.runs.study.specs
     names = names_of(specs)
     curves, tables = st.columns([6, 5], gap="medium")
     with curves:
         _draw_curves(state, specs, names, str(st.session_state.get(OVER.key, BY[0])))
     with tables:
-        _draw_scores(state.made.results("score"), specs, names)
+        _draw_scores(state.runs.results("score"), specs, names)
 
 
 def names_of(specs: tuple[Spec, ...]) -> list[str]:
@@ -157,14 +149,11 @@ def names_of(specs: tuple[Spec, ...]) -> list[str]:
 
 
 def _draw_curves(state: Exploring, specs: tuple[Spec, ...], names: list[str], by: str) -> None:
-    assert state.made is not None
-    compared, n_seeds = [], len(state.made.study.seeds)
+    compared = []
     for i, (spec, name) in enumerate(zip(specs, names, strict=True)):
-        own = state.made.hashes[i * n_seeds : (i + 1) * n_seeds]
-        there = [sha256 for sha256 in own if sha256 in state.made.stored and sha256 is not None]
-        if there:
+        if there := finished(state, i):
             curves = curves_of(store_of(state, spec), there)
-            x = x_values(by, curves.t, spec, [state.made.stored[sha256] for sha256 in there])
+            x = x_values(by, curves.t, spec, [state.runs.stored[sha256] for sha256 in there])
             compared.append(Compared(name, x, curves))
     if not compared:
         st.caption("None of these runs exists yet.")

@@ -73,6 +73,12 @@ class Exploring:
     remembered: tuple[Any, Any] | None = None  # the last slow answer, after what it is about
 
     @property
+    def runs(self) -> StudyRuns:
+        """The runs, on a page that has a study."""
+        assert self.made is not None
+        return self.made
+
+    @property
     def is_going(self) -> bool:
         """True if a study of the session is in progress or waits for its turn."""
         return self.job is not None and not self.job.is_over
@@ -180,22 +186,39 @@ def refresh(state: Exploring) -> None:
         state.made.refresh(store_of(state, state.made.study.spec), failed)
 
 
-def draw_transport(state: Exploring, key: str, of: str) -> None:
-    """Draw the button that starts and cancels the work, and beside it the number of points (named `of`) and the progress."""
+def finished(state: Exploring, number: int) -> list[str]:
+    """Return the finished runs of one of several specs, by its place."""
+    n = len(state.runs.study.seeds)
+    keys = state.runs.hashes[number * n : (number + 1) * n]
+    return [key for key in keys if key is not None and key in state.runs.stored]
+
+
+def watched_runs(state: Exploring, draw: Callable[..., None], *given: Any) -> None:
+    """Draw what there is of a study's runs, again and again while they come. A fragment draws in its own place only."""
+
+    def drawn() -> None:
+        if state.made is not None:
+            refresh(state)
+            draw(state, *given)
+
+    watched(state, drawn)
+
+
+def draw_transport(
+    state: Exploring, key: str, say: Callable[[Exploring], None], label: str = "Start", *, is_primary: bool = True
+) -> None:
+    """Draw the button that starts and cancels the work, and beside it what `say` draws of the progress."""
+    # There are always the same two places, because elements move when one before them disappears.
+    with st.container(width="content"):
+        draw_button(state, key, label, is_primary=is_primary)
+    with st.container(width="stretch"):
+        watched_runs(state, say)
+
+
+def draw_study_transport(state: Exploring, key: str, of: str) -> None:
+    """Draw the same with the number of points (named `of`), of seeds and of runs, and what they cost."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="part-study-transport"):
-        # There are always the same two places, because elements move when one before them disappears.
-        with st.container(width="content"):
-            draw_button(state, key)
-        with st.container(width="stretch"):
-            watched(state, _status, state, of)
-
-
-def _status(state: Exploring, of: str) -> None:
-    """Draw the progress. A fragment draws in its own place only."""
-    if state.made is not None:
-        refresh(state)
-        with st.container(key="study-status"):
-            say_status(state, of)
+        draw_transport(state, key, partial(_say_status, of=of))
 
 
 def draw_button(state: Exploring, key: str, label: str = "Start", *, is_primary: bool = True) -> None:
@@ -217,10 +240,9 @@ def _begin(state: Exploring) -> None:
 
 def say_progress(state: Exploring, size: str) -> bool:
     """Draw the progress of the job, or the reason of its failure; return True if the job is in progress."""
-    assert state.made is not None
     if state.is_going and state.is_own_job:
         waits = state.job is not None and state.job.state is JobState.WAITING
-        done, of = state.made.n_there, len(state.made.runs)
+        done, of = state.runs.n_there, len(state.runs.runs)
         if waits:
             state.left.skip(done)
         doing = "this study waits, because the server runs another one" if waits else f"{done:,} done"
@@ -231,33 +253,27 @@ def say_progress(state: Exploring, size: str) -> bool:
         return True
     if state.is_own_job and state.job is not None and state.job.state is JobState.FAILED:
         st.error(plain(state.job.error))
-    made = state.made
+    made = state.runs
     if made.failed:
         reason = made.failed[min(made.failed)].rstrip(".")
         st.error(plain(f"{len(made.failed):,} of {len(made.runs):,} runs failed. {reason[:1].upper()}{reason[1:]}."))
     return False
 
 
-def say_status(state: Exploring, of: str) -> None:
-    """Show the number of runs, of points (named `of`) and of seeds, the number of finished runs, and the cost of the
-    others."""
-    made, price = state.made, state.price
-    assert made is not None
+def _say_status(state: Exploring, of: str) -> None:
+    made, price = state.runs, state.price
     assert price is not None
     seeds, points = len(made.study.seeds), len(made.points)
     size = f"{points:,} {of}{'s' * (points > 1)} × {seeds} seed{'s' * (seeds > 1)} = {len(made.runs):,} runs"
     left = 1.0 - made.n_there / len(made.runs)
-    if say_progress(state, size):
-        return
-    some = f"; {made.n_there:,} of them are done already" if made.n_there and left else ""
-    about = (
-        f"About {duration_text(left * price.seconds / (os.cpu_count() or 1))} on this server."
-        if left
-        else "All runs are done."
-    )
-    if made.failed and not left:
-        about = "All other runs are done."
-    st.markdown(f"{size}{some}. {about}")
+    with st.container(key="study-status"):
+        if say_progress(state, size):
+            return
+        some = f"; {made.n_there:,} of them are done already" if made.n_there and left else ""
+        about = f"All {'other ' * bool(made.failed)}runs are done."
+        if left:
+            about = f"About {duration_text(left * price.seconds / (os.cpu_count() or 1))} on this server."
+        st.markdown(f"{size}{some}. {about}")
 
 
 class Asks(Protocol):

@@ -180,8 +180,7 @@ def _points(results: Results, which: Any, places: tuple[int, int], name: str, ma
 
 def _remembered(state: Exploring, kind: tuple[Any, ...], make: Callable[[], Any]) -> Any:
     """Return what `make` returns, from memory if no run has come since."""
-    assert state.made is not None
-    key = state.text, state.made.n_there, kind
+    key = state.text, state.runs.n_there, kind
     if state.remembered is None or state.remembered[0] != key:
         state.remembered = key, make()
     return state.remembered[1]

@@ -10,17 +10,18 @@ from dsgcore.experiments import Run, Spec
 from dsgcore.studies import Results, SpecList, StoreError, StudyError, curves_of
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart, theme_now
-from pages.shell.job_panel import watched
 from pages.shell.plain_text import plain
 from pages.studies.differing import said_difference
 from pages.studies.going import (
     Exploring,
-    draw_button,
+    draw_transport,
     exploring,
+    finished,
     look_at,
     refresh,
     say_progress,
     store_of,
+    watched_runs,
 )
 from pages.studies.trajectory_charts import seeds_figure
 
@@ -47,11 +48,8 @@ def draw_repeats(run: Run) -> None:
         return
     with st.container(key="part-repeats"):
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-            with st.container(width="content"):
-                draw_button(state, "repeats", f"Run with {N_SEEDS} seeds", is_primary=False)
-            with st.container(width="stretch"):
-                watched(state, _status, state)
-        watched(state, _answer, state, run.n_iter)
+            draw_transport(state, "repeats", _say, f"Run with {N_SEEDS} seeds", is_primary=False)
+        watched_runs(state, _draw, run.n_iter)
 
 
 def _with_twin(spec: Spec) -> tuple[Spec, ...]:
@@ -60,25 +58,12 @@ def _with_twin(spec: Spec) -> tuple[Spec, ...]:
     return (spec,) if twin.problem == spec.problem else (spec, twin)
 
 
-def _status(state: Exploring) -> None:
-    """Draw the progress. A fragment draws in its own place only."""
-    if state.made is not None:
-        refresh(state)
-        if not say_progress(state, f"{N_SEEDS} seeds"):
-            _say(state)
-
-
-def _answer(state: Exploring, n_iter: int) -> None:
-    if state.made is not None:
-        refresh(state)
-        _draw(state, n_iter)
-
-
 def _say(state: Exploring) -> None:
     """Show the results over the seeds, or a sentence on the button before there are any."""
-    assert state.made is not None
-    results: Results = state.made.results("score")
-    problem, n = state.made.study.spec.problem, int(results.n[0])
+    if say_progress(state, f"{N_SEEDS} seeds"):
+        return
+    results: Results = state.runs.results("score")
+    problem, n = state.runs.study.spec.problem, int(results.n[0])
     if n < 2:
         twin = f" and the run for comparison, “{problem.baseline_name}”," if len(results.points) > 1 else ""
         st.caption(
@@ -108,9 +93,8 @@ def _say_effect(results: Results, twin: str) -> None:
 
 
 def _draw(state: Exploring, n_iter: int) -> None:
-    assert state.made is not None
-    spec: Spec = state.made.study.spec
-    own, of_twin = (_there(state, number) for number in (0, 1))
+    spec: Spec = state.runs.study.spec
+    own, of_twin = (finished(state, number) for number in (0, 1))
     if not own:
         return
     store = store_of(state, spec)
@@ -121,10 +105,3 @@ def _draw(state: Exploring, n_iter: int) -> None:
     figure = seeds_figure(curves, title=title, n_iter=n_iter, color=charts.INK[theme], twin=twin)
     alt = f"{title}: median {np.nanmax(curves.middle[-1:]):.4f} at the end." if len(curves.t) else title
     live_chart(figure, key="chart-repeats", alt=alt, height=HEIGHT, save_as="seeds")
-
-
-def _there(state: Exploring, number: int) -> list[str]:
-    """Return the finished runs of one of the specs, by its place."""
-    assert state.made is not None
-    keys = state.made.hashes[number * N_SEEDS : (number + 1) * N_SEEDS]
-    return [key for key in keys if key is not None and key in state.made.stored]

@@ -68,8 +68,7 @@ def choose_view(state: Exploring) -> tuple[str, str]:
 
 def axes_of(state: Exploring) -> list[AxisView]:
     """Return the views of the study's axes."""
-    assert state.made is not None
-    study = state.made.study
+    study = state.runs.study
     views = []
     for axis in study.axes:
         p = parameter_of(study.spec, axis.name)
@@ -106,7 +105,6 @@ def brush(state: Exploring, results: Results) -> NDArray[np.bool_]:
 
 def draw_chart(state: Exploring, look: Look) -> None:
     """Draw the chart that suits the study's number of axes."""
-    assert state.made is not None
     axes, results, name = axes_of(state), results_of(state, look.measure), name_of(state, look.measure)
     if not axes:
         st.caption("Only the seed varies. Choose a slider under “Vary”.")
@@ -168,7 +166,6 @@ OTHER_VIEWS = {SLICES: _slices, CONTOUR: draw_contour, IMPORTANCE: draw_importan
 
 def draw_ranking(state: Exploring, look: Look) -> None:
     """Draw the points in the order of the ranking, each with its difference from the best over the same seeds."""
-    assert state.made is not None
     results, name = results_of(state, look.measure), name_of(state, look.measure)
     axes, ranking = axes_of(state), results.ranking()
     ranking = ranking[(results.n + results.n_diverged)[ranking] > 0][:MOST_RANKED]
@@ -205,8 +202,7 @@ def _missing(results: Results, place: int) -> str:
 
 def draw_way_out(state: Exploring, look: Look) -> None:
     """Draw the ways to use the results: a point as a run in the workbench, and the table."""
-    assert state.made is not None
-    study, outcomes = state.made.study, state.made.outcomes()
+    study, outcomes = state.runs.study, state.runs.outcomes()
     with st.container(horizontal=True, vertical_alignment="bottom", key="part-study-out"):
         _draw_point(state, look)
         draw_download("Table (CSV)", "study.csv", lambda: csv_of(table_of(study, outcomes)))
@@ -216,8 +212,7 @@ def draw_way_out(state: Exploring, look: Look) -> None:
 
 def _draw_point(state: Exploring, look: Look) -> None:
     """Draw the choice of a point and a seed, and the link to the run."""
-    assert state.made is not None
-    results, axes, seeds = results_of(state, look.measure), axes_of(state), state.made.study.seeds
+    results, axes, seeds = results_of(state, look.measure), axes_of(state), state.runs.study.seeds
     there = results.n + results.n_diverged > 0
     ranking = [int(place) for place in results.ranking() if there[place]][:MOST_RANKED]
     if not ranking:
@@ -233,7 +228,7 @@ def _draw_point(state: Exploring, look: Look) -> None:
         width=420,
     )
     seed = st.selectbox("Seed", range(len(seeds)), format_func=lambda i: str(seeds[i]), width=90, key="x-point-seed")
-    run = state.made.runs[place * len(seeds) + min(seed, len(seeds) - 1)]
+    run = state.runs.runs[place * len(seeds) + min(seed, len(seeds) - 1)]
     if run.spec is not None:
         page, link = page_of(type(run.spec.problem)), link_to_run(run.spec)
         st.page_link(page, label="Open this run", icon=":material/open_in_new:", query_params=link, width="content")
@@ -264,8 +259,7 @@ def words_of(measure: str) -> str:
 
 def score_name(state: Exploring) -> str:
     """Return the name of the score in this study."""
-    assert state.made is not None
-    return f"test {state.made.study.spec.problem.score_name}"
+    return f"test {state.runs.study.spec.problem.score_name}"
 
 
 def name_of(state: Exploring, measure: str) -> str:
@@ -277,10 +271,9 @@ def name_of(state: Exploring, measure: str) -> str:
 
 def unit_of(state: Exploring, measure: str) -> str:
     """Return the unit of a difference in a measure; a measure without a unit is named itself."""
-    assert state.made is not None
     if measure in (TIME, "seconds"):
         return "s"
-    return state.made.study.spec.problem.score_name if measure == SCORE else MEASURES[measure].name
+    return state.runs.study.spec.problem.score_name if measure == SCORE else MEASURES[measure].name
 
 
 def choose_target(state: Exploring) -> None:
@@ -302,8 +295,7 @@ def choose_target(state: Exploring) -> None:
 
 
 def _usual(state: Exploring) -> float | None:
-    assert state.made is not None
-    return usual_target(state.made.results(SCORE))
+    return usual_target(state.runs.results(SCORE))
 
 
 def target(state: Exploring) -> float | None:
@@ -314,11 +306,10 @@ def target(state: Exploring) -> float | None:
 
 def results_of(state: Exploring, measure: str) -> Results:
     """Return the results of a measure so far."""
-    assert state.made is not None
     if measure != TIME:
-        return state.made.results(measure)
+        return state.runs.results(measure)
     wanted = target(state)
-    return state.made.results(time_to(1.0 if wanted is None else wanted, state.curves))
+    return state.runs.results(time_to(1.0 if wanted is None else wanted, state.curves))
 
 
 def read_curves(state: Exploring, measure: str) -> bool:
