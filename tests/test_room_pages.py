@@ -451,7 +451,7 @@ def messages_of(app):
 
 
 def test_nothing_that_a_page_offers_holds_the_lecturers_key(phones, rooms, caplog, monkeypatch):
-    monkeypatch.setattr("pages.shell.browser.are_served", lambda: True)
+    monkeypatch.setattr("pages.shell.page_link.are_served", lambda: True)
     caplog.set_level(0)
     app, code = opened()
     bench = bench_of(app)

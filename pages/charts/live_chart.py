@@ -164,4 +164,4 @@ def _with_gaps(value: Any) -> Any:
 
 @cache
 def _component() -> Callable[..., Any]:
-    return component("live_chart", js=loader("charts/browser/single.js"), css=STYLE, isolate_styles=False)
+    return component("live_chart", js=loader("charts/browser/chart.js"), css=STYLE, isolate_styles=False)

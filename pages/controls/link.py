@@ -13,7 +13,7 @@ from dsgcore.experiments.settings import DATA_PARAMETERS, StopSpec, kernel_names
 from dsgcore.kernels import KERNELS
 from pages.controls.control import AUTOMATIC, SHOWN_FROM_LINK, refused, shown
 from pages.controls.controls import ALSO
-from pages.shell.browser import OF_THE_FRAME
+from pages.shell.page_link import OF_THE_FRAME
 
 CHANGES = "changes"
 FILE_ENTRY = "data.file"  # an uploaded file: its name, its digest, its recipe and facts

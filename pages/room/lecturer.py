@@ -189,7 +189,7 @@ def _bar(bench: Bench, room: Key, state: State, asked: Asked) -> None:
             _button(bench, "Run with the class's choice", "choice", partial(_run_with_choice, bench, state))
         else:
             _button(bench, "End vote", "close", lambda: rooms().end(room), off=not state.is_open)
-        # The browser closes a list of choices after one (shell/browser.py).
+        # The browser closes a list of choices after one (shell/manners.js).
         timer = st.popover("Timer", icon=":material/timer:", disabled=not state.is_open)
         with timer, st.container(key="choices"):
             for seconds in TIMES:

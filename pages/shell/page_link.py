@@ -6,14 +6,19 @@ on each page; and it would write the link in the middle of a drawing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
+from streamlit.components.v2 import component
 
-from pages.shell.browser import OF_THE_FRAME, keep_in_link
+from pages.shell import room_key
 from pages.shell.plain_text import say_of_link
-from pages.shell.sessions import visit
+from pages.shell.sessions import begin_visit, visit
+from pages.shell.ticks import ADDRESS, GONE, Ticker, are_served
 from pages.shell.warm_up import warm_up
 
 _NOW, _LEFT = "_page_link", "_links_left"
@@ -110,3 +115,60 @@ def write_link() -> None:
     link.texts = {name: text for name, text in link.said.items() if text}
     st.session_state.setdefault(_LEFT, {})[link.page] = link.texts
     keep_in_link(link.page, link.texts, link.owner, link.entry)
+
+
+_KNOWN = "_known"
+# Names for the frame around a page, not for the page itself.
+OF_THE_FRAME = ("hide", "present", "lecture", "embed", "embed_options")
+
+
+def mind_the_browser() -> None:
+    """Mount the browser part: one history entry for each page and none for its changes, and the other additions above."""
+    session = {"session": {"name": _session(), "address": ADDRESS}} if are_served() else {}
+    _mount("part-state-browser", {"theme": st.context.theme.type, **session})
+
+
+def _session() -> str:
+    """Return a name that the server knows as long as it keeps this session."""
+    if _KNOWN not in st.session_state:
+        st.session_state[_KNOWN] = Ticker(lambda _: GONE)
+    ticker: Ticker = st.session_state[_KNOWN]
+    return ticker.token
+
+
+def keep_in_link(page: str, values: Mapping[str, str], owner: str = "", entry: str = "") -> None:
+    """Make the browser keep these values in the link of that page, and no others but those of the frame.
+
+    Another value of the name `entry` is a new entry of the browser's history. If the owner changes while the page stays, the
+    server has lost the session, and streamlit has started a new one without these values. The browser then loads its own link
+    again.
+    """
+    link = {"page": page, "values": dict(values), "owner": owner, "entry": entry}
+    _mount("part-state-link", {**link, "frame": OF_THE_FRAME})  # any of these parts may be mounted first
+
+
+def keep_room_key(ticket: str) -> None:
+    """Make the browser keep the key of the lecturer's room in a cookie, which the server sets for this ticket."""
+    if are_served():
+        _mount("part-state-room", {"room": {"ticket": ticket, "address": room_key.ADDRESS}})
+
+
+def bring_back_file(name: str) -> None:
+    """Make the browser choose the file again that this tab had chosen before the page was loaded anew."""
+    _mount("part-state-file-again", {"file": name})
+
+
+def _mount(key: str, data: dict[str, Any]) -> None:
+    with st.container(key=key):
+        _component()(key=f"{key}-component", data=data, on_theme_change=_nothing, on_back_change=begin_visit)
+
+
+def _nothing() -> None:
+    """Streamlit draws the page again; there is nothing else to do."""
+
+
+@cache
+def _component() -> Callable[..., Any]:
+    return component(
+        "browser_manners", js=(Path(__file__).parent / "manners.js").read_text(encoding="utf-8"), isolate_styles=False
+    )

@@ -12,8 +12,7 @@ import streamlit as st
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
 from pages.controls.pickers import setting_asked
-from pages.shell.browser import mind_the_browser
-from pages.shell.page_link import begin_link, write_link
+from pages.shell.page_link import begin_link, mind_the_browser, write_link
 from pages.shell.plain_text import plain
 from pages.shell.sessions import arrive, note_visit
 from pages.shell.sharing import is_admitted, turns

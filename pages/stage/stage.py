@@ -33,7 +33,7 @@ from pages.room.lecturer import (
 from pages.session.bench import Bench, Scene, view_of
 from pages.session.lesson_place import Place, Stage
 from pages.session.link import begin_place, keep_place
-from pages.shell.browser import keep_room_key
+from pages.shell.page_link import keep_room_key
 from pages.shell.sharing import drawing
 from pages.shell.warm_up import is_ready
 from pages.stage.marks import keep_mark
@@ -112,7 +112,7 @@ def _top(problem: type[Setting], bench: Bench, place: Place) -> None:
             with st.container(key="stage-notes", width="content"):
                 st.link_button("Notes", notes_address(bench), icon=":material/notes:", type="tertiary")
         icon = ":material/close:"
-        # Escape presses it, unless a list is open (shell/browser.py).
+        # Escape presses it, unless a list is open (shell/manners.js).
         lesson_button(bench, "Open the workbench", "lesson-leave", _leave, bench, icon=icon, type="tertiary")
 
 

@@ -20,8 +20,7 @@ from pages.controls import controls
 from pages.controls.control import key_of
 from pages.controls.link import FILE_ENTRY
 from pages.controls.own_file import Choosing, OwnFile, store, suited_to_own, with_numbers
-from pages.shell.browser import bring_back_file
-from pages.shell.page_link import link_now, say_in_link
+from pages.shell.page_link import bring_back_file, link_now, say_in_link
 from pages.shell.plain_text import plain, say_of_link
 from pages.shell.warm_up import get_ready
 from pages.upload import choosing as state

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 
-import {plain} from "../../pages/charts/browser/plain.js";
+import {plain} from "../../pages/charts/browser/head.js";
 
 test("tags are shown as they are written, except the app's own", () => {
   const link = "<a href='https://a.test'>x</a>";

@@ -1,6 +1,19 @@
 // The words above a chart: title, legend with the curves' present values, note, and a menu that hides curves and saves the chart.
 import {KINDS, save} from "./saving.js";
 
+const TAG = /<(?!(br|extra|\/extra)>)/g;  // the app's own tags stay
+
+/** Write the tags in all texts of a part of a figure as they are, in place: plotly would make links and styles of those in a file's names. */
+export function plain(part) {
+  for (const [key, value] of Object.entries(part)) {
+    if (typeof value === "string") {
+      if (value.includes("<")) part[key] = value.replace(TAG, "&lt;");
+    } else if (value instanceof Object && typeof value[0] !== "number") {  // numbers are many, and no text
+      plain(value);
+    }
+  }
+}
+
 /** Return a function that makes elements whose classes begin with a prefix. */
 export const maker = prefix => (kind, name, ...inside) => {
   const element = document.createElement(kind);
@@ -202,4 +215,3 @@ export function write(chart, data, {title, meta = {}}) {
   }
   if (chart.note.textContent !== (meta.note ?? "")) chart.note.textContent = meta.note ?? "";
 }
-

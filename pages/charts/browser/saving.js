@@ -1,6 +1,5 @@
 // A chart as a file: PNG, SVG, standalone page, or a table of its curves.
-import {groupOf, legendOf} from "./head.js";
-import {plain} from "./plain.js";
+import {groupOf, legendOf, plain} from "./head.js";
 
 // A picture fits a slide, whatever the size of the chart on the page. A picture has no fonts of its own, so it has a common one.
 const WIDTH = 960, HEIGHT = 720, FONT = "Arial, Helvetica, sans-serif";

@@ -1,88 +1,9 @@
-"""Additions to streamlit's browser part: the link of a run, Back, keys beside a slider, and lost sessions.
-
-The browser writes what a page says into its link. If the server wrote it, streamlit would add an entry to the history each
-time, so that Back would lead through all of them. A page that another one opens gets two entries from streamlit. The
-`navigate` event of browsers announces each of them; the listener cancels it, and writes the right one.
-
-Streamlit does not hear keys of buttons while a slider has the focus, and keeps a list open over the result of its button.
-It does not draw a page again for another theme, which its charts need, and it loses a chosen file when the page is loaded anew.
-
-If the server was restarted or has forgotten the session, streamlit connects again but draws nothing. The page is then
-loaded again as soon as the server answers. This module uses only public interfaces of browsers and components; without
-them, the pages work without these additions.
-"""
-
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-from functools import cache
-from typing import Any
-
-import streamlit as st
-from streamlit.components.v2 import component
-
-from pages.shell import room_key
-from pages.shell.sessions import begin_visit
-from pages.shell.ticks import ADDRESS, GONE, Ticker, are_served
-
-__all__ = ["bring_back_file", "keep_in_link", "keep_room_key", "mind_the_browser"]
-
-_KNOWN = "_known"
-# Names for the frame around a page, not for the page itself.
-OF_THE_FRAME = ("hide", "present", "lecture", "embed", "embed_options")
-
-
-def mind_the_browser() -> None:
-    """Mount the browser part: one history entry for each page and none for its changes, and the other additions above."""
-    session = {"session": {"name": _session(), "address": ADDRESS}} if are_served() else {}
-    _mount("part-state-browser", {"theme": st.context.theme.type, **session})
-
-
-def _session() -> str:
-    """Return a name that the server knows as long as it keeps this session."""
-    if _KNOWN not in st.session_state:
-        st.session_state[_KNOWN] = Ticker(lambda _: GONE)
-    ticker: Ticker = st.session_state[_KNOWN]
-    return ticker.token
-
-
-def keep_in_link(page: str, values: Mapping[str, str], owner: str = "", entry: str = "") -> None:
-    """Make the browser keep these values in the link of that page, and no others but those of the frame.
-
-    Another value of the name `entry` is a new entry of the browser's history. If the owner changes while the page stays, the
-    server has lost the session, and streamlit has started a new one without these values. The browser then loads its own link
-    again.
-    """
-    link = {"page": page, "values": dict(values), "owner": owner, "entry": entry}
-    _mount("part-state-link", {**link, "frame": OF_THE_FRAME})  # any of these parts may be mounted first
-
-
-def keep_room_key(ticket: str) -> None:
-    """Make the browser keep the key of the lecturer's room in a cookie, which the server sets for this ticket."""
-    if are_served():
-        _mount("part-state-room", {"room": {"ticket": ticket, "address": room_key.ADDRESS}})
-
-
-def bring_back_file(name: str) -> None:
-    """Make the browser choose the file again that this tab had chosen before the page was loaded anew."""
-    _mount("part-state-file-again", {"file": name})
-
-
-def _mount(key: str, data: dict[str, Any]) -> None:
-    with st.container(key=key):
-        _component()(key=f"{key}-component", data=data, on_theme_change=_nothing, on_back_change=begin_visit)
-
-
-def _nothing() -> None:
-    """Streamlit draws the page again; there is nothing else to do."""
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    return component("browser_manners", js=_JS, isolate_styles=False)
-
-
-_JS = """
+// Additions to Streamlit's browser part, by public interfaces of browsers and components only.
+//
+// The browser writes what a page says into its link: written by the server, each change would be an entry of the history. A page that
+// another one opens gets two entries from Streamlit; the `navigate` event announces each, its listener cancels it and writes the right
+// one. Streamlit does not hear keys of buttons while a slider has the focus, keeps a list open over the result of its button, does not
+// draw a page again for another theme, loses a chosen file when the page is loaded anew, and draws nothing after the server was restarted.
 const LEAVING = 5000;
 const SERVER_AWAY = 500;
 // The buttons of a lesson that these keys press: arrow keys, those of a presenter's remote control, and Escape.
@@ -391,4 +312,3 @@ export default function ({data, setTriggerValue}) {
   lab.entry = data.entry;
   lab.keep(data.page, data.values);
 }
-"""
