@@ -8,12 +8,7 @@ from dsgcore.studies import Trajectories, convergences
 from pages.controls.control import draw_download
 from pages.shell.warm_up import get_ready, is_ready
 from pages.studies import trajectory_showing as showing
-from pages.studies.examples import (
-    draw_values_of_ways,
-    example_of_ways,
-    say_example_of_ways,
-    waits_for_study,
-)
+from pages.studies.examples import draw_values, example_of_ways, say_example, waits_for_study
 from pages.studies.going import (
     Exploring,
     draw_and_look,
@@ -52,7 +47,8 @@ def _answer(state: Exploring, asked: AskedTrajectories) -> None:
     example = example_of_ways(asked.cases[0].spec) if waits_for_study(state) else None
     if example is not None:
         asked, shown = example
-        say_example_of_ways(asked)
+        n = len(asked.cases)
+        say_example(asked.cases[0].spec, f"{n} curve{'s' * (n > 1)} × {asked.seeds} seeds")
     if shown:
         showing.say_answer(asked, shown)
         quantity, over = showing.choose_view(shown)
@@ -61,7 +57,7 @@ def _answer(state: Exploring, asked: AskedTrajectories) -> None:
         showing.draw_assumptions(shown)
         draw_download("All curves (CSV)", "convergence.csv", lambda: showing.table_of_ways(shown))
     if example is not None:
-        draw_values_of_ways(asked)
+        draw_values(asked.cases[0].spec)
 
 
 def _found(state: Exploring) -> list:

@@ -57,41 +57,20 @@ def door_of(places, there):
     return Door(places, there.__contains__)
 
 
-def test_who_comes_late_waits_in_the_order_of_coming():
+def test_who_comes_late_gets_a_place_that_is_free_again_and_who_is_inside_stays():
     there = {"a", "b", "c", "d"}
     door = door_of(2, there)
-    assert [door.ask(name) for name in "abcd"] == [0, 0, 1, 2]
-    assert door.ask("d") == 2
+    assert [door.admits(name) for name in "abcda"] == [True, True, False, False, True]
     there.discard("a")
-    assert door.ask("d") == 2  # it is c's turn
-    assert door.ask("c") == 0
-    assert door.ask("d") == 1
-    there.discard("b")
-    assert door.ask("d") == 0
-
-
-def test_who_gives_up_waiting_leaves_the_queue():
-    there = {"a", "b", "c"}
-    door = door_of(1, there)
-    assert [door.ask(name) for name in "abc"] == [0, 1, 2]
-    there.discard("b")
-    assert door.ask("c") == 1
-
-
-def test_who_is_inside_stays_inside():
-    there = {"a", "b"}
-    door = door_of(1, there)
-    assert door.ask("a") == 0
-    assert door.ask("b") == 1
-    assert door.ask("a") == 0
+    assert [door.admits(name) for name in "dcb"] == [True, False, True]
 
 
 def test_who_waits_is_told_so_and_gets_in(monkeypatch):
-    answers = iter([2, 2, 1, 0, 0, 0, 0, 0])
+    answers = iter([False, False, False])
     monkeypatch.setattr(sharing, "exists", lambda: True)
-    monkeypatch.setattr(sharing, "door", SimpleNamespace(places=5, ask=lambda session: next(answers, 0)))
+    monkeypatch.setattr(sharing, "door", SimpleNamespace(places=5, admits=lambda session: next(answers, True)))
     app = AppTest.from_file(APP, default_timeout=60).run()
-    assert "All 5 places on this server are taken. You are number 2 in the queue" in app.info[0].value
+    assert "All 5 places on this server are taken." in app.info[0].value
     app.run()
     app.run()
     assert not app.info

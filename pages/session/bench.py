@@ -433,6 +433,11 @@ def once(bench: Bench, drawn: int, action: Callable[..., None], *arguments: Any)
             action(*arguments)
 
 
+def button(bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any) -> None:
+    """Draw a button whose action is carried out once for each drawing of the page."""
+    st.button(label, key=key, on_click=once, args=(bench, bench.drawn, action, *arguments), **options)
+
+
 def follow_click(bench: Bench) -> None:
     """Draw the whole page, in a fragment one of whose buttons was answered: a browser has the fragment alone drawn again."""
     if bench.answered == bench.drawn:

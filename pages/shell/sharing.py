@@ -1,4 +1,4 @@
-"""How sessions share the server: turns to compute, a limit on the memory of all runs, and places with a queue."""
+"""How sessions share the server: turns to compute, a limit on the memory of all runs, and places."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ TICK_SECONDS = 3.0
 
 
 class Door:
-    """A number of places, and a queue of sessions that wait for one.
+    """A number of places for sessions.
 
     Parameters
     ----------
@@ -231,24 +231,16 @@ class Door:
     def __init__(self, places: int, is_there: Callable[[str], bool]) -> None:
         self.places, self._is_there = places, is_there
         self._lock = threading.Lock()
-        self._inside: dict[str, None] = {}
-        self._queue: dict[str, None] = {}
+        self._inside: set[str] = set()
 
-    def ask(self, session: str) -> int:
-        """Return 0 if the session has or gets a place; otherwise return its position in the queue, from 1."""
+    def admits(self, session: str) -> bool:
+        """Return True if the session has or gets a place."""
         with self._lock:
-            if session in self._inside:
-                return 0
-            self._queue.setdefault(session)
-            if len(self._inside) >= self.places:
-                self._inside = {name: None for name in self._inside if self._is_there(name)}
-            self._queue = {name: None for name in self._queue if name == session or self._is_there(name)}
-            place = list(self._queue).index(session) + 1
-            if place > self.places - len(self._inside):
-                return place
-            del self._queue[session]
-            self._inside[session] = None
-            return 0
+            if session not in self._inside and len(self._inside) >= self.places:
+                self._inside = {name for name in self._inside if self._is_there(name)}
+            if len(self._inside) < self.places:
+                self._inside.add(session)
+            return session in self._inside
 
 
 def _door() -> Door:
@@ -262,20 +254,17 @@ door = _door()
 
 
 def is_admitted() -> bool:
-    """Return True if the session may use the pages; otherwise show its position in the queue, and ask again after a while."""
+    """Return True if the session may use the pages; otherwise say that there is no place, and ask again after a while."""
     context = get_script_run_ctx()
-    if not exists() or context is None or door.ask(context.session_id) == 0:
+    if not exists() or context is None or door.admits(context.session_id):
         return True
     st.fragment(_wait, run_every=TICK_SECONDS)(context.session_id)
     return False
 
 
 def _wait(session: str) -> None:
-    place = door.ask(session)
-    if place == 0:
+    if door.admits(session):
         st.rerun()
     st.title("DSG Lab")
-    st.info(
-        f"All {door.places} places on this server are taken. You are number {place} in the queue; the page opens by itself.",
-        icon=":material/hourglass_top:",
-    )
+    said = f"All {door.places} places on this server are taken. The page opens by itself when one is free."
+    st.info(said, icon=":material/hourglass_top:")

@@ -37,7 +37,7 @@ def draw_example_study(asked: Spec, measure: str, view: str) -> None:
     if state.made is not made:
         state.made, state.text, state.chosen = made, f"example {setting}", None
     spec = made.study.spec
-    _say_example(spec, f"{len(made.points)} points × {len(made.study.seeds)} seeds")
+    say_example(spec, f"{len(made.points)} points × {len(made.study.seeds)} seeds")
     look = showing.Look(SCORE if measure == TIME else measure, view, None, state.chosen)
     chart, ranking = st.columns([5, 6], gap="small")
     with chart:
@@ -45,7 +45,7 @@ def draw_example_study(asked: Spec, measure: str, view: str) -> None:
     with ranking:
         showing.draw_ranking(state, look)
     showing.draw_way_out(state, look)
-    _draw_values(spec)
+    draw_values(spec)
 
 
 def example_of_ways(asked_of: Spec) -> tuple[AskedTrajectories, list[Shown]] | None:
@@ -63,18 +63,8 @@ def example_of_ways(asked_of: Spec) -> tuple[AskedTrajectories, list[Shown]] | N
     return asked, trajectory_showing.shown_of(asked, list(example[1]))
 
 
-def say_example_of_ways(asked: AskedTrajectories) -> None:
+def say_example(spec: Spec, size: str) -> None:
     """Say that the page shows an example."""
-    n = len(asked.cases)
-    _say_example(asked.cases[0].spec, f"{n} curve{'s' * (n > 1)} × {asked.seeds} seeds")
-
-
-def draw_values_of_ways(asked: AskedTrajectories) -> None:
-    """Draw the values with which the example was made."""
-    _draw_values(asked.cases[0].spec)
-
-
-def _say_example(spec: Spec, size: str) -> None:
     problem = type(spec.problem)
     data = entry_of(problem, spec.data.name).title
     st.info(
@@ -84,7 +74,7 @@ def _say_example(spec: Spec, size: str) -> None:
     )
 
 
-def _draw_values(spec: Spec) -> None:
+def draw_values(spec: Spec) -> None:
     """Draw the values with which an example was made."""
     with st.expander("Values of the example"):
         st.markdown("The varied values are on the axes.")

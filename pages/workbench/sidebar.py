@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from pages.controls import controls
 from pages.controls.control import BAD_INPUT, Control, buttons, count, draw, keep, key_of, without_blank
 from pages.controls.pickers import draw_dataset, draw_setting, keep_dataset, offered_controls, say_kernel
 from pages.controls.view import SLIDER, SPEED, seed_control, view_control
-from pages.session.bench import Bench, begin_again, once
+from pages.session.bench import Bench, begin_again, button
 from pages.shell.plain_text import plain
 from pages.upload.upload import draw_upload
 from pages.workbench.head import draw_lessons
@@ -151,9 +151,9 @@ def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -
         is_going = is_active and bench.is_going
         icon = ":material/pause:" if is_going else ":material/play_arrow:"
         label = "Pause" if is_going else "Play"
-        _button(bench, label, "play", toggle, bench, is_going, icon=icon, shortcut="P", type="primary", **off)
-        _button(bench, "Step", "step", _step, bench, icon=":material/skip_next:", shortcut="S", help=_STEP_HELP, **off)
-        _button(bench, "Reset", "reset", _reset, bench, icon=":material/replay:", shortcut="0", help=_RESET_HELP, **off)
+        button(bench, label, "play", toggle, bench, is_going, icon=icon, shortcut="P", type="primary", **off)
+        button(bench, "Step", "step", _step, bench, icon=":material/skip_next:", shortcut="S", help=_STEP_HELP, **off)
+        button(bench, "Reset", "reset", _reset, bench, icon=":material/replay:", shortcut="0", help=_RESET_HELP, **off)
         draw(view_control(problem, SPEED), label_visibility="collapsed", width=104)
         # without the buttons that count by one
         count(seed_control(problem), help=SEED.sentence, label_visibility="collapsed", width=88)
@@ -161,10 +161,6 @@ def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -
 
 _STEP_HELP = "One iteration (key S)"
 _RESET_HELP = "Back to the start, with the same seed (key 0)"
-
-
-def _button(bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any) -> None:
-    st.button(label, key=key, on_click=once, args=(bench, bench.drawn, action, *arguments), **options)
 
 
 def toggle(bench: Bench, was_going: bool) -> None:

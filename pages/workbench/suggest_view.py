@@ -16,7 +16,7 @@ from dsgcore.jobs import Job, JobError, JobState, shared_queue
 from dsgcore.model_selection import FoldError, Suggestion
 from pages.controls.control import Control
 from pages.controls.controls import controls_for
-from pages.session.bench import Bench, Suggesting, follow_click, once
+from pages.session.bench import Bench, Suggesting, button, follow_click
 from pages.shell.job_panel import job_panel, watched
 from pages.shell.plain_text import plain
 from pages.workbench.steering import take
@@ -51,16 +51,10 @@ def suggest_button(bench: Bench, where: DeltaGenerator) -> None:
             label_visibility="collapsed",
             width=90,
         )
-        place.button(
-            "Searching …" if is_going else "Suggest",
-            key="suggest-values",
-            icon=":material/auto_fix_high:",
-            help=WHAT,
-            disabled=is_going or bench.live is None or bench.preparation is not None,
-            on_click=once,
-            args=(bench, bench.drawn, _begin, bench, seconds),
-            width="stretch",
-        )
+        label, is_off = "Searching …" if is_going else "Suggest", bench.live is None or bench.preparation is not None
+        icon: dict[str, Any] = {"icon": ":material/auto_fix_high:", "help": WHAT, "width": "stretch"}
+        with place:
+            button(bench, label, "suggest-values", _begin, bench, seconds, disabled=is_going or is_off, **icon)
 
 
 def _begin(bench: Bench, seconds: int, before: Suggesting | None = None) -> None:
@@ -117,8 +111,7 @@ def _said(bench: Bench, sentence: str) -> None:
 
 
 def _close_button(bench: Bench) -> None:
-    arguments = (bench, bench.drawn, _close, bench)
-    st.button("Close", key="suggest-close", icon=":material/close:", type="tertiary", on_click=once, args=arguments)
+    button(bench, "Close", "suggest-close", _close, bench, icon=":material/close:", type="tertiary")
 
 
 def _close(bench: Bench) -> None:
@@ -136,19 +129,14 @@ def _found(bench: Bench, asked: Suggesting, found: Suggestion) -> None:
         st.markdown(said_of(asked.spec, found, changes, offered), width="stretch")
         if asked.is_set or changes:
             # Offer to set the values, or to restore the previous ones after they are set.
-            values: Mapping[str, Any] = {} if asked.is_set else found.parameters
-            st.button(
-                "Undo" if asked.is_set else "Use these values",
-                key="suggest-set",
-                icon=":material/undo:" if asked.is_set else ":material/check:",
-                type="secondary" if asked.is_set else "primary",
-                on_click=once,
-                args=(bench, bench.drawn, _set, bench, asked, found, values),
-            )
+            values, label, icon = found.parameters, "Use these values", "check"
+            if asked.is_set:
+                values, label, icon = {}, "Undo", "undo"
+            look = {"icon": f":material/{icon}:", "type": "secondary" if asked.is_set else "primary"}
+            button(bench, label, "suggest-set", _set, bench, asked, found, values, **look)
         if found.search is not None:
-            more = (bench, bench.drawn, _begin, bench, MORE, asked)
             label = f"Go on for {MORE} s more"
-            st.button(label, key="suggest-more", icon=":material/more_time:", on_click=once, args=more)
+            button(bench, label, "suggest-more", _begin, bench, MORE, asked, icon=":material/more_time:")
         _close_button(bench)
     with st.expander(f"Candidates ({len(found.tried)})"):
         st.dataframe(_table(asked.spec, found, offered), width="stretch", height=TABLE_HEIGHT, hide_index=True)
@@ -156,8 +144,8 @@ def _found(bench: Bench, asked: Suggesting, found: Suggestion) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             rows = range(1, len(found.tried) + 1)
             row = st.selectbox("Row", rows, key=f"suggest-row-{len(found.tried)}", width=110)
-            arguments = (bench, bench.drawn, _set, bench, asked, found, found.tried[row - 1].parameters)
-            st.button("Use it anyway", key="suggest-use", icon=":material/check:", on_click=once, args=arguments)
+            values = found.tried[row - 1].parameters
+            button(bench, "Use it anyway", "suggest-use", _set, bench, asked, found, values, icon=":material/check:")
         st.caption(HOW)
 
 

@@ -28,7 +28,7 @@ from pages.gallery import data_views
 from pages.live.judgement import seen
 from pages.live.map_view import points_right
 from pages.race.views import race
-from pages.session.bench import PLAYING, Bench, Diagnosis, follow_click, once
+from pages.session.bench import PLAYING, Bench, Diagnosis, button, follow_click
 from pages.session.link import ROOM
 from pages.shell.job_panel import job_panel, watched
 from pages.shell.page_link import link_now
@@ -202,17 +202,9 @@ def four_runs_tab(bench: Bench, theme: str) -> None:
     st.caption(WHAT)
     found = bench.diagnosis
     is_going = found is not None and not found.job.is_over
-    arguments = (bench, bench.drawn, _begin, bench)
-    is_first = bench.diagnosis is None
-    st.button(
-        "Measure it" if is_first else "Measure again, for the current run",
-        key="find-limits",
-        icon=":material/troubleshoot:",
-        type="primary" if is_first else "secondary",
-        disabled=is_going,
-        on_click=once,
-        args=arguments,
-    )
+    label, kind = ("Measure it", "primary") if found is None else ("Measure again, for the current run", "secondary")
+    look = {"icon": ":material/troubleshoot:", "type": kind, "disabled": is_going}
+    button(bench, label, "find-limits", _begin, bench, **look)
     watched(None if found is None else found.job, _panel, bench, theme)
 
 
