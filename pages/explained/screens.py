@@ -45,7 +45,7 @@ class Axis:
     def plain(self) -> dict[str, Any]:
         """Return the axis for the chart's layout."""
         ends = (np.log10([self.low, self.high]) if self.log else np.array([self.low, self.high])).tolist()
-        ticks = {"tickvals": None, "dtick": "D2" if self.log and self.high < 1000 * self.low else None}
+        ticks: dict[str, Any] = {"tickvals": None, "dtick": "D2" if self.log and self.high < 1000 * self.low else None}
         ticks |= {"ticktext": None, "nticks": 5, "tickangle": 0, "showticklabels": True}
         return {"type": "log" if self.log else "linear", "range": ends, **ticks}
 

@@ -184,7 +184,11 @@ class Question:
     def varied(self, problem: type[Setting], axes: Mapping[str, Control], usual: tuple[str, ...] = ()) -> Control:
         """Return the choice of what varies as a control: of several axes, or of one or none."""
         titles = {name: control.parameter.label or name for name, control in axes.items()}
-        key, say = self.prefix + key_of(problem, VARY), lambda name: titles.get(name, name)
+        key = self.prefix + key_of(problem, VARY)
+
+        def say(name: str) -> str:
+            return titles.get(name, name)
+
         if self.most_varied == 1:
             one = usual[0] if usual else NOTHING
             return Control(key, "", Choice(VARY, one, label="Vary", options=(NOTHING, *axes)), say=say)

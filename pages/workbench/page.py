@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -85,9 +86,9 @@ def _draw_run(problem: type[Setting], bench: Bench) -> None:
     """Draw the live view and the tabs."""
     live_head = st.container(key="part-head")
     with st.container(key="part-tabs"):
-        live_tab, *other_tabs = (
-            [st.container()] if "tabs" in bench.hidden else st.tabs([LIVE, *OTHER_TABS], key="tabs", on_change="rerun")
-        )
+        names = [LIVE, *OTHER_TABS]  # opening a tab draws it again
+        tabs_drawn: Any = [st.container()] if "tabs" in bench.hidden else st.tabs(names, key="tabs", on_change="rerun")
+        live_tab, *other_tabs = tabs_drawn
     tabs_shown = dict(zip(OTHER_TABS, other_tabs, strict=False))  # none if they are hidden
     bench.open_tab = next((tab for tab, place in tabs_shown.items() if place.open), LIVE)
     bench.opened |= {bench.open_tab} & set(OTHER_TABS)
