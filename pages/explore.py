@@ -9,8 +9,8 @@ from pages.studies import showing
 from pages.studies.asking import draw_question
 from pages.studies.examples import draw_example_study, waits_for_study
 from pages.studies.going import Exploring, draw_and_look, draw_study_transport, exploring, watched_runs
+from pages.studies.links import draw_link_to_pins
 from pages.studies.onward import open_with
-from pages.studies.pins import draw_link_to_pins
 from pages.studies.showing import read_curves, results_of
 from pages.workbench.steering import run_before
 

@@ -11,7 +11,7 @@ from pages.session.link import first_lesson
 from pages.shell.page_link import read_once
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
-from pages.workbench.layout import enlarge_for_a_class
+from pages.workbench.head import enlarge_for_a_class
 
 PAGE = "how_it_works"
 PARENT = (

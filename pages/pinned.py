@@ -32,8 +32,7 @@ from pages.studies.going import (
     store_of,
     watched_runs,
 )
-from pages.studies.links import link_to_run
-from pages.studies.pins import in_link, linked, pins
+from pages.studies.links import in_link, link_to_run, linked, pins
 from pages.studies.trajectory_charts import Compared, compared_figure
 
 LINK = "runs"

@@ -9,9 +9,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from run_picture import Sheet, picture_of
+
 from dsgcore.experiments import Run, Spec
 from pages.charts.figures import INK
-from pages.pictures.run_picture import Sheet, picture_of
 
 FOLDER = Path(__file__).parents[1] / ".github" / "docs" / "pictures"
 MAP, GAP, LINE = Sheet(260, 200, cell=4), 12, 24

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import numpy as np
+from run_picture import Sheet, learned, points, svg
 
 from dsgcore.experiments import SETTINGS, Plane, Run, Spec, default_spec
 from dsgcore.settings import profile_of
 from pages.pictures.kept import file_of
-from pages.pictures.run_picture import Sheet, learned, points, svg
 
 CARD = Sheet(360, 330, cell=5)
 FRAMES, SECONDS = 6, 1.2

@@ -23,7 +23,7 @@ from pages.handouts.notes import marked
 from pages.handouts.static_lesson import _chosen, _number, write_lesson
 from pages.session.lesson_place import place_in
 from pages.stage.links import answer, exercise, named
-from pages.workbench.layout import PARTS
+from pages.workbench.head import PARTS
 from pages.workbench.tabs import THEMES, frame
 
 EVERY_LESSON = [(setting, lesson) for setting in SETTINGS.values() for lesson in lessons_of(setting)]

@@ -56,7 +56,11 @@ def loader(module: str) -> str:
     return _LOADER.format(address=address_of(module))
 
 
-__all__ = ["CONFIG", "LIBRARY", "LIBRARY_ADDRESS", "STYLE", "Chart", "clicked", "encoded", "live_chart"]
+@cache
+def mounted(name: str, module: str, css: str = "", html: str = "") -> Callable[..., Any]:
+    """Return the component that a module draws."""
+    return component(name, html=html or None, js=loader(module), css=css or None, isolate_styles=False)
+
 
 # The style of every chart.
 STYLE = (Path(__file__).parent / "browser" / "chart.css").read_text(encoding="utf-8")
@@ -121,7 +125,7 @@ def live_chart(
     around = {"alt": alt, "height": pixels, "config": dict(config), "library": LIBRARY_ADDRESS}
     around["save"] = save_as or key.removeprefix("chart-")
     clicks: dict[str, Any] = {} if on_clicked is None else {"on_clicked_change": on_clicked}
-    _component()(
+    mounted("live_chart", "charts/browser/chart.js", STYLE)(
         key=key,
         # Bytes are sent as they are. Other types would be encoded twice more, for the message and for its digest.
         data=f"{json.dumps(around)}\n{encoded(figure)}".encode(),
@@ -160,8 +164,3 @@ def _with_gaps(value: Any) -> Any:
     if isinstance(value, list):
         return [_with_gaps(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    return component("live_chart", js=loader("charts/browser/chart.js"), css=STYLE, isolate_styles=False)

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit.components.v2 import component
 
 from dsgcore.core.parameters import Choice, Integer
-from pages.charts.live_chart import CONFIG, LIBRARY_ADDRESS, STYLE, encoded, loader, theme_now
+from pages.charts.live_chart import CONFIG, LIBRARY_ADDRESS, STYLE, encoded, mounted, theme_now
 from pages.controls.control import Control, read_controls
 from pages.controls.link import unknown_names
 from pages.explained.screens import SCREENS
@@ -57,7 +55,9 @@ def draw_screen(*, page: str, on_turned: Callable[[], None]) -> None:
     place = {"screen": screen_now(), "at": st.session_state.get(AT.key, 0), "on": OFF.options.index(off)}
     around = {"page": page, "n": len(SCREENS), "place": place, "config": dict(CONFIG), "library": LIBRARY_ADDRESS}
     data = f"{json.dumps(around)}\n{frames_of(screen_now(), theme_now())}".encode()
-    _component()(key=KEY, data=data, width="stretch", height="content", on_turned_change=on_turned)
+    mounted("how_it_works", "explained/browser/screen.js", STYLE + _STYLE)(
+        key=KEY, data=data, width="stretch", height="content", on_turned_change=on_turned
+    )
 
 
 def screen_asked() -> Any:
@@ -69,8 +69,3 @@ def screen_asked() -> Any:
 def frames_of(number: int, theme: str) -> str:
     """Return a screen (from 1) with all of its frames, as JSON."""
     return encoded(SCREENS[number - 1](theme).plain())
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    return component("how_it_works", js=loader("explained/browser/screen.js"), css=STYLE + _STYLE, isolate_styles=False)

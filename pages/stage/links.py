@@ -11,7 +11,7 @@ from dsgcore.settings import GuidedLesson, profile_of
 from pages.room.door import address_for_students
 from pages.session import lesson_place
 from pages.session.link import link_to_guided
-from pages.workbench.layout import ANSWER
+from pages.workbench.head import ANSWER
 
 # Everything except the map would give the answer away. For a goal, the reader needs the numbers.
 OF_A_QUESTION = ("sidebar", "view", "limits", "curves", "error", "tabs", ANSWER)

@@ -26,8 +26,7 @@ from pages.session.lesson_place import Place, Stage
 from pages.session.link import link_to_part, number_of
 from pages.stage.links import to_take_away
 from pages.stage.step import is_exercise
-from pages.workbench.head import given_for, guide
-from pages.workbench.layout import is_presented
+from pages.workbench.head import given_for, guide, is_presented
 from pages.workbench.sidebar import roll, toggle
 
 

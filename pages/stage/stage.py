@@ -39,7 +39,7 @@ from pages.shell.warm_up import is_ready
 from pages.stage.marks import keep_mark
 from pages.stage.moves import is_painted, lesson_button, moves, steps_of_run
 from pages.stage.step import answer, is_exercise, lines_of_answer, text
-from pages.workbench.layout import ANSWER, PARTS, hidden_parts, is_presented
+from pages.workbench.head import ANSWER, PARTS, hidden_parts, is_presented
 from pages.workbench.page import edit, go_further, keep_view, prepare, workbench
 from pages.workbench.sidebar import spec_without_sidebar
 from pages.workbench.steering import bench_of, follow, hold_of

@@ -19,7 +19,7 @@ from pages.session.bench import Bench
 from pages.session.lesson_place import Place, Stage
 from pages.shell.plain_text import plain, say_of_link
 from pages.workbench.drawn_curve import draw_curve
-from pages.workbench.layout import ANSWER, is_presented
+from pages.workbench.head import ANSWER, is_presented
 
 _FORMULA = re.compile(r"\|[^|\s]+(?: − [^|\s]+)?\|²?")
 # Measures that are no number to read.

@@ -22,9 +22,8 @@ from pages.studies import study_charts as charts
 from pages.studies.asking import TARGET
 from pages.studies.differing import said_difference
 from pages.studies.going import Exploring, store_of
-from pages.studies.links import link_to_run
+from pages.studies.links import draw_pin, link_to_run
 from pages.studies.other_views import draw_contour, draw_importance, parallel
-from pages.studies.pins import draw_pin
 from pages.studies.question import pick
 from pages.studies.study_charts import AxisView, axis_of, has_limit, short_number
 

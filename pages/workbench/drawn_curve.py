@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from typing import Any
-
-from streamlit.components.v2 import component
 
 from dsgcore.settings import Curve
 from dsgcore.settings.lessons import SHARES
-from pages.charts.live_chart import loader
+from pages.charts.live_chart import mounted
 
 
 def draw_curve(asks: Curve, *, key: str, page: str) -> tuple[float, ...] | None:
@@ -24,7 +20,10 @@ def draw_curve(asks: Curve, *, key: str, page: str) -> tuple[float, ...] | None:
         "values": middle,
         "page": page,
     }
-    made = _component()(key=key, data=data, default={"guess": None}, on_guess_change=_heard)
+    html, script = '<div class="drawn-curve"></div>', "workbench/browser/drawn_curve.js"
+    made = mounted("drawn_curve", script, html=html)(
+        key=key, data=data, default={"guess": None}, on_guess_change=_heard
+    )
     return _checked(asks, made.get("guess"))
 
 
@@ -38,9 +37,3 @@ def _checked(asks: Curve, drawn: Any) -> tuple[float, ...] | None:
         return None if drawn is None else asks.read(asks.say(drawn))
     except (TypeError, ValueError):
         return None
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    html, script = '<div class="drawn-curve"></div>', loader("workbench/browser/drawn_curve.js")
-    return component("drawn_curve", html=html, js=script, isolate_styles=False)

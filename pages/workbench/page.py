@@ -32,8 +32,7 @@ from pages.shell.plain_text import plain, say_of_link
 from pages.shell.sharing import drawing, turns
 from pages.shell.warm_up import is_ready
 from pages.workbench import tabs
-from pages.workbench.head import head, say_what_to_do, waits_for_file
-from pages.workbench.layout import enlarge_for_a_class, hidden_parts, lay_out
+from pages.workbench.head import enlarge_for_a_class, head, hidden_parts, lay_out, say_what_to_do, waits_for_file
 from pages.workbench.sidebar import spec_of_controls, step_limits, transport
 from pages.workbench.steering import bench_key, bring_back, follow, take
 from pages.workbench.suggest_view import suggest_button, suggestion

@@ -36,8 +36,7 @@ from pages.shell.room_key import kept_key, kept_keys, lead_if_free
 from pages.shell.sessions import page_before, visit
 from pages.shell.ticks import Hold
 from pages.studies.differing import differing
-from pages.workbench.head import given_for
-from pages.workbench.layout import is_presented, refused_parts
+from pages.workbench.head import given_for, is_presented, refused_parts
 
 MOST_MOVED = 2  # of the values that a moved control has changed, so many are said
 
