@@ -272,17 +272,6 @@ class PointSet:
     is_paired: bool = False
 
 
-@dataclass(frozen=True)
-class Surface:
-    """Values on a regular grid: z of shape (ny, nx), the first corner and the spacing."""
-
-    z: NDArray
-    x0: float
-    dx: float
-    y0: float
-    dy: float
-
-
 # Diverging colours from negative over white to positive, and their counterpart for the dark theme.
 DIVERGING = {
     "light": [[0, "#E58A4E"], [0.5, "#FFFFFF"], [1, "#5CA4D4"]],
@@ -308,37 +297,10 @@ def map_figure(
     return {"data": traces, "layout": layout}
 
 
-def heat(surface: Surface, centre: float | None, theme: str, *, reach: float | None = None) -> dict[str, Any]:
-    """Return the trace of a surface: diverging colours around `centre` up to `reach`. Without a centre, the colours are
-    sequential from 0 up to `reach`."""
-    if reach is None:
-        reach = farthest(surface.z, centre or 0.0)
-    trace = bare_heat(surface)
-    if centre is None:
-        return trace | {"colorscale": SEQUENTIAL, "zmin": 0.0, "zmax": reach}
-    return trace | {"colorscale": DIVERGING[theme], "zmin": centre - reach, "zmax": centre + reach}
-
-
 def farthest(values: NDArray, centre: float) -> float:
     """Return the largest distance of a finite value from `centre`, or 1 if there is none."""
     finite = values[np.isfinite(values)]
     return (float(np.abs(finite - centre).max()) if len(finite) else 1.0) or 1.0
-
-
-def bare_heat(surface: Surface) -> dict[str, Any]:
-    """Return the trace of a surface without its colours."""
-    return {
-        "type": "heatmap",
-        "z": four_digits(surface.z),
-        "x0": surface.x0,
-        "dx": surface.dx,
-        "y0": surface.y0,
-        "dy": surface.dy,
-        "zsmooth": "best",
-        "showscale": True,
-        "colorbar": COLORBAR,
-        "hovertemplate": "%{z}<extra></extra>",
-    }
 
 
 def ordered_colors(n: int) -> list[str]:

@@ -77,11 +77,23 @@ def run_map(
     return charts.map_figure(traces, title=title, axes=plane.names, revision=revision, frame=(across, up))
 
 
-def surface_on(plane: Plane, z: NDArray, grid: int) -> charts.Surface:
-    """Return values at the points of a plane's grid as a surface."""
-    low, step = plane.low, plane.spacing(grid)
-    z = z.astype(float).reshape(grid, grid)
-    return charts.Surface(z, float(low[0]), float(step[0]), float(low[1]), float(step[1]))
+def heat(plane: Plane, values: NDArray, colors: dict[str, Any]) -> dict[str, Any]:
+    """Return the trace of values at the points of a plane's grid; a value that is not finite is a gap."""
+    grid = math.isqrt(len(values))
+    low, step = plane.low.tolist(), plane.spacing(grid).tolist()
+    return {
+        "type": "heatmap",
+        "z": charts.four_digits(values.reshape(grid, grid)),
+        **{"x0": low[0], "dx": step[0], "y0": low[1], "dy": step[1]},
+        **{"zsmooth": "best", "showscale": True, "colorbar": charts.COLORBAR, "hovertemplate": "%{z}<extra></extra>"},
+        **colors,
+    }
+
+
+def diverging(columns: Sequence[NDArray], centre: float, theme: str) -> dict[str, Any]:
+    """Return the colours from negative over the centre to positive, up to the value that is the farthest from it."""
+    reach = charts.farthest(np.stack(columns), centre)
+    return {"colorscale": charts.DIVERGING[theme], "zmin": centre - reach, "zmax": centre + reach}
 
 
 SCORE, CLASSES, LEAD, ERROR = "score", "classes", "lead", "error"  # what a decision map shows
@@ -113,24 +125,28 @@ def decision_heats(
     centre : float, optional
         The score at which the colours change; by default the boundary, or the middle between the levels.
     """
-    grid = math.isqrt(len(columns[0]))
+    columns, k = [column.astype(float) for column in columns], len(run.split.class_names)
     if shown == CLASSES:
-        codes = [
-            own if own.ndim == 1 else np.where(np.ptp(own, axis=-1) > 0, own.argmax(axis=-1), np.nan) for own in columns
+        columns = [
+            one if one.ndim == 1 else np.where(np.ptp(one, axis=-1) > 0, one.argmax(axis=-1), np.nan) for one in columns
         ]
-        return [region_heat(surface_on(plane, own, grid), colors_of(run), theme) for own in codes]
-    surfaces = [surface_on(plane, lead(own) if shown == LEAD else own, grid) for own in columns]
-    values = [surface.z for surface in surfaces]
-    if shown != SCORE:
-        reach = charts.farthest(np.stack(values), 0.0)
-        return [charts.heat(surface, None, theme, reach=reach) for surface in surfaces]
-    levels = _levels(run) if levels is None else levels
-    if run.problem.decision == "ranks":
-        return [rank_heat(surface, levels, colors_of(run), theme, ends=ends_of(values)) for surface in surfaces]
-    if centre is None:
-        centre = float(np.mean(levels)) if run.problem.decision != "sign" and np.isfinite(levels).all() else 0.0
-    reach = charts.farthest(np.stack(values), centre)
-    return [charts.heat(surface, centre, theme, reach=reach) for surface in surfaces]
+        shades = [_blended(color, theme) for color in colors_of(run)]
+        scale = [(share / k, shade) for label, shade in enumerate(shades) for share in (label, label + 1)]
+        colors = {"zmin": -0.5, "zmax": k - 0.5, "colorscale": scale}
+        colors |= {"showscale": False, "zsmooth": False, "hoverinfo": "skip"}
+    elif shown != SCORE:
+        columns = [lead(one) if shown == LEAD else one for one in columns]
+        colors = {"colorscale": charts.SEQUENTIAL, "zmin": 0.0, "zmax": charts.farthest(np.stack(columns), 0.0)}
+    else:
+        levels = _levels(run) if levels is None else levels
+        if run.problem.decision == "ranks":
+            colors = rank_colors(columns, levels, colors_of(run), theme)
+        else:
+            has_middle = run.problem.decision != "sign" and np.isfinite(levels).all()
+            colors = diverging(
+                columns, (float(np.mean(levels)) if has_middle else 0.0) if centre is None else centre, theme
+            )
+    return [heat(plane, one, colors) for one in columns]
 
 
 def _levels(run: Run) -> NDArray:
@@ -146,58 +162,23 @@ def lead(scores: NDArray) -> NDArray:
     return two[..., 1] - two[..., 0]
 
 
-def region_heat(codes: charts.Surface, colors: Sequence[str], theme: str) -> dict[str, Any]:
-    """Return the trace of the regions of the classes, each in a pale shade of its colour. A code that is NaN belongs to no
-    class."""
-    k, shades = len(colors), [_blended(color, theme) for color in colors]
-    return {
-        "type": "heatmap",
-        "z": [[None if np.isnan(code) else int(code) for code in row] for row in codes.z],
-        "x0": codes.x0,
-        "dx": codes.dx,
-        "y0": codes.y0,
-        "dy": codes.dy,
-        "zmin": -0.5,
-        "zmax": k - 0.5,
-        "colorscale": [[(label + end) / k, shade] for label, shade in enumerate(shades) for end in (0, 1)],
-        "showscale": False,
-        "zsmooth": False,
-        "hoverinfo": "skip",
-    }
-
-
-def rank_heat(
-    surface: charts.Surface,
-    levels: NDArray,
-    colors: Sequence[str],
-    theme: str,
-    *,
-    ends: tuple[float, float] | None = None,
-) -> dict[str, Any]:
-    """Return the trace of a score of ordered classes: at the level of each class, a pale shade of the class's colour.
+def rank_colors(columns: Sequence[NDArray], levels: NDArray, colors: Sequence[str], theme: str) -> dict[str, Any]:
+    """Return the colours of a score of ordered classes: at the level of each class, a pale shade of the class's colour.
 
     `levels` of shape (k,) holds the usual score of each class. If they are not finite or not in the order of the classes,
     as early in a run, the colours have equal steps from the lowest to the highest value.
     """
-    low, high = ends_of([surface.z]) if ends is None else ends
+    finite = np.concatenate([column[np.isfinite(column)].ravel() for column in columns])
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+    if high <= low:
+        low, high = low - 1.0, high + 1.0
     known = np.isfinite(levels)
     if known.sum() < 2 or not (np.diff(levels[known]) > 0).all():
         levels, known = np.linspace(low, high, len(colors)), np.full(len(colors), True)
     places = np.clip((levels[known] - low) / (high - low), 0, 1)
     shades = [_blended(color, theme) for color, is_known in zip(colors, known, strict=True) if is_known]
     scale = [[float(place), shade] for place, shade in zip(places, shades, strict=True)]
-    return charts.bare_heat(surface) | {
-        "colorscale": [[0.0, shades[0]], *scale, [1.0, shades[-1]]],
-        "zmin": low,
-        "zmax": high,
-    }
-
-
-def ends_of(columns: Sequence[NDArray]) -> tuple[float, float]:
-    """Return the lowest and the highest finite value of several arrays, apart from each other."""
-    finite = np.concatenate([column[np.isfinite(column)].ravel() for column in columns])
-    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
-    return (low, high) if high > low else (low - 1.0, high + 1.0)
+    return {"colorscale": [[0.0, shades[0]], *scale, [1.0, shades[-1]]], "zmin": low, "zmax": high}
 
 
 def _blended(color: str, theme: str) -> str:

@@ -28,6 +28,7 @@ from dsgcore.explained.example import GRID
 from dsgcore.settings.panels import Mark
 from pages.charts import figures as charts
 from pages.charts.figures import four_digits
+from pages.charts.run_map import diverging, heat
 
 Panel = dict[str, Any]
 LARGEST = 127  # values are sent as whole numbers up to this size, one byte each
@@ -112,12 +113,8 @@ def map_of(
     xy, across, up = plane.project(split.X_train), *zip(plane.low.tolist(), plane.high.tolist(), strict=True)
     traces, frames = list[dict[str, Any]](), list[Sequence[dict[str, Any]]]()
     if field is not None:
-        size = charts.Surface(
-            np.zeros((GRID, GRID)), plane.low[0], plane.spacing(GRID)[0], plane.low[1], plane.spacing(GRID)[1]
-        )
-        traces.append(
-            charts.heat(size, 0.0, theme, reach=1.0) | {"showscale": False, "hoverinfo": "skip", "opacity": 0.75}
-        )
+        still = {"showscale": False, "hoverinfo": "skip", "opacity": 0.75}
+        traces.append(heat(plane, np.zeros(GRID**2), diverging([np.ones(1)], 0.0, theme) | still))
         frames.append([{"z": one} for one in packed(field, width=GRID)])
     if values is not None:
         dots = charts.scatter(charts.PointSet("", xy, charts.UNLABELED, "circle"), theme)

@@ -21,7 +21,7 @@ from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.detail_charts import Sample, confusion_chart, histogram_chart
 from pages.charts.live_chart import live_chart
-from pages.charts.run_map import color_of, run_map, surface_on
+from pages.charts.run_map import color_of, diverging, heat, run_map
 from pages.controls.control import Control
 from pages.controls.controls import PICKER, controls_for
 from pages.live.curves import alt_bound, alt_risk, bound_figure, risk_figure
@@ -228,8 +228,8 @@ def _beside(
 ) -> None:
     """Draw values on the plane, among the training points, and beside them a curve over the iterations."""
     state = map_state(bench, run)
-    heat = charts.heat(surface_on(state.plane, values, state.size), 0.0, theme)
-    figure = run_map(run, state.plane, heat, title=title, theme=theme, revision=title)
+    drawn = heat(state.plane, values, diverging([values], 0.0, theme))
+    figure = run_map(run, state.plane, drawn, title=title, theme=theme, revision=title)
     figure["data"] = [trace | {"showlegend": False} for trace in figure["data"]]
     figure["data"] += [charts.scatter(points, theme) for points in more]
     line = charts.line_chart([curve], title="Its coefficient", x_range=(0, run.length), revision=title, note=note)
