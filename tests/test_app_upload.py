@@ -79,6 +79,7 @@ def test_a_file_is_learned_from_in_every_setting(setting):
             assert getattr(problem, name) == getattr(usual, name)
     assert run.spec.kernel.sigma == pytest.approx(0.25)  # "scale" of four standardised features
     assert run.spec.data.scaling == "standard"
+    assert max(len(stop) for slider in app.select_slider for stop in slider.options) <= 9  # computed ones, too
     assert any("cells separated by comma" in text.value.replace("\\", "") for text in app.markdown)
     assert "iris" in left_in_browser(app)["data.file"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from mimetypes import guess_type
 from typing import Any
@@ -162,6 +162,13 @@ def number(text: str, parameter: Real | Integer) -> float | None:
         return None
 
 
+def names_of_stops(stops: Sequence[Any]) -> dict[Any, str]:
+    """Return the names of a slider's stops: those that were computed with four digits, unless another stop has that name."""
+    short = {stop: brief(stop) for stop in stops}
+    names = list(short.values())
+    return {stop: name if names.count(name) == 1 else shown(stop) for stop, name in short.items()}
+
+
 def draw(control: Control, *, label: str = "", is_plain: bool = False, **options: Any) -> Any:
     """Draw a control and return its value. A plain one has no help; the options are those of its widget."""
     p = control.parameter
@@ -185,7 +192,9 @@ def draw(control: Control, *, label: str = "", is_plain: bool = False, **options
         value = _draw_choice(control, common)
     else:
         _keep_between_stops(control)
-        value = st.select_slider(options=control.options, value=p.default, format_func=shown, **common)
+        names = names_of_stops(control.options)
+        common["format_func"] = lambda stop: names.get(stop, shown(stop))
+        value = st.select_slider(options=control.options, value=p.default, **common)
     return in_link(control, value)
 
 
