@@ -21,6 +21,7 @@ from pages.studies.question import Question, can_be_axis
 PREFIX = "x_"
 MOST_SEEDS, USUAL_SEEDS = 50, 3
 USUAL_VALUES = 6
+SCORE, TIME = "score", "time"  # measures
 MOST_POINTS, USUAL_POINTS = 400, 60
 _KEPT = (
     Integer("seeds", USUAL_SEEDS, low=1, high=MOST_SEEDS).called(

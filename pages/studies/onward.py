@@ -18,7 +18,7 @@ from dsgcore.studies.study import N_VALUES, Axis
 from pages.controls import controls
 from pages.controls.control import Control
 from pages.shell.page_link import link_now
-from pages.studies.asking import BEST_FIRST, MOST_POINTS, MOST_SEEDS, POINTS, RANDOM, SEEDS
+from pages.studies.asking import BEST_FIRST, MOST_POINTS, MOST_SEEDS, POINTS, RANDOM, SCORE, SEEDS
 from pages.studies.links import at_its_end, data_in_link, edits_entry, said_of
 from pages.studies.question import (
     MOST_VALUES,
@@ -29,7 +29,6 @@ from pages.studies.question import (
     number_on_axis,
     values_of_axis,
 )
-from pages.studies.showing import SCORE
 from pages.studies.trajectory_asking import WITH_A_WAY
 
 Link = dict[str, str]

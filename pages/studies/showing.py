@@ -19,7 +19,7 @@ from pages.charts.live_chart import clicked, live_chart
 from pages.controls.control import draw_download, in_link
 from pages.shell.router import page_of
 from pages.studies import study_charts as charts
-from pages.studies.asking import TARGET
+from pages.studies.asking import SCORE, TARGET, TIME
 from pages.studies.differing import said_difference
 from pages.studies.going import Exploring, store_of
 from pages.studies.links import draw_pin, link_to_run
@@ -239,7 +239,6 @@ def _mean(results: Results, place: int) -> str:
 
 
 MEASURE = "x_measure"
-SCORE, TIME = "score", "time"
 TIME_NAME = "time to score"
 # Seconds that a drawing may read curves before it shows the results so far.
 SECONDS_TO_READ = 0.2
