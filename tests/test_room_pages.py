@@ -20,7 +20,7 @@ from streamlit.runtime.context import ContextProxy
 from test_stage import presented
 
 from dsgcore.experiments import script
-from dsgcore.rooms.questions import LABELS
+from dsgcore.rooms.questions import LABELS, question_in
 from dsgcore.rooms.rooms import Asked, Key, RoomError
 from pages.room import entrance
 from pages.room.drawings import answers
@@ -542,6 +542,7 @@ def test_bars_count_answers_a_band_holds_eight_of_ten_curves_and_a_map_counts_it
     made = answers(NUMBER.question, [[0.05, 0.41, 0.42]], {"value": 0.05}, {})
     counts = [int(n) for n in re.findall(r"<span>(\d+)</span>", made)]
     assert (counts[4], sum(counts), made.count("✓</b>")) == (2, 3, 1)
+    assert "90 to 100: 1" in answers(question_in("How many? | 0 to 100"), [[95.0]], {}, {})
     made = answers(CURVE.question, [[[value] * 6 for value in (0.5, 0.6, 0.7, 0.8, 0.9)]], {}, {})
     low, high = CURVE.question.low, CURVE.question.high
     ys = [float(point.split(",")[1]) for point in re.search(r'class="band" points="([^"]*)"', made)[1].split()]

@@ -70,11 +70,10 @@ def _bars(asks: Pick | Estimate, rounds: Sequence[Sequence[Any]], result: Mappin
     rows, said = "", []
     for k, name in enumerate(marked):
         for number, count in enumerate(counts):
-            share, text = 100 * count[k] / max(1, len(rounds[number])), f"<b>{name}</b> {words[k]}" * (number == 0)
+            share = f"{100 * count[k] / max(1, len(rounds[number])):.0f}%"
+            text = f"<b>{name}</b> {words[k]}" * (number == 0)
             earlier = ' class="earlier"' * (number < len(counts) - 1)
-            rows += (
-                f'<div{earlier}><p>{text}</p><i><u style="width: {share:.0f}%"></u></i><span>{count[k]}</span></div>'
-            )
+            rows += f'<div{earlier}><p>{text}</p><i><u style="width: {share}"></u></i><span>{count[k]}</span></div>'
     for number, count in enumerate(counts):
         turn = f"{_ROUNDS[number]}: " * (len(counts) > 1)
         said.append(turn + ", ".join(f"{name}: {n}" for name, n in zip(marked, count, strict=True)))
@@ -89,7 +88,8 @@ def _bins(asks: Pick | Estimate) -> tuple[Sequence[str], NDArray, Sequence[str]]
         words = [escape(plain_text(option.words)) for option in asks.options]
         return LETTERS[: len(words)], np.arange(len(words) + 1) - 0.5, words
     edges = np.linspace(asks.low, asks.high, BINS + 1)
-    return [f"{low:.2g} to {high:.2g}" for low, high in pairwise(edges)], edges, [""] * BINS
+    said = [f"{float(f'{edge:.3g}'):g}" for edge in edges]  # 100, not 1e+02
+    return [f"{low} to {high}" for low, high in pairwise(said)], edges, [""] * BINS
 
 
 def _curves(asks: Curve, rounds: Sequence[Sequence[Any]], outcome: Sequence[float] | None) -> str:

@@ -189,9 +189,7 @@ def _bar(bench: Bench, room: Key, state: State, asked: Asked) -> None:
             _button(bench, "Run with the class's choice", "choice", partial(_run_with_choice, bench, state))
         else:
             _button(bench, "End vote", "close", lambda: rooms().end(room), off=not state.is_open)
-        # The browser closes a list of choices after one (shell/manners.js).
-        timer = st.popover("Timer", icon=":material/timer:", disabled=not state.is_open)
-        with timer, st.container(key="choices"):
+        with st.popover("Timer", icon=":material/timer:", disabled=not state.is_open):
             for seconds in TIMES:
                 _button(bench, f"{seconds} seconds", f"timer-{seconds}", partial(rooms().end, room, float(seconds)))
         with st.popover("More", icon=":material/more_horiz:"):
