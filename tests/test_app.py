@@ -178,6 +178,7 @@ def test_a_link_of_every_control_gives_its_spec(name):
     assert run_of(app, name).spec == spec
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", some(PAGES, 2))
 def test_every_lesson_of_every_page_runs(name):
     app = open_page(name, **{"solver.n_iter": "20"})

@@ -89,6 +89,7 @@ def are_shown(on_phones, drawing, curves):
     assert drawn_values(drawing, "outcome") == pytest.approx(list(run_of_curve().values()), abs=pixel)
 
 
+@pytest.mark.weekly
 def test_hostile_requests_enter_no_room_learn_no_key_and_keep_nobody_from_voting(room):
     rooms, key = asking(room.store)
     phones = room.phones_at(ENTRANCE, room.phones[:N_PHONES])

@@ -191,6 +191,7 @@ def test_every_link_is_checked_before_anything_is_allocated(monkeypatch, page, l
     assert any("GB is allowed; with n" in one for one in told), told
 
 
+@pytest.mark.ci
 def test_a_slider_that_asks_for_too_much_leaves_the_run_as_it_is():
     app = open_page("auc", **{"solver.n_iter": "100000"}, at="3", **{"data.name": "Two moons"})
     before = bench_of(app, "auc").live

@@ -441,7 +441,7 @@ def when_done(app):
     return app.run()
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_the_judgement_uses_what_was_measured_and_another_measurement_says_what_its_remedy_brings():
     app = open_auc(**SMALL)
     app = when_done(app.button(key="find-limits").click().run())

@@ -144,7 +144,7 @@ def assert_same(before, after):
             np.testing.assert_array_equal(old[name], new[name], err_msg=name)
 
 
-@each("model", EVERY)
+@each("model", some(EVERY, 15, len(EVERY)))
 def test_same_seed_same_bits(model):
     assert_same(answers(fitted(model)), answers(quietly(clone(model).fit, X, FEW)))
 
@@ -249,7 +249,7 @@ def test_a_partial_fit_that_fails_leaves_the_estimator_as_it_was(model, more):
     assert set(vars(new)) == set(vars(clone(model)))
 
 
-@each("model", ALONE)
+@each("model", some(ALONE, 12, len(ALONE)))
 def test_a_new_fit_knows_nothing_of_the_one_before(model):
     of_table = fitted(model, pd.DataFrame(X, columns=["a", "b"]))
     of_table.left_ = 3
@@ -284,7 +284,7 @@ def test_seen_labels_keep_the_order_of_categories():
     assert model.score(X, y) == np.mean(model.predict(X) == np.array(levels)[codes]) > 0.6
 
 
-@each("model", EVERY)
+@each("model", some(EVERY, 15, len(EVERY)))
 def test_labels_of_another_kind_and_number_are_refused_by_a_score(model):
     model = fitted(model)
     for y in (Y.astype(str), pd.Series(Y).map({0: "a", 1: "b"}), pd.to_datetime(Y, unit="D")):
@@ -414,7 +414,7 @@ def test_a_weight_for_each_cut_may_be_an_array():
             made(kind, gamma=np.ones((2, 2))).fit(X, y)
 
 
-@each("model", [*EVERY, SEEN])
+@each("model", some([*EVERY, SEEN], 12, len(EVERY) + 1))
 def test_every_estimator_knows_its_columns(model):
     y = np.column_stack([FEW, Y]) if model is SEEN else FEW
     plain, named = fitted(model, y=y), fitted(model, pd.DataFrame(X, columns=["a", "b"]), y)

@@ -62,6 +62,7 @@ def chosen_on_data_page():
     return choose(app, "Missing numbers", "drop")
 
 
+@pytest.mark.ci
 def test_what_was_chosen_of_a_file_on_the_data_page_is_not_lost_on_the_settings_page():
     app = opened("auc", chosen_on_data_page(), **{"data.name": OWN})
     recipe = run_of(app).spec.data.recipe
@@ -119,6 +120,7 @@ def values(app, prefix=""):
     return {slider.key: slider.value for slider in app.select_slider if slider.key and slider.key.startswith(prefix)}
 
 
+@pytest.mark.ci
 def test_a_link_to_a_file_shows_the_same_values_before_and_after_the_upload():
     app = give(opened("auc", **{"data.name": OWN}), table(wide=50.0))
     app = checked(app.select_slider(key="lam").set_value(0.1).run())
@@ -143,7 +145,7 @@ def test_what_a_link_says_of_a_file_is_left_out_where_it_is_not_possible(facts):
     assert OwnFile.from_link(said | {"facts": FACTS}) is not None
 
 
-@each("page, prefix", [("auc", ""), ("s3vm", "svm_"), ("ordinal", "ord_"), ("similar_unlabeled", "su_")])
+@each("page, prefix", some([("auc", ""), ("s3vm", "svm_"), ("ordinal", "ord_"), ("similar_unlabeled", "su_")], 2, 4))
 def test_more_labels_than_a_file_has_are_clamped_and_said(page, prefix):
     app = give(opened(page, **{"data.name": OWN}), table(n=100))
     next(slider for slider in app.select_slider if slider.key == f"{prefix}n_labeled").set_value(200).run()

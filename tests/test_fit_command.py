@@ -214,7 +214,7 @@ def scored(model, file, out, *options):
 FILES = [("TSGS3VM", ";"), *((method, ",") for method in (*OURS, *THEIRS))]
 
 
-@pytest.mark.parametrize(("method", "mark"), tiers(FILES, 6, len(FILES)))
+@pytest.mark.parametrize(("method", "mark"), tiers(FILES, 5, 9))
 def test_a_csv_file_leads_to_classes_scores_and_kept_columns(method, mark, tmp_path):
     file, rows = tmp_path / "rows.csv", table(3 if method in ("QS3ORAO", "PS3VT") else 2)
     rows.to_csv(file, index=False, sep=mark)
@@ -295,7 +295,7 @@ OPTIONS = {
 }
 
 
-@each("name", some(OPTIONS, 3))
+@each("name", some(OPTIONS, 2, 3))
 def test_a_table_that_is_not_read_whole_means_what_it_means_in_memory(name, folder, tmp_path, monkeypatch, capsys):
     options, found = OPTIONS[name], {}
     for where, most in (("memory", binary.LARGE), ("parts", 0)):

@@ -1,5 +1,6 @@
 """Words in charts: each has one entry in the glossary, and its explanation is in the chart."""
 
+import pytest
 from cases import each
 from live_page import figure, figures
 from opened_pages import open_page
@@ -20,6 +21,7 @@ def test_an_entry_has_a_sentence_for_a_student_and_an_equation_for_a_researcher(
     assert entry.researcher.count("$") % 2 == 0
 
 
+@pytest.mark.ci
 @each("name", SETTINGS)
 def test_every_title_axis_and_legend_of_the_live_run_explains_itself(name):
     app = open_page(name, at="5")

@@ -113,6 +113,7 @@ def test_an_exercise_keeps_its_answer_and_the_guess_is_in_its_link():
     assert bench_of(app).lesson.place.text == "unlabeled:1:1"
 
 
+@pytest.mark.ci
 def test_an_answers_link_shows_it_and_a_goals_link_what_reaches_it():
     app = open_auc(**answer(*EVERY_LESSON[IDS.index("auc-unlabeled")], 0) | AT_ONCE)
     finished(app)

@@ -133,6 +133,7 @@ def test_without_a_method_the_verdict_of_a_comparison_decides(monkeypatch):
     assert asking.promise in asking.report
 
 
+@pytest.mark.ci
 def test_what_may_mislead_is_warned_of():
     table, kind = moons(300, 100)
     table["answer"] = np.where(kind == "yes", 1.0, 0.0)
@@ -169,6 +170,7 @@ def test_bad_input_is_refused_in_a_sentence(change, message):
         label(table.assign(**columns), options.pop("target", "kind"), **QUICK | options)
 
 
+@pytest.mark.ci
 def test_columns_of_any_type_and_name_are_taken():
     table, _ = moons(90, 40)
     plain = label(table, "kind", drop=["id"], **QUICK).table

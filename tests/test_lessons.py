@@ -50,7 +50,6 @@ def runs_of(name):
     ("name", "seeds"),
     [
         *tiers([(name, 1) for name in SETTINGS], 3, len(SETTINGS)),
-        *(pytest.param(name, 3, marks=pytest.mark.ci) for name in SETTINGS),
         *(pytest.param(name, 10, marks=pytest.mark.weekly) for name in SETTINGS),
     ],
 )

@@ -249,6 +249,7 @@ def test_a_damaged_cache_costs_a_run_nothing_but_time_and_the_next_one_has_a_sou
     assert not list(tmp_path.rglob("*.nb?"))  # so that the next process keeps sound ones
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(not COMPILED or sys.platform == "win32", reason="nothing is compiled, or no limit of files' sizes")
 def test_a_loop_that_cannot_be_kept_works(tmp_path):
     program = tmp_path / "program.py"
@@ -266,6 +267,7 @@ def test_a_loop_that_cannot_be_kept_works(tmp_path):
     assert done.stderr.count("the loop double is compiled for this process alone") == 1
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 def test_an_error_of_the_loop_itself_is_not_hidden():
     with pytest.raises(ValueError, match="incompatible"):

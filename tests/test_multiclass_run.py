@@ -313,6 +313,7 @@ def in_many_dimensions(n, folder):
     return Spec.from_dict(plain)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("n", [200, 6000])
 def test_the_default_weight_of_the_graph_overshot_on_many_points(n, tmp_path):
     run = finished(in_many_dimensions(n, tmp_path))
@@ -411,6 +412,7 @@ def test_a_large_set_greyed_the_page_until_its_graph_was_there(waits_for_all):
     assert has_run(app)
 
 
+@pytest.mark.ci
 def test_other_data_give_up_what_is_being_prepared(waits_for_all, prepares_without_end):
     app = open_page("multiclass", **{"solver.n_iter": "20"})
     first = bench_of(app, "multiclass").preparation
@@ -426,6 +428,7 @@ def test_other_data_give_up_what_is_being_prepared(waits_for_all, prepares_witho
     assert not app.exception
 
 
+@pytest.mark.ci
 def test_cancelling_what_is_being_prepared_leaves_a_page_that_says_so_and_can_begin_again(
     waits_for_all, prepares_without_end
 ):

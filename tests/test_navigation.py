@@ -148,6 +148,7 @@ def as_in(spec, other):
     )
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("store")
 def test_one_click_takes_a_file_with_its_recipe_labels_and_settings_to_explore():
     app = file_in_the_workbench()

@@ -107,6 +107,7 @@ def test_other_axes_are_another_study_of_the_storage(store, storage):
     assert len(trials_of(narrow, storage)) == 3
 
 
+@pytest.mark.ci
 def test_sweeps_at_once_write_each_run_once(store, storage):
     study, together = study_of(range(4)), Barrier(3, timeout=60)
     filled(study, store)

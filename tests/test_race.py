@@ -61,7 +61,7 @@ def raced(spec, kind, report=lambda progress: None, axes=(None, None), **changes
 # --- every competitor
 
 
-@pytest.mark.parametrize(("setting", "kind"), tiers(EVERYBODY, 14, len(EVERYBODY)), ids=NAMES)
+@pytest.mark.parametrize(("setting", "kind"), tiers(EVERYBODY, 10, len(EVERYBODY)), ids=NAMES)
 def test_every_competitor_is_named_and_runs_with_the_runs_parameters(setting, kind):
     assert kind.title
     assert kind.sentence

@@ -134,6 +134,7 @@ def test_a_step_has_its_own_controls_and_they_are_locked_until_the_guess():
     assert left_in_browser(app).get("data.n_labeled", "200") == "200"
 
 
+@pytest.mark.ci
 def test_the_workbench_keeps_the_run_and_the_values_of_the_stage():
     app = open_lesson("unlabeled:4")
     app.select_slider(key="gamma").set_value(0.9).run()
@@ -165,6 +166,7 @@ def test_only_the_lecturer_has_notes_and_runs_without_a_guess():
 LECTURE = "auc/unlabeled\nWho knows? | I do | I do not\nHow many? | 0 to 10\ns3vm/gap"
 
 
+@pytest.mark.ci
 def test_a_lecture_leads_from_its_lesson_to_its_questions_and_to_the_page_of_another_setting(rooms):
     app = open_lesson("unlabeled:4:answer", present="1", lecture=LECTURE)
     while bench_of(app).lesson.place.outcome is None:

@@ -8,7 +8,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from cases import each
+from cases import each, tiers
 from opened_pages import open_page, run_of
 from own_tables import with_pairs
 from test_studies import Here
@@ -116,7 +116,7 @@ def own_rows(setting):
     return table
 
 
-@pytest.fixture(scope="module", params=OWN)
+@pytest.fixture(scope="module", params=tiers(OWN, 1, 3))
 def own_run(request):
     """Return a page's finished run on the table."""
     setting = request.param
@@ -273,6 +273,7 @@ def test_a_run_of_several_classes_on_a_file_is_the_estimators_fit(run_of_several
     np.testing.assert_array_equal(run.at(run.t // 2).test_values, half.test_values)
 
 
+@pytest.mark.ci
 @each("setting", SETTINGS)
 def test_a_small_spec_on_a_file_runs_as_the_estimator_fits(setting, tmp_path):
     content = with_pairs() if setting == "similar_unlabeled" else own_rows(setting).to_csv(index=False).encode()

@@ -199,7 +199,7 @@ def assert_details_are_drawn_at_the_end(page):
     expect(page.locator(".st-key-chart-details .js-plotly-plot")).to_be_visible(timeout=10_000)
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_instant_runs_follow_the_slider_and_what_is_exported_repeats_them(open_page, wait_ready, tmp_path):
     page = open_page("auc?view.speed=instant&solver.n_iter=50&data.n_labeled=50&data.name=Two+moons")
     wait_for_points(page, 50)

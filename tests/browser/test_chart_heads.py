@@ -61,6 +61,7 @@ def open_drawn(open_page, path, **options):
     return page
 
 
+@pytest.mark.ci
 def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(open_page, wait_ready):
     page = open_drawn(open_page, "auc?at=30")
     chart = page.locator("#chart-error")
@@ -112,7 +113,7 @@ COUNT = """() => {
 CURVES = {"objective", "score", "error"}
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_charts_are_drawn_when_they_have_changed_and_where_they_are_seen(open_page, wait_ready):
     page = open_drawn(open_page, "auc?at=30")
     page.locator(FILLED).first.wait_for(state="attached", timeout=30_000)  # the page comes once more for them

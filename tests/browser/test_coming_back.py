@@ -68,6 +68,7 @@ def test_back_from_another_setting_leads_to_the_run_as_it_was(open_page):
     assert speed_of(page) == "slow"
 
 
+@pytest.mark.ci
 def test_keys_are_heard_after_a_slider_has_been_touched(open_page):
     page = open_page("auc?view.speed=slow")
     wait_for_points(page, 2)

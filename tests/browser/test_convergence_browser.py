@@ -12,7 +12,7 @@ SMALL = "convergence?data.n=150&solver.n_iter=32&solver.n_features=16&solver.bat
 NAMES = "() => document.querySelector('.st-key-chart-ways .js-plotly-plot').data.map(trace => trace.name)"
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_ways_by_keys_alone_to_their_answer(open_page, wait_ready):
     page = open_page(SMALL, viewport=(1280, 900))
     expect(page.locator(".st-key-study-status")).to_contain_text("1 curve × 2 seeds = 2 runs", timeout=30_000)

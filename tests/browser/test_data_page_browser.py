@@ -26,7 +26,7 @@ def assert_within(page):
         )
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_page, page_health):
     page = open_page("auc?view.speed=slow")
     wait_for_points(page, 2)
@@ -46,7 +46,7 @@ def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_p
     page_health.assert_clean()
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_nothing_sticks_out(open_page):
     page = open_page("data")
     expect(page.locator(".st-key-card-iris")).to_be_attached(timeout=30_000)

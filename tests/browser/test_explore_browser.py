@@ -79,7 +79,7 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
     assert "step_size=5" in page.url
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_the_first_start_on_a_file_from_the_data_page_makes_that_study(open_page, wait_ready):
     """The browser keeps the values of the data before: they came back with the click, and with them another study."""
     page = open_page("data")

@@ -24,7 +24,7 @@ def table():
     return pd.DataFrame(X, columns=list("abcde")).assign(label=label).to_csv(index=False).encode()
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_a_file_leads_to_a_verdict_and_to_labeled_rows_and_goes_on_to_explore_and_convergence(open_page):
     page = open_page("data")
     page.locator(".st-key-look-file button").click()

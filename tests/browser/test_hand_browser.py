@@ -91,7 +91,7 @@ def count(page, text):
     expect(page.locator(".hand-count")).to_contain_text(text, timeout=30_000)
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_keys_alone_label_points_take_a_label_away_and_open_the_classes_of_a_point(open_page):
     page = opened(open_page)
     page.locator(".hand-area").focus()

@@ -58,6 +58,7 @@ def free_point(page):
     return inside[0]
 
 
+@pytest.mark.ci
 def test_home_learns_without_a_click_and_a_label_by_click_or_by_keys_changes_its_map_at_once(
     open_page, record_property
 ):
@@ -88,7 +89,7 @@ def test_home_learns_without_a_click_and_a_label_by_click_or_by_keys_changes_its
     assert min(times) < MOST_SECONDS, times
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_on_a_phone_a_label_by_touch_changes_the_map_and_the_menu_comes_before_any_slider(
     browser, app_url, page_health
 ):

@@ -12,6 +12,7 @@ from .test_auc_page import move_slider, pause, wait_for_points
 LONG = 90_000
 
 
+@pytest.mark.ci
 def test_the_link_holds_what_was_moved_during_the_run(open_page):
     page = open_page("auc?view.speed=fast&solver.n_iter=20000")
     wait_for_points(page, 4)

@@ -23,7 +23,7 @@ def _killed(server):
     return other
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_after_a_killed_server_the_page_is_back_where_it_was(browser):
     server = Server()
     context = browser.new_context(viewport={"width": 1280, "height": 900})

@@ -45,6 +45,7 @@ def test_an_empty_sidebar_of_the_page_before_takes_no_room_from_the_bar(open_pag
     expect(page.locator("header nav").get_by_role("link", name=DOORS[-1])).to_be_in_viewport()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("path", ["data", "auc?at=3"])
 def test_on_a_phone_the_drawer_has_all_doors_above_its_sliders_and_closes_behind_the_reader(open_page, path):
     page = open_page(path, viewport=PHONE)

@@ -8,7 +8,7 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from .recording import RECORDED, RUN, SIZE, STILLS, words_of
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 @pytest.mark.parametrize("name", ["run", *STILLS])
 def test_a_picture_shows_the_words_of_the_page(open_page, name):
     page = open_page({**STILLS, "run": RUN}[name], viewport=(SIZE["width"], SIZE["height"]))

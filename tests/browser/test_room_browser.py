@@ -45,6 +45,7 @@ def clean(phone):
     assert not found, "\n".join(found)
 
 
+@pytest.mark.ci
 def test_a_phone_votes_twice_and_learns_with_the_reveal_whether_it_was_right(open_page, wait_ready, phone):
     lecturer = open_page("auc?present=1&lesson=unlabeled&view.speed=instant")
     wait_ready(lecturer)
@@ -116,7 +117,7 @@ def all_that_is_there(page):
     return [page.url, page.content(), page.evaluate(stored), *(frame.url for frame in page.frames)]
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_a_reload_keeps_the_room_and_nothing_but_a_cookie_holds_its_key(open_page, wait_ready, browser):
     lecturer, asked = open_page("auc?present=1&lesson=unlabeled&view.speed=instant"), []
     lecturer.on("request", lambda request: asked.append(f"{request.url} {request.post_data}"))
@@ -163,7 +164,6 @@ COVERS = """() => {
 }"""
 
 
-@pytest.mark.weekly
 @pytest.mark.parametrize("link", some(["s3vm?lesson=gap&view.speed", "auc?lesson=random-features&view.speed"], 1))
 def test_the_panel_of_the_room_never_covers_the_map(open_page, wait_ready, link):
     lecturer = open_page(f"{link}=instant&present=1", viewport=(1366, 768))
@@ -189,7 +189,6 @@ def test_the_panel_of_the_room_never_covers_the_map(open_page, wait_ready, link)
     look()
 
 
-@pytest.mark.ci
 def test_arrow_keys_go_on_after_a_click_on_an_answer_and_a_closed_room_counts_no_more(open_page, wait_ready, phone):
     lecturer = open_page("auc?present=1&lesson=unlabeled&view.speed=instant")
     wait_ready(lecturer)

@@ -388,7 +388,7 @@ def test_axe_finds_nothing_serious_on_a_step_before_and_after_the_answer(open_pa
     assert not found, "\n".join(found)
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_a_curve_is_drawn_by_keys_alone_and_stays_over_the_outcome(open_page, wait_ready):
     page = open_page("s3vm?lesson=batches:2&view.speed=instant", viewport=DESK)
     knots = page.locator(".drawn-curve circle[role=slider]")
@@ -435,6 +435,7 @@ ZOOM = """zoom => {
 }"""
 
 
+@pytest.mark.ci
 def test_a_lesson_before_a_class_goes_on_by_a_remote_control_and_its_end_is_marked(open_page, wait_ready):
     page = open_page("ordinal?present=1&lesson=average:3&view.speed=instant", viewport=PROJECTOR)
     expect(page.get_by_role("link", name="Notes")).to_be_visible(timeout=LONG)
@@ -454,7 +455,6 @@ def test_a_lesson_before_a_class_goes_on_by_a_remote_control_and_its_end_is_mark
     assert not found, "\n".join(found)
 
 
-@pytest.mark.ci
 def test_back_leads_to_the_step_before_and_escape_closes_what_is_open(open_page, wait_ready):
     page = open_page("auc?lesson=five-labels:1:2&view.speed=instant", viewport=DESK)
     page.locator(".st-key-lesson-next button:enabled").wait_for(timeout=LONG)
@@ -514,7 +514,7 @@ REACHED = """() => {
 }"""
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 @pytest.mark.parametrize("kind", some(["text", "question", "estimate", "curve", "goal", "end"], 2))
 def test_on_a_phone_on_its_side_the_picture_stays_and_all_words_can_be_reached(open_page, wait_ready, kind):
     setting, lesson, number = TWELVE[kind]

@@ -20,6 +20,7 @@ ANSWERS = {
 }
 
 
+@pytest.mark.ci
 def test_a_tick_without_a_good_answer_is_asked_for_again_and_the_page_says_so(open_page, page_health):
     page = open_page("auc?view.speed=slow&solver.n_iter=2000")
     status = page.locator(".live-status")

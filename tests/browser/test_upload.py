@@ -82,7 +82,7 @@ def test_from_a_file_to_its_first_curve_in_a_minute(open_page, page_health, name
     page_health.assert_clean()
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_with_notes_on_a_file_three_plots_fit_and_a_reload_keeps_the_file(open_page, page_health):
     X, y = wine()
     labels = ["-1" if k % 3 else f"grower {one}" for k, one in enumerate(y)]
@@ -101,6 +101,7 @@ def test_with_notes_on_a_file_three_plots_fit_and_a_reload_keeps_the_file(open_p
     page_health.assert_clean()
 
 
+@pytest.mark.ci
 def test_broken_files_get_a_sentence_and_the_app_goes_on(open_page, page_health):
     page = open_page("auc?data.name=Your+own+file&view.speed=instant")
     for name in (

@@ -186,7 +186,7 @@ def test_on_a_phone_map_score_and_the_slider_that_one_touches_are_on_one_screen(
     expect(page.locator(".st-key-step_size")).to_be_in_viewport()
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_a_diverged_run_says_so_where_it_moves_and_covers_nothing(open_page):
     page = open_drawn(open_page, "auc?solver.step_size=1000&view.speed=slow&at=2")
     assert_diverges_and_covers_nothing(page, 1280)
