@@ -609,7 +609,7 @@ def test_pair_ids_points_of_pairs_and_their_row_numbers_are_the_same():
     assert np.mean(model.predict(X) == (f > 0)) > 0.9
     for competitor in (SUSL, CUU):
         models = [
-            competitor(prior=0.7, random_state=0).fit(*given[0], pairs=given[1])
+            competitor(prior=0.7, random_state=0, centers=20).fit(*given[0], pairs=given[1])
             for given in (((X,), pairs), ((all_points,), rows))
         ]
         np.testing.assert_array_equal(*(one.decision_function(X) for one in models))

@@ -14,7 +14,7 @@ import pandas as pd
 import polars
 import pyarrow
 import pytest
-from cases import each, tiers
+from cases import each, some, tiers
 from scipy.sparse import csr_matrix
 from sklearn import config_context
 from sklearn.base import clone
@@ -215,7 +215,7 @@ def test_no_parameter_and_no_data_that_change_after_a_fit_change_what_was_learne
     points[:], y[:] = 3.0, 1
     inner = [name for name in model.get_params() if name not in outer]
     for names in ([], inner, outer):
-        for wrong in ([], "none of these", -1.0, None, np.array([1.0, 2.0])):
+        for wrong in some(([], "none of these", -1.0, None, np.array([1.0, 2.0])), 2, 5):
             after = told(model.set_params(**dict.fromkeys(names, wrong)))
             assert before.keys() == after.keys()
             for name, old in before.items():
@@ -260,7 +260,7 @@ def test_a_new_fit_knows_nothing_of_the_one_before(model):
 LEVELS = ["low", "high"]  # in this order, which is not that of the alphabet
 
 
-@each("model", ALONE)
+@each("model", some(ALONE, 10, len(ALONE)))
 def test_calibration_keeps_the_order_of_the_estimators_own_classes(model):
     if not hasattr(model, "decision_function") or isinstance(model, (EverydayBoosting, EverydayOrdinalBoosting)):
         return  # its leaves hold 20 points: half of these labels are one leaf
@@ -331,7 +331,7 @@ def test_a_score_counts_labeled_points_alone_in_cross_validation_too(model):
         assert found.min() > 0.6
 
 
-@each("model", EVERY)
+@each("model", some(EVERY, 10, len(EVERY)))
 def test_a_score_of_plain_folds_is_that_of_their_labeled_points(model):
     found = quietly(cross_val_score, model, X, FEW, cv=2, error_score="raise")
     for (train, test), score in zip(StratifiedKFold(2).split(X, FEW), found, strict=True):

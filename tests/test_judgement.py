@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import each, some
+from cases import each, some, tiers
 from small_specs import finished, small
 from test_diagnostics import GOOD
 
@@ -63,7 +63,7 @@ def test_what_spoils_a_run_is_named_with_a_remedy_that_is_a_spec(name, fault):
     assert found.changed(run.spec) != run.spec
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", tiers(SETTINGS, 3, 6))
 def test_a_first_page_is_limited_by_nothing_that_spoils_it(name):
     live = LiveRun(default_spec(name))
     live.advance()
