@@ -21,7 +21,7 @@ from dsgcore import Safe
 from dsgcore.__main__ import main
 from dsgcore.comparing import METHODS, ComparisonError, Fit, FitRequest, Sample, compare, fits, html_of, rounds
 from dsgcore.comparing.fits import KeptFits
-from dsgcore.comparing.methods import Method, chosen_methods, chosen_score
+from dsgcore.comparing.methods import ORDINAL, Method, chosen_methods, chosen_score
 from dsgcore.comparing.report import text_of
 from dsgcore.comparing.rounds import Workers
 from dsgcore.core.parameters import ParameterError
@@ -54,6 +54,21 @@ def test_the_interval_is_corrected_only_where_splits_share_labels():
     sample = Sample.of(X, y, n_labeled=30, is_ordered=False)
     assert [sample.overlap_at(n) for n in (20, 30, 56)] == [0.0] * 3
     assert [sample.overlap_at(n) for n in (57, 100, 112)] == pytest.approx([38 / 112] * 3)
+
+
+def test_of_very_many_rows_a_part_is_used_with_all_labels():
+    y = np.full(30_000, -1)
+    y[:100] = np.arange(100) % 2
+    sample = Sample.of(np.arange(30_000.0)[:, None], y, n_labeled=None, is_ordered=False)
+    assert (len(sample.y), sample.n_known) == (20_000, 100)
+
+
+def test_large_offsets_do_not_lose_differences():
+    X, y = IRIS
+    far = Sample.of(X + 1e7, y, n_labeled=30, is_ordered=False)
+    assert far.split(0, 30).X_train == pytest.approx(
+        Sample.of(X, y, n_labeled=30, is_ordered=False).split(0, 30).X_train, abs=1e-4
+    )
 
 
 @each(
@@ -206,6 +221,15 @@ def test_a_job_prepares_the_points_of_a_seed_once(monkeypatch):
     requests = [FitRequest(name, seed, 30) for seed in range(2) for name in TWO]
     assert [fit.request for fit in fits.fit_some(sample, requests, report=len)] == requests
     assert made == [(0, 30), (1, 30)]
+
+
+def test_ordered_classes_and_curves():
+    X, y = load("ordinal_ramp", n=200).X, load("ordinal_ramp", n=200).y
+    found = compare(X, y, n_labeled=50, seeds=1, methods=["SVR", "OrdinalSVC"], ordered=True, store=None, jobs=1)
+    assert set(found.curves["labels"]) == {20, 50, 100}
+    assert set(found.curves["method"]) == {"SVR", "OrdinalSVC"}
+    assert found.score.title == "mean AUC"
+    assert Sample.of(X, y, n_labeled=50, is_ordered=True).kind == ORDINAL
 
 
 def test_the_command_has_the_numbers_of_python(tmp_path, capsys):

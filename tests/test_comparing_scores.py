@@ -65,6 +65,24 @@ def test_equal_gains_of_a_few_test_points_are_no_proof():
     assert found.verdict.help is not Help.DOES_NOT
 
 
+def test_without_overlap_the_interval_is_students():
+    gaps = np.random.default_rng(1).normal(size=7)
+    low, high = stats.t.interval(0.95, 6, gaps.mean(), stats.sem(gaps))
+    assert mean_half_width(gaps, 0.0) == pytest.approx((high - low) / 2)
+
+
+def test_the_corrected_interval_covers_where_the_plain_one_does_not():
+    """Splits of one small sample: the difference of two thresholds' accuracies, whose expectation is known."""
+    rng, hits, n_samples = np.random.default_rng(0), {0.0: 0, 1 / 3: 0}, 400
+    for _ in range(n_samples):
+        gains = np.where(rng.random(60) < 0.5, 1.0, -1.0)  # what each point adds to the difference; its mean is zero
+        gaps = np.array([gains[rng.permutation(60)[:15]].mean() for _ in range(10)])
+        for overlap in hits:
+            hits[overlap] += abs(gaps.mean()) <= mean_half_width(gaps, overlap)
+    assert hits[0.0] / n_samples < 0.9
+    assert hits[1 / 3] / n_samples > 0.92
+
+
 def test_a_loss_ranks_the_lowest_first_and_its_difference_is_positive():
     found = of({"SVR": [0.5, 0.6, 0.4], "QS3ORAO": [0.7, 0.7, 0.7]}, score="mean_absolute_error")
     assert found.ranking == ("SVR", "QS3ORAO")
@@ -145,6 +163,13 @@ def test_the_verdict_counts_the_seeds_of_what_it_compares():
     assert "3 seeds" in found.verdict.sentence
     assert "0.0" in text_of(of({"SVC": [80, 81, 82], "PS3VT": [79.99, 80.98, 82]}))
     assert "-0.0 " not in text_of(of({"SVC": [80, 81, 82], "PS3VT": [79.99, 80.98, 82]}))
+
+
+def test_a_clearly_worse_method_is_known_by_its_interval():
+    found = of({"SVC": [90, 80, 85], "PS3VT": [80.1, 70, 75.2], "LogisticRegression": [91, 77, 86]})
+    assert found.is_worse("PS3VT")
+    assert not found.is_worse("LogisticRegression")
+    assert not of({"SVC": [90, 80], "PS3VT": [80, 70]}).is_worse("PS3VT")  # two seeds have no interval
 
 
 VERDICTS = (

@@ -4,6 +4,7 @@ import json
 import time
 import tracemalloc
 
+import numpy as np
 import pytest
 from cases import each
 from opened_pages import bench_of, errors, open_page, said
@@ -12,7 +13,7 @@ from dsgcore.__main__ import main
 from dsgcore.data import DATASETS, DataError, Edit, load, sets
 from dsgcore.diagnostics import convergence, limits
 from dsgcore.experiments import FileStore, LiveRun, Run, Spec, SpecError, cost, data_of, load_dataset, load_split
-from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost
+from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of, shape_of
 from dsgcore.experiments.data_of import with_choice
 from dsgcore.experiments.settings import SETTINGS
 from dsgcore.studies.processes import make_run
@@ -79,6 +80,64 @@ def test_a_files_size_is_asked_for_once_it_is_read():
     check_cost(spec, SERVER, (1000, 10))
     with pytest.raises(SpecError, match="smaller data set"):
         check_cost(spec, SERVER, (100_000_000, 100))
+
+
+def test_the_shape_follows_from_the_options():
+    spec = Spec.from_dict({"setting": "auc", "data": {"name": "high_dimensional", "n": 300, "n_irrelevant": 30}})
+    run = Run(spec)
+    split = run.split
+    assert shape_of(spec) == (len(split.X_train) + len(split.X_test), split.X_train.shape[1])
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"setting": "auc", "data": {"name": "high_dimensional", "n": 5000, "n_irrelevant": 500}},
+        {
+            "setting": "s3vm",
+            "data": {"name": "two_moons", "n": 30_000},
+            "solver": {"n_features": 64, "batch_size": 512},
+        },
+        {"setting": "ordinal", "solver": {"n_features": 4096, "n_iter": 400}},
+        {
+            "setting": "multiclass",
+            "problem": {"feature_map": "fourier", "tau_I": 0.001},
+            "data": {"name": "blobs", "n": 3000},
+            "solver": {"n_features": 700},
+        },
+    ],
+    ids=["wide", "long", "many features", "multi-class"],
+)
+def test_announced_memory_is_about_what_a_run_takes(given):
+    spec = Spec.from_dict(given)
+    Run(Spec.from_dict({"setting": given["setting"]})).advance(1)  # imports, compiled loops
+    tracemalloc.start()
+    run = Run(spec)
+    run.advance(5)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # The blocks of the iterations still to come, and the twin that a page has beside the run, are announced too.
+    assert peak <= 1.5 * cost_of(spec).memory
+    made = np.sum([array.nbytes for array in (run.split.X_train, run.split.X_test)])
+    assert cost_of(spec).memory <= 4 * peak + 200 * made + 60_000_000
+
+
+def seconds_of(setting, **sections):
+    return cost_of(Spec.from_dict({"setting": setting, **sections})).seconds
+
+
+def test_each_ordered_class_has_a_batch():
+    few, many = (seconds_of("ordinal", data={"name": "ordinal_ramp", "n_classes": k}) for k in (3, 20))
+    assert many > 2 * few
+
+
+def test_a_product_of_more_projections_takes_longer_and_more_memory():
+    kernels = [{"name": "dot_product", "power": power} for power in ("1", "5")]
+    wide = {"data": {"name": "high_dimensional"}, "solver": {"n_features": 4096, "n_iter": 10}}
+    one, five = (cost_of(Spec.from_dict({"setting": "auc", "kernel": kernel, **wide})) for kernel in kernels)
+    assert five.seconds > 1.5 * one.seconds
+    assert five.memory > one.memory + 4 * 100 * 4096 * 4
 
 
 BIG = {"setting": "auc", "data": {"name": "high_dimensional", "n": 200_000, "n_irrelevant": 500}}

@@ -300,6 +300,19 @@ def test_a_split_is_a_partition_with_the_asked_numbers(asked, seed, stratified):
 
 
 @few_examples
+@given(asked=askable(), seed=seeds, scaling=st.sampled_from(["unit", "standard", "none"]))
+def test_the_same_seed_gives_the_same_bits(asked, seed, scaling):
+    counts, n_test, n_labeled = asked
+    data = labeled_data(counts)
+    first, second = (hide_labels(data, n_labeled, n_test / len(data.y), seed, scaling=scaling) for _ in "ab")
+    for name in ("X_train", "y_train", "y_hidden", "X_test", "y_test", "labeled", "train_rows", "test_rows"):
+        a, b = getattr(first, name), getattr(second, name)
+        assert a.dtype == b.dtype == (np.float32 if name.startswith("X") else np.int64)
+        assert a.flags.c_contiguous
+        assert a.tobytes() == b.tobytes()
+
+
+@few_examples
 @given(seed=seeds, size=st.floats(1e-20, 1e20))
 def test_training_rows_fill_the_unit_interval_exactly_and_test_rows_are_not_clipped(seed, size):
     data = labeled_data([400, 600], d=5)
@@ -497,6 +510,16 @@ def test_so_many_labels_are_wrong_and_no_others_change(share, seed):
     assert_same(noisy, broken(split, label_noise=share, prior_shift=0.0, seed=seed))
 
 
+def test_a_wrong_label_is_any_other_class_alike():
+    split, wrong = split_of(n_labeled=400), np.zeros(6)
+    for seed in range(20):
+        noisy = broken(split, label_noise=1.0, prior_shift=0.0, seed=seed)
+        wrong += np.bincount((noisy.y_train - split.y_hidden)[split.labeled] % 6, minlength=6)
+    assert wrong[0] == 0
+    # 8000 draws of five: 1600 each, standard deviation 36; allow five.
+    assert np.abs(wrong[1:] - 1600).max() < 180
+
+
 @some_examples
 @given(share=st.floats(0, 0.6), seed=split_seeds)
 def test_so_many_pairs_mix_two_classes(share, seed):
@@ -523,6 +546,16 @@ def test_unlabeled_points_of_one_half_of_the_classes_are_left_out(shift, seed):
     kept = np.isin(split.train_rows, shifted.train_rows)
     np.testing.assert_array_equal(split.X_train[kept], shifted.X_train)
     np.testing.assert_array_equal(split.y_hidden[kept], shifted.y_hidden)
+
+
+def test_of_two_classes_a_positive_shift_leaves_out_negatives_and_of_three_the_middle_stays():
+    split = hide_labels(load("two_moons"), 40, 0.3, 0)
+    shifted = broken(split, label_noise=0.0, prior_shift=0.5, seed=0)
+    assert np.mean(shifted.y_hidden[shifted.y_train == -1]) == pytest.approx(2 / 3, abs=0.01)
+    iris = hide_labels(load("iris"), 9, 0.3, 0)
+    for shift, thinned in ((0.5, 0), (-0.5, 2)):
+        counts = np.bincount(broken(iris, label_noise=0.0, prior_shift=shift, seed=0).y_hidden)
+        assert (counts < np.bincount(iris.y_hidden)).tolist() == [j == thinned for j in range(3)]
 
 
 @each(

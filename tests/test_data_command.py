@@ -2,6 +2,9 @@
 
 import gzip
 import io
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -89,6 +92,35 @@ def test_a_failure_leaves_nothing_half_made_and_nothing_is_overwritten(write, tm
     (tmp_path / "mine" / "notes.txt").write_text("mine")
     with pytest.raises(DataError, match="must be a new or empty folder"):
         convert_file(write("table.csv"), tmp_path / "mine", sniff(FILES["table.csv"], "a"))
+
+
+MEMORY = """
+import resource, sys
+from dsgcore.data.converting import convert_file
+from dsgcore.data.reading import File
+small, large, out = sys.argv[1:]
+recipe = File.of_path(small).recipe("classes")
+convert_file(small, out + "1", recipe)  # all is imported
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+n = convert_file(large, out + "2", recipe)
+print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+D = 100
+
+
+@pytest.mark.weekly
+def test_memory_does_not_grow_with_the_text(tmp_path):
+    """240 MB of numbers, in a process that may take half of that more than for a hundredth of them."""
+    files, n = [], 300_000
+    for rows in (n // 100, n):
+        files.append(str(tmp_path / f"{rows}.csv"))
+        Path(files[-1]).write_bytes(b"".join((b"%d" + b",0.5" * (D - 1) + b",%d\n") % (i, i % 2) for i in range(rows)))
+    command = [sys.executable, "-c", MEMORY, *files, str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    made, grown = map(int, done.stdout.split())
+    assert made == n
+    assert grown * 1024 < 8 * n * D / 2
 
 
 def test_describe_says_how_a_file_would_be_read_and_where_a_set_is(write, monkeypatch, tmp_path, capsys):

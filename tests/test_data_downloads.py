@@ -165,6 +165,13 @@ def test_what_broke_off_is_taken_up_again(served, tmp_path):
     assert [span for _, span in served.requests] == [None, "bytes=70000-", "bytes=140000-", "bytes=210000-"]
 
 
+def test_a_part_of_an_earlier_try_is_kept_and_used(served, tmp_path):
+    (tmp_path / "to.part").write_bytes(CONTENT[:200_000])
+    served.breaks = 0
+    assert download(served.url + "/cut", tmp_path / "to").read_bytes() == CONTENT
+    assert served.requests == [("/cut", "bytes=200000-")]
+
+
 def test_a_server_without_ranges_is_asked_for_all_again(served, tmp_path):
     assert download(served.url + "/plain", tmp_path / "to", patience=SHORT).read_bytes() == CONTENT
     assert [span for _, span in served.requests] == [None, "bytes=1000-"]
@@ -172,6 +179,22 @@ def test_a_server_without_ranges_is_asked_for_all_again(served, tmp_path):
 
 def test_a_file_that_changed_meanwhile_is_begun_again(served, tmp_path):
     assert download(served.url + "/changed", tmp_path / "to", patience=SHORT).read_bytes() == CONTENT[::-1]
+
+
+@pytest.mark.ci
+def test_a_server_that_stalls_or_says_nothing_is_given_up(served, tmp_path):
+    sentence = sentence_of(served, "/stall", tmp_path)
+    assert "stopped answering; the 5,000 bytes received are kept, so try again" in sentence
+    assert (tmp_path / "to.part").read_bytes() == CONTENT[:5000]
+    assert not (tmp_path / "to").exists()
+    assert "stopped answering" in sentence_of(served, "/silent", tmp_path)
+
+
+def test_a_server_that_always_breaks_off_is_gone_on_with(served, tmp_path):
+    served.breaks = 10**9
+    (tmp_path / "to.part").write_bytes(CONTENT)
+    served.contents["/cut"] = CONTENT + bytes(1)
+    assert download(served.url + "/cut", tmp_path / "to", patience=SHORT).read_bytes() == CONTENT + bytes(1)
 
 
 @each(

@@ -154,6 +154,13 @@ def test_formulas_are_text_and_cannot_be_exported_as_formulas():
     assert not any(cell.startswith(("=", "@", "-x")) for cell in cells)
 
 
+def test_control_characters_never_reach_a_page():
+    bell = "y\x07"
+    content = lines('"a\x1b[2J\u202e\nb",label', *(f"{i},{['x', bell][i % 2]}" for i in range(20)))
+    dataset = read_sniffed(content)
+    assert all(name.isprintable() for name in (*dataset.feature_names, *dataset.class_names, *dataset.report))
+
+
 # --- columns of a user's table: the use of each kind, and statistics that come from training rows only
 
 
@@ -188,6 +195,18 @@ def test_missing_numbers_are_replaced_or_dropped_and_told(missing, filled):
         assert len(dataset.y) == 5
     else:
         assert dataset.X[:, 0].tolist() == [*values[:-1], filled]
+
+
+def test_empty_columns_are_left_out_and_told():
+    content = lines("x,empty,label", *(f"{i},,{'ab'[i % 2]}" for i in range(9)))
+    dataset = read_sniffed(content)
+    assert dataset.feature_names == ("x",)
+    assert any("holds no value and is left out" in sentence for sentence in dataset.report)
+
+
+def test_unknown_columns_in_a_recipe_are_refused():
+    with pytest.raises(DataError, match="gives 'bogus' the role ignore"):
+        read(GOOD, Recipe(roles=(("bogus", "ignore"), ("label", "label"))))
 
 
 # --- what depends on the training rows
@@ -243,6 +262,14 @@ def test_thousands_separators_are_recognised_by_column_and_said(form):
     assert data.left_out == ()
 
 
+def test_each_column_has_its_own_mark():
+    rows = [
+        f'"{a}";"{b}";{i / 4:g};{"ab"[i % 2]}' for i, (a, b) in enumerate([("1.234,5", "1,234.5"), ("2,5", "2.5")] * 10)
+    ]
+    data = read_sniffed(lines("german;english;plain;label", *rows))
+    np.testing.assert_allclose(data.X[:2], [[1234.5, 1234.5, 0.0], [2.5, 2.5, 0.25]])
+
+
 def test_thousands_without_decimals_follow_the_tables_own_mark():
     rows = [f"{1 + i % 9}.{100 + i};0,{i + 1};{'ab'[i % 2]}" for i in range(20)]
     data = read_sniffed(lines("whole;share;label", *rows))
@@ -257,6 +284,13 @@ def test_what_only_looks_like_numbers_is_left_alone(cell):
     rows = [f"{cell.format(10 + i)};{i};{'ab'[i % 2]}" for i in range(40)]
     recipe = sniff(lines("a;z;label", *rows), "a.csv")
     assert not recipe.role("a").startswith("number")
+
+
+def test_a_label_of_such_numbers_is_cut_into_bins():
+    rows = [f"{i};{1 + i // 10}.{100 + 7 * i},5" for i in range(60)]
+    data = read_sniffed(lines("x;price", *rows), labels="ordinal")
+    assert data.class_names[0].startswith("bin 1 (from 1100.5")
+    assert np.bincount(data.y).tolist() == [12] * 5
 
 
 def test_pieces_and_runs_read_what_the_whole_does(tmp_path):

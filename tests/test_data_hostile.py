@@ -4,7 +4,10 @@ import csv
 import io
 import json
 import re
+import subprocess
+import sys
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,6 +27,8 @@ from dsgcore.jobs import JobQueue, JobState
 
 LARGE = [name for name, (_, content, _) in REFUSED.items() if callable(content)]
 SMALL = [name for name in REFUSED if name not in LARGE]
+# Of address space, over what the imports need: half of it is what the limits let a table unpack to.
+SPARE = 1_200 * 2**20
 
 
 def made(name):
@@ -53,6 +58,40 @@ def test_each_is_refused_in_one_sentence_and_takes_little_memory(name, capsys):
     assert sentence.isprintable()
     assert capsys.readouterr().out == ""  # nothing was unpickled
     assert read(GOOD, sniff(GOOD, "good.csv")).X.shape == (40, 2)  # a good file is read afterwards
+
+
+CHILD = """
+import resource, sys
+sys.path.insert(0, {tests!r})
+from hostile_files import REFUSED
+import pyarrow.parquet
+from dsgcore.data import DataError
+from own_tables import read, sniff
+for name in sys.argv[1:]:
+    file_name, content, _ = REFUSED[name]
+    content = content()
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + {spare}, resource.RLIM_INFINITY))
+    try:
+        read(content, sniff(content, file_name), name=file_name)
+    except DataError as error:
+        print(name, error, sep=": ")
+    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+"""
+
+
+@pytest.mark.ci
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited as Linux does it")
+def test_large_files_are_refused_where_there_is_little_memory():
+    script = CHILD.format(tests=str(Path(__file__).parent), spare=SPARE)
+    command = [sys.executable, "-c", script, *LARGE]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    sentences = done.stdout.splitlines()
+    assert len(sentences) == len(LARGE)
+    for name, sentence in zip(LARGE, sentences, strict=True):
+        assert sentence.startswith(f"{name}: ")
+        assert re.search(REFUSED[name][2], sentence), sentence
 
 
 # --- properties of every accepted table: finite float32 points of the stated shape, and a spec that reproduces them

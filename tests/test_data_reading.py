@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cases import each
-from own_tables import iris_csv, lines, read, read_sniffed, sniff, with_pairs
+from own_tables import iris_csv, lines, read, read_sniffed, sniff, sniff_file, with_pairs
 
 from dsgcore.data import DataError, draw_pairs, hide_labels
 from dsgcore.data.reading import Recipe, parse
@@ -54,6 +54,14 @@ def test_a_label_of_many_numbers_is_cut_into_bins(labels, bins):
     assert any(f"cut into {bins} bins" in sentence for sentence in dataset.report)
 
 
+def test_a_number_that_means_no_label_is_in_no_bin():
+    content = lines("x,target", *(f"{i},{-1 if i % 4 == 0 else i + 0.5}" for i in range(100)))
+    recipe = replace(sniff(content, "a.csv", labels="ordinal"), unlabeled="-1")
+    dataset = read(content, recipe, labels="ordinal")
+    assert np.flatnonzero(dataset.y < 0).tolist() == list(range(0, 100, 4))
+    assert dataset.class_names[0] == "bin 1 (from 1.5)"
+
+
 @each(
     "value, said",
     [(3.0, "3"), (2.5, "2.5"), (-0.0, "0"), (3e9, "3000000000"), (2.0**52, "4503599627370496"), (True, "True")],
@@ -62,12 +70,34 @@ def test_a_value_of_a_label_is_written_as_people_write_it(value, said):
     assert written(value) == said
 
 
+def test_a_label_is_no_feature_and_a_feature_is_named_once(tmp_path):
+    (tmp_path / "t.csv").write_bytes(lines("a,b,label", *(f"{i},{i * 7 % 11},{'xy'[i % 2]}" for i in range(20))))
+    with pytest.raises(DataError, match="'label' is the label: it can be neither a feature nor left out"):
+        sniff_file(tmp_path / "t.csv", target="label", features=["a", "label"])
+    with pytest.raises(DataError, match="'label' is the label"):
+        sniff_file(tmp_path / "t.csv", target="label", drop=["label"])
+    with pytest.raises(DataError, match="must name each column once, got 'a' twice"):
+        sniff_file(tmp_path / "t.csv", target="label", features=["a", "b", "a"])
+
+
 @pytest.mark.parametrize("size", [16, 2**20])
 def test_a_line_of_libsvm_text_has_its_number_whatever_the_pieces(size, monkeypatch):
     content = lines("# first", "", *(f"{i % 2} 1:{i} 2:0.5" for i in range(30)), "1 1:3 two:4")
     monkeypatch.setattr(parse, "PIECE", size)
     with pytest.raises(DataError, match=r"^line 33 must have whole indices"):
         read_sniffed(content, "t.svm")
+
+
+def test_equal_numbers_are_in_one_bin_and_the_report_says_so():
+    rows = [-2.30259] * 60 + [i + 0.5 for i in range(40)]
+    content = lines("x,price", *(f"{i},{value}" for i, value in enumerate(rows)))
+    dataset = read(content, sniff(content, "t.csv", labels="ordinal"), labels="ordinal")
+    assert dataset.class_names == ("bin 1 (from -2.30259)", "bin 2 (from 0.5)", "bin 3 (from 20.5)")
+    assert np.bincount(dataset.y).tolist() == [60, 20, 20]
+    assert any("cut into 3 bins" in said and "not 5, because equal values" in said for said in dataset.report)
+    content = lines("x,price", *(f"{i},2.5" for i in range(20)))
+    with pytest.raises(DataError, match="cut into bins, must have between 2 and"):
+        read(content, replace(sniff(content, "t.csv"), bins=4), labels="ordinal")
 
 
 def test_ordered_classes_take_the_order_that_is_given():
@@ -98,6 +128,12 @@ def test_pairs_that_the_file_gives_are_used():
     with pytest.raises(DataError, match="between 1 and 12"):
         draw_pairs(dataset, 13, 0.3, seed=3)
     assert read_sniffed(content, labels="binary").pairs is None
+
+
+def test_a_pair_id_must_be_on_two_rows():
+    content = with_pairs().replace(b"p01", b"p00")
+    with pytest.raises(DataError, match=r"pair id must be on exactly two rows, got 'p00' on 4 \(rows"):
+        read_sniffed(content, labels="pairs")
 
 
 @each("name", ["[K+]", "{a}", "<x>", "[1]", "{}x", "<b", "@relation_to"])

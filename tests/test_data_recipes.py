@@ -1,20 +1,23 @@
 """One's own table in a spec: recipes, and which file it is."""
 
 import csv
+import io
 import logging
 import runpy
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from cases import each, is_everything_asked, some, tiers
 from hostile_files import GOOD, parquet
 from opened_pages import open_page
-from own_tables import iris_csv, own_spec, sniff, table
+from own_tables import iris_csv, own_spec, read, sniff, table
 from real_sets import content_of
 
 from dsgcore.data import DATASETS, DataError, convert
+from dsgcore.data.reading import Recipe
 from dsgcore.experiments import FileStore, LiveRun, Plane, Run, Spec, SpecError, load_dataset, load_split, script
 from dsgcore.experiments.settings import SETTINGS
 from pages.charts.run_map import decision_heats, run_map
@@ -112,6 +115,13 @@ def test_a_bad_recipe_gets_one_sentence(change, said):
         Spec.from_dict({"setting": "auc", "data": {"name": "file", "path": "a.csv"} | change})
 
 
+def test_a_recipe_for_another_format_is_refused():
+    with pytest.raises(DataError, match="the recipe is for the format parquet, and the file is text"):
+        read(GOOD, Recipe(format="parquet"))
+    with pytest.raises(DataError, match="the recipe is for the format delimited, and the file is parquet"):
+        read(parquet(), Recipe())
+
+
 # --- the papers' own data through the same door as anyone's file; they are no part of the project, and are skipped without it
 
 
@@ -167,6 +177,17 @@ def test_a_real_set_is_read_and_runs_in_its_setting(name, setting):
     run = Run(spec, split)
     run.advance()
     assert np.isfinite(run.history.last()["objective"])
+
+
+def test_a_real_set_is_the_same_in_every_format():
+    """As one would bring it oneself: as CSV and as Parquet."""
+    with np.load(io.BytesIO(content_of("svmguide2"))) as arrays:
+        frame = pd.DataFrame(arrays["X"]).add_prefix("f").assign(y=arrays["y"])
+    for write in (frame.to_csv, frame.to_parquet):
+        content = io.BytesIO()
+        write(content, index=False)
+        dataset = read(content.getvalue(), sniff(content.getvalue(), "a"), labels="classes")
+        np.testing.assert_array_equal(dataset.X, frame.iloc[:, :-1].to_numpy())
 
 
 # --- the note beside the picker of the data set: which controls a choice of data has set
@@ -280,3 +301,15 @@ def draw_data(spec, run):
         for code, name in enumerate(split.class_names)
     ]
     assert drawn(data_charts.spread_chart(samples, title="x", axis="x", theme="light"))
+
+
+@each(
+    "setting, dataset",
+    [(s, e.name) for s, problem in SETTINGS.items() for e in DATASETS.values() if not e.suits(problem.labels)],
+)
+def test_a_set_that_does_not_suit_a_setting_is_refused_with_the_reason(setting, dataset):
+    entry = DATASETS[dataset]
+    with pytest.raises(SpecError) as caught:
+        Spec.from_dict({"setting": setting, "data": {"name": dataset}})
+    assert entry.why_not(SETTINGS[setting].labels) in str(caught.value)
+    assert dataset not in controls.dataset_choice(SETTINGS[setting]).options

@@ -24,6 +24,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.data import DataError, Edit, edited, read_edits
 from dsgcore.data.edits import MOST_PAINTED
 from dsgcore.experiments import SETTINGS, LiveRun, Run, default_spec, load_split, script
+from dsgcore.studies import SpecList, Study, StudyError
 from pages.controls.hand import LONGEST_TEXT, MOST_BYTES, Hand, edits_in, edits_to_text
 from pages.live.tick import tick
 from pages.studies.links import link_to_run
@@ -220,6 +221,14 @@ def test_edits_that_do_not_suit_the_data_get_one_sentence(said, plain, edit):
         Run(spec)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_test_point_and_an_erased_point_take_no_label():
+    split = load_split(Spec.from_dict(SMALL))
+    test, train = int(split.test_rows[0]), int(split.train_rows[0])
+    for edits in ([Edit("label", (test,), 1)], [Edit("erase", (train,)), Edit("label", (train,), 1)]):
+        with pytest.raises(DataError, match="training points that are there"):
+            edited(split, edits, labels="binary", test_share=0.3)
 
 
 def test_the_most_painted_points_are_allowed_and_keep_the_share_of_test_points():
@@ -419,6 +428,19 @@ def test_the_points_are_sent_only_if_the_reader_edits_and_only_after_a_change():
 # --- edits of the data by hand go along with every link from a run; where they would meet other points, one sentence refuses
 
 
+EMPTY_SHEET = (
+    Edit("erase", "all"),
+    *(
+        Edit(
+            "paint",
+            at=tuple(np.linspace(0.1 + 0.5 * to, 0.4 + 0.5 * to, 40).round(3).tolist()),
+            to=to,
+            is_labeled=known,
+        )
+        for to in (0, 1)
+        for known in (True, False)
+    ),
+)
 LABELS = (Edit("label", (3,), 1), Edit("paint", at=(0.3, 0.4), to=0), Edit("move", (7,), at=(0.5, 0.5)))
 
 
@@ -470,3 +492,22 @@ def test_hostile_edits_in_the_link_of_a_question_get_one_sentence(sentence, text
     assert own.startswith("In the link, ")
     assert own.endswith("all edits are left out.")
     assert study_of(app).spec.data.edits == ()
+
+
+@pytest.mark.usefixtures("store")
+def test_the_edits_of_a_run_are_not_replayed_on_other_points():
+    spec = edited_spec()
+    for refused in (
+        lambda: Study(spec, seeds=(3, 4)),
+        lambda: SpecList((edited_spec(()), spec), (0,)),
+        lambda: Study.from_dict({"spec": spec.to_dict(), "axes": [{"name": "data.n_labeled", "values": [8, 9]}]}),
+        lambda: Study.from_dict(
+            {"spec": spec.to_dict(), "axes": [{"name": "data.name", "values": ["two_moons", "xor"]}]}
+        ),
+    ):
+        with pytest.raises(StudyError, match="edits by hand") as caught:
+            refused()
+        assert "\n" not in str(caught.value)
+    (run,) = Study(spec, seeds=(3,)).runs()
+    np.testing.assert_array_equal(load_split(run.spec).X_train, Run(spec).split.X_train)
+    assert len(Study(edited_spec(EMPTY_SHEET), seeds=(0, 1))) == 2

@@ -96,6 +96,28 @@ def test_a_baselines_fit_on_far_points_is_refused(model, size):
         clone(model).fit(X * size, Y)
 
 
+@each("number", [1e39, 1e300])
+def test_partial_fit_refuses_far_points_and_leaves_the_model(number):
+    for dtype in ("float32", "float64"):
+        model = QSGS2AUC(dtype=dtype, **SMALL).partial_fit(X, Y, classes=[0, 1])
+        before = model.decision_function(X)
+        assert refused(lambda model=model: model.partial_fit(X * number, Y))[1] or dtype == "float32"
+        assert np.array_equal(model.decision_function(X), before)
+
+
+def test_files_with_far_points_get_no_scores(tmp_path):
+    from dsgcore.cli.predict import write_scores
+
+    for dtype in ("float32", "float64"):
+        QSGS2AUC(dtype=dtype, **SMALL).fit(X, Y).model_.save(tmp_path / "model.npz")
+        for size in (1e30, 1e39, 1e300):
+            far = tmp_path / f"{dtype} {size}.parquet"
+            pd.DataFrame(np.vstack([X, [[size, 0.0]]]), columns=["a", "b"]).to_parquet(far)
+            with pytest.raises(DSGError):
+                write_scores(tmp_path / "model.npz", far, tmp_path / "scores")
+            assert not list((tmp_path / "scores").glob("*.parquet"))
+
+
 # --- warnings about coordinates that floating-point numbers round too coarsely: the column, and a remedy
 
 
@@ -130,6 +152,26 @@ def test_whole_numbers_are_not_rounded_on_the_way_to_float64():
         assert np.array_equal(make(**given).fit(held, LABELS).decision_function(held), exact)
 
 
+def test_the_column_is_named_and_others_are_not():
+    table = pd.DataFrame({"size": NEAR[:, 0], "time": NEAR[:, 1] + EPOCH})
+    with pytest.warns(ResolutionWarning, match="column 'time' of X holds numbers") as said:
+        make(sigma=0.5).fit(table, LABELS)
+    assert "size'" not in str(said[0].message)
+
+
+def test_rows_out_of_core_are_looked_at_as_well(tmp_path):
+    table = pd.DataFrame({"a": NEAR[:, 0], "time": NEAR[:, 1] + EPOCH, "label": LABELS})
+    table.to_parquet(tmp_path / "table.parquet")
+    with pytest.warns(ResolutionWarning, match="column 'time'"):
+        make(sigma=0.5).fit(tmp_path / "table.parquet", "label")
+    whole = np.round(4 * NEAR).astype(np.int64) + 1_700_000_000
+    pd.DataFrame(whole, columns=["a", "b"]).assign(label=LABELS).to_parquet(tmp_path / "whole.parquet")
+    given = {"dtype": "float64", "sigma": 0.03}
+    model = make(**given).fit(tmp_path / "whole.parquet", "label")
+    exact = make(**given).fit(whole, LABELS)
+    assert all(np.array_equal(a, b) for a, b in zip(model.model_.blocks, exact.model_.blocks, strict=True))
+
+
 def test_scaling_loses_nothing_of_large_numbers():
     given = np.column_stack([NEAR[:, 0], NEAR[:, 1] + EPOCH])
     for scaling in ("unit", "standard"):
@@ -140,6 +182,13 @@ def test_scaling_loses_nothing_of_large_numbers():
         size = off.max(axis=0) if scaling == "unit" else off.std(axis=0)
         scaled = (off - (0 if scaling == "unit" else off.mean(axis=0))) / size
         np.testing.assert_allclose(rows[:], scaled, atol=1e-5)
+
+
+@each("held", [NEAR, 100 * NEAR, NEAR + 1e3, (1000 * NEAR).astype(int), NEAR.astype(np.float32), NEAR * [1, 1e-3]])
+def test_where_nothing_is_lost_nothing_is_said(held):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ResolutionWarning)
+        make(n_iter=4, sigma=1e-3).fit(held, LABELS).predict(held)
 
 
 def written(kind, folder):

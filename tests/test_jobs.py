@@ -133,6 +133,14 @@ def test_a_cancelled_job_is_gone(queue, tmp_path, function):
     assert job.state is JobState.CANCELLED
 
 
+def test_a_job_cancelled_while_it_starts_never_has_a_result(queue):
+    for _ in range(5):
+        job = queue.submit(functions.double, 1)
+        job.cancel()
+        assert done(job).state in (JobState.CANCELLED, JobState.DONE)
+        assert (job.result is None) == (job.state is JobState.CANCELLED)
+
+
 def test_no_more_jobs_run_at_a_time_than_allowed_and_they_begin_in_order(queue, tmp_path):
     (first, _), (second, _) = begun(queue, tmp_path), begun(queue, tmp_path)
     third, fourth = queue.submit(functions.double, 3), queue.submit(functions.double, 4)
@@ -232,6 +240,14 @@ def test_where_the_system_has_no_forks_a_job_is_a_new_interpreter(monkeypatch, q
     assert done(queue.submit(functions.double, 2)).result == 4
     assert done(queue.submit(functions.parent_id)).result == os.getpid()
     assert done(queue.submit(functions.die)).error.startswith("The background process was killed")
+
+
+def test_an_error_after_the_result_does_not_stop_the_queue(queue, capfd):
+    def fail(result):
+        raise KeyError(result)
+
+    assert [done(queue.submit(functions.double, i, on_done=fail)).result for i in range(3)] == [0, 2, 4]
+    assert capfd.readouterr().err.count("raise KeyError") == 3
 
 
 def test_every_module_that_the_app_imports_beforehand_exists():

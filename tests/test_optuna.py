@@ -1,7 +1,8 @@
 """Runs of a study as trials in an Optuna storage."""
 
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from threading import Barrier
 
 import numpy as np
@@ -164,3 +165,17 @@ def test_a_password_is_never_printed(url, store):
         to_optuna(study_of(), store, url)
     assert "s3c" not in str(refused.value)
     assert refused.value.__cause__ is None
+
+
+@pytest.mark.weekly
+def test_the_command_writes_trials_and_the_same_table_as_without(tmp_path, storage, capsys):
+    table = tmp_path / "table.csv"
+    given = ["sweep", "auc", *OPTIONS, "--store", str(tmp_path / "runs.sqlite"), "--csv", str(table)]
+    assert main([*given, "--optuna", storage]) == 0
+    assert main([*given, "--optuna", storage, "--seeds", "2"]) == 0
+    assert capsys.readouterr().err == ""
+    with closing(sqlite3.connect(tmp_path / "trials.db")) as connection:
+        assert connection.execute("SELECT count(*) FROM trials").fetchone() == (12,)
+    with_trials = table.read_text()
+    assert main([*given, "--seeds", "2"]) == 0
+    assert table.read_text() == with_trials

@@ -29,7 +29,7 @@ from dsgcore.kernels import KERNELS, Gaussian
 from dsgcore.problems import PROBLEMS
 from dsgcore.solver.parameters import SOLVER_PARAMETERS, SolverParameters
 from dsgcore.solver.stopping import Stopping
-from dsgcore.solver.task import Change, Plan
+from dsgcore.solver.task import SCHEDULES, Change, Plan
 from dsgcore.studies import Study
 
 REAL = Real("lam", 0.5, low=0.0, high=2.0)
@@ -79,11 +79,35 @@ def test_each_kind_refuses_what_it_does_not_allow_in_one_sentence(parameter, val
     assert "\n" not in message
 
 
+@given(st.floats(0.0, 2.0) | st.integers(0, 2) | st.fractions(0, 2))
+def test_real_returns_the_same_number_as_a_float(value):
+    checked = REAL.check(value)
+    assert type(checked) is float
+    assert checked == float(value)
+
+
+@given(st.integers(1, 10))
+def test_integer_returns_the_same_number_as_an_int(value):
+    for given_as in (value, float(value), np.int8(value), np.int64(value), np.float64(value)):
+        checked = INTEGER.check(given_as)
+        assert type(checked) is int
+        assert checked == value
+
+
 @given(st.floats() | st.integers())
 def test_real_lets_through_its_range_and_nothing_else(value):
     checked, message = outcome(REAL, value)
     assert (message is None) == (0.0 <= value <= 2.0)
     assert checked in (value, None)
+
+
+def test_what_is_allowed_is_returned():
+    assert [REAL.check(value) for value in (0.0, 2.0, np.float32(0.5))] == [0.0, 2.0, 0.5]
+    assert (CHOICE.check("theta/t"), FLAG.check(False), TEXT.check("/data/x.npz")) == ("theta/t", False, "/data/x.npz")
+    for kind in (Real, Integer, Text):
+        parameter = kind("x", None, optional=True)
+        assert parameter.check(None) is None
+        assert parameter.allowed().endswith(" or null")
 
 
 @given(st.one_of(st.none(), st.booleans(), st.floats(), st.integers(), st.text(), st.lists(st.integers())))
@@ -138,6 +162,17 @@ def test_a_slider_offers_allowed_values_in_order_with_the_default_among_them(par
 
 # The parameters of every iteration: schedules, and changes on the way.
 
+STEPS = {"constant": 2.0, "theta/t": 2.0 / 4, "theta/sqrt(T)": 2.0 / 4, "theta/T^(3/4)": 2.0 / 8}
+
+
+def test_steps_follow_their_schedule():
+    assert set(STEPS) == set(SCHEDULES)
+    for schedule, expected in STEPS.items():
+        setting = Plan(schedule, step_size=2.0, lam=0.3, n_features=7, n_iter=16).at(4)
+        assert setting.size == pytest.approx(expected, rel=1e-15)
+        assert (setting.lam, setting.n_features) == (0.3, 7)
+        assert setting.decay == pytest.approx(1 - expected * 0.3, rel=1e-15)
+
 
 def test_a_change_holds_from_its_iteration_on_until_the_next():
     steps = [Change(3, "step_size", 1.0), Change(6, "step_size", 4.0)]
@@ -146,6 +181,14 @@ def test_a_change_holds_from_its_iteration_on_until_the_next():
     settings = {t: (plan.at(t).size * t, plan.at(t).n_features, plan.at(t).lam) for t in (2, 3, 5, 6)}
     assert settings == {2: (2.0, 7, 0.3), 3: (1.0, 7, 0.3), 5: (1.0, 9, 0.5), 6: (4.0, 9, 0.5)}
     assert type(plan.at(6).n_features) is int
+
+
+def test_a_plan_of_another_length_shares_no_changes():
+    plan = Plan("theta/sqrt(T)", step_size=2.0, lam=0.3, n_features=7, n_iter=16)
+    longer = plan.with_n_iter(64)
+    longer.changes.append(Change(1, "lam", 0.9))
+    assert (longer.at(1).size, plan.at(1).size) == (0.25, 0.5)
+    assert plan.at(1).lam == 0.3
 
 
 def test_a_message_quotes_a_short_value_whole_and_a_long_one_in_part():

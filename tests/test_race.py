@@ -150,7 +150,28 @@ def test_a_kernel_that_the_competitor_has_not_becomes_the_gaussian_one():
     assert used["sigma"] == pytest.approx(1.0 / (X.shape[1] * X.var()), rel=1e-2)
 
 
+def test_what_the_run_has_by_the_same_name_is_taken_over():
+    spec = small("multiclass", solver={"lam": 1e-5, "n_iter": 30}, problem={"tau_I": 1e-4, "is_full_gradient": True})
+    used = parameters(spec, named("multiclass", "SSMC"))
+    expected = {"lam": 1e-5, "tau_I": 1e-4, "n_iter": 30, "feature_map": "fourier", "radius": 10.0, "batch_size": None}
+    assert expected.items() <= used.items()
+    cuu = parameters(small("similar_unlabeled"), named("similar_unlabeled", "CUU"))
+    assert (cuu["correction"], cuu["n_iter"], cuu["batch_size"]) == ("ReLU", 20, 128)
+
+
+def test_a_ridge_below_what_the_competitor_allows_becomes_its_smallest():
+    spec = small("similar_unlabeled", solver={"lam": 0.0})
+    assert 0.0 < parameters(spec, named("similar_unlabeled", "SUDH"))["lam"] <= 1e-6
+
+
 # --- what can go wrong
+
+
+def test_a_competitor_of_another_setting_is_refused_in_one_sentence():
+    with pytest.raises(
+        RaceError, match=r"^the competitors in the setting similar_unlabeled are SUSL, SUDH, CUU, got 'SVOREX'$"
+    ):
+        named("similar_unlabeled", "SVOREX")
 
 
 def test_memory_that_runs_out_is_one_sentence(monkeypatch):

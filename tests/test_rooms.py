@@ -80,6 +80,13 @@ def test_two_hundred_clients_at_once_are_counted_once_each_however_often_they_se
     assert [guesses.count(option) for option in range(3)] == [67, 67, 66]
 
 
+def test_a_later_answer_takes_the_place_of_the_one_before_and_a_reload_is_the_same_client(rooms):
+    key, one = asking(rooms), client()
+    say(rooms, key, "0", one)
+    say(rooms, key, "2", one)
+    assert guesses_in(rooms, key) == [[2]]
+
+
 def test_another_process_sees_what_has_been_answered(rooms, tmp_path, clock):
     key = asking(rooms)
     say(rooms, key, "1")
@@ -299,6 +306,14 @@ def test_a_closed_room_leaves_nothing(rooms, tmp_path):
     assert len(kept(tmp_path)) == 1
     with pytest.raises(RoomError, match="no such room"):
         rooms.state(key.code)
+
+
+def test_there_are_not_more_rooms_than_there_may_be(rooms, monkeypatch):
+    monkeypatch.setattr("dsgcore.rooms.rooms.MOST_ROOMS", 3)
+    for _ in range(3):
+        rooms.open()
+    with pytest.raises(RoomError, match="3 rooms"):
+        rooms.open()
 
 
 def test_the_result_of_a_run_tells_phones_the_answer_and_the_whole_explanation(rooms):

@@ -11,6 +11,8 @@ from four_estimators import same as same_model
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGSU
 from dsgcore.data import DataError, rows_of
+from dsgcore.data.reading import File
+from dsgcore.data.rows import PartedTable
 from dsgcore.prior import MAX_POINTS, drawn_rows
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
@@ -99,6 +101,17 @@ def test_pair_ids_are_labels_as_well_and_the_prior_is_estimated_from_the_same_po
     for own in looked_at:
         assert [len(one) for one in own] == [MAX_POINTS, MAX_POINTS]
         assert all(np.array_equal(one, other) for one, other in zip(own, whole, strict=True))
+
+
+def test_a_run_goes_on_with_rows_of_another_place(points, tmp_path):
+    X, y = points
+    one, other = make(QSGS2AUC), make(QSGS2AUC)
+    for part in (slice(0, 2000), slice(2000, N)):
+        one.partial_fit(X[part], y[part], classes=[0, 1])
+        other.partial_fit([X[part][:3], X[part][3:]], y[part], classes=[0, 1])
+    same(other, one)
+    with pytest.raises(ValueError, match="X must have 3 columns as at the first call, got 2"):
+        other.partial_fit([X[:, :2]], y)
 
 
 class Watched(np.ndarray):
@@ -272,6 +285,22 @@ def piece(start, n=20, **more):
     return pd.DataFrame({"a": np.arange(start, start + n) * 0.5, "t": np.arange(n) % 2} | more)
 
 
+def test_the_name_of_a_folder_is_no_guess_of_the_labels(tmp_path):
+    folder = folder_of(tmp_path / "t", **{"year=2020/x.parquet": piece(0), "year=2021/x.parquet": piece(20)})
+    assert File.of_path(folder).recipe("classes").column("label") == "t"
+    large = PartedTable.of_path(folder).prepared("classes")
+    assert large.features.recipe.column("label") == "t"
+
+
+@each("ending", ["parquet", "csv"])
+def test_what_may_be_a_mistake_is_said_of_rows_anywhere(ending, tmp_path):
+    table = piece(0, 60, m=np.where(np.arange(60) % 6 == 0, -999, np.arange(60) % 5), same=np.arange(60) % 2 * 7)
+    (table.to_parquet if ending == "parquet" else table.to_csv)(tmp_path / f"t.{ending}", index=False)
+    notes = " ".join(rows_of(tmp_path / f"t.{ending}", "t")[0].notes)
+    assert "Does -999 mean missing in 'm'? 10 cells hold it" in notes
+    assert "Warning: the column 'same' gives the label away" in notes
+
+
 PARQUET_FOLDERS = {
     "files that are hidden or being written": (
         {
@@ -390,3 +419,13 @@ def test_files_that_are_no_one_table_are_refused_in_one_sentence(tmp_path_factor
     with pytest.raises(DataError, match=said) as caught:
         rows_of(folder, "t")
     assert "\n" not in str(caught.value)
+
+
+def test_columns_of_one_name_are_refused_by_the_name_of_their_file(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+
+    values = [pyarrow.array([1.0, 2.0])] * 3
+    parquet.write_table(pyarrow.table(values, names=["a", "a", "t"]), tmp_path / "1.parquet")
+    with pytest.raises(DataError, match=r"^1.parquet has several columns 'a': each must have a name of its own$"):
+        rows_of(tmp_path, "t")

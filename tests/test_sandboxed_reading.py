@@ -1,20 +1,78 @@
 """Strangers' files read in a separate process: their contents cost the server neither memory nor time."""
 
+import gzip
+import io
 import sys
 
 import numpy as np
 import pytest
+from cases import each
 from hostile_files import GOOD
-from own_tables import read
+from own_tables import read, sniff
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import Step, take_steps
+from dsgcore.data.reading import Limits, Step, take_steps
 from dsgcore.experiments import FileStore, data_of
 from dsgcore.experiments.data_of import CANCELLED, begin_reading, results_of
 from dsgcore.jobs import JobState
+from dsgcore.jobs.memory import resident
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory and time are limited as Linux does it")
 FIRST = Step("look", "binary")
+LONG = "x" * 10**6
+
+
+def table(columns, **options):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    content = io.BytesIO()
+    pq.write_table(pa.table(columns), content, compression="zstd", **options)
+    return content.getvalue()
+
+
+def labels(n):
+    return [("a", "b")[i % 2] for i in range(n)]
+
+
+def one_text_many_times(n=2000):
+    """Return a file with one text of 1 MB that each row refers to."""
+    pa = pytest.importorskip("pyarrow")
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int32)), pa.array([LONG]))
+
+
+def libsvm_of_few_bytes():
+    return gzip.compress(b"".join(b"%d 1:1 4999:1\n" % (i % 2) for i in range(26_000)))
+
+
+HOSTILE = {
+    "dictionary": (lambda: table({"a": one_text_many_times(), "label": labels(2000)}, store_schema=False), "unpack"),
+    "typed dictionary": (lambda: table({"a": one_text_many_times(), "label": labels(2000)}), "at most 256 MB"),
+    "many booleans": (lambda: table({f"c{j}": np.zeros(300_000, bool) for j in range(1001)}), "at most 256 MB"),
+    "one long line": (lambda: gzip.compress(b"1," * 2**24), "line 1 must have fewer than 4,000,000 characters"),
+    "sparse lines": (libsvm_of_few_bytes, "at most 240 MB as numbers .* take 496 MB"),
+}
+
+
+@pytest.mark.ci
+@each("name", HOSTILE)
+def test_what_unpacks_to_much_is_refused_before_it_does(name):
+    """Each took between 1.5 and 6 GB before it was refused."""
+    make, said = HOSTILE[name]
+    content = make()
+    before = resident()
+    with pytest.raises(DataError, match=said):
+        read(content, sniff(content, name), name=name)
+    assert resident() - before < 4e8
+
+
+def test_too_many_columns_of_text_are_refused_before_all_are_described():
+    words = np.array([f"word{i}" for i in range(60)])
+    rng = np.random.default_rng(0)
+    rows = [",".join([*(" ".join(words[rng.integers(0, 60, 9)]) for _ in range(20)), "ab"[i % 2]]) for i in range(80)]
+    content = "\n".join([",".join([*(f"t{j}" for j in range(20)), "label"]), *rows]).encode()
+    with pytest.raises(DataError, match="at most 120 columns, got 150"):
+        results(take_steps(content, "t.csv", FIRST, limits=Limits(columns=120)))
 
 
 def results(found):

@@ -163,3 +163,18 @@ def test_what_only_other_settings_have_gets_one_sentence(section, name, value):
         Spec.from_dict(plain)
     assert (value if isinstance(value, str) else name) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["n_features", "sigma", "tau_A"])
+def test_what_cannot_be_steered_gets_one_sentence(name):
+    plain = default_spec("multiclass").to_dict() | {"changes": [{"t": 3, "name": name, "value": 8}]}
+    with pytest.raises(SpecError, match="name must be one of step_size, tau_I, tau_S, lam"):
+        Spec.from_dict(plain)
+
+
+@pytest.mark.parametrize("setting", ["auc", "s3vm", "similar_unlabeled"])
+def test_what_goes_with_the_first_data_set_does_not_go_to_others(setting):
+    own, other = default_spec(setting), Spec.from_dict({"setting": setting, "data": {"name": "breast_cancer"}})
+    assert other.data.n_labeled > own.data.n_labeled
+    assert other.data.n == 569 or other.data.n is None
+    assert other.kernel.sigma != own.kernel.sigma

@@ -180,6 +180,16 @@ def test_sparse_text_without_one_label_a_line_names_the_line_and_the_cell(line, 
     assert said in capsys.readouterr().err
 
 
+def test_libsvm_text_with_a_byte_order_mark_is_read_and_in_utf_16_is_refused(tmp_path):
+    text, file = "".join(f"{i % 2} 1:{i} 2:{2 * i}\n" for i in range(20)), tmp_path / "points.txt"
+    file.write_text(text, encoding="utf-8-sig")
+    read_ = describe_file(file, sniff_file(file))
+    assert tuple(read_.features.names) == ("x1", "x2")
+    file.write_text(text, encoding="utf-16")
+    with pytest.raises(DataError, match="LIBSVM text must be in UTF-8, and this file is in utf-16: save it as UTF-8"):
+        sniff_file(file)
+
+
 @each("wrong", ["lable", "Label", "outcome"])
 def test_a_wrong_label_is_named_with_those_that_there_are(wrong, tmp_path, capsys):
     path, csv = tmp_path / "t.parquet", tmp_path / "t.csv"

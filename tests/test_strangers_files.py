@@ -153,6 +153,18 @@ def test_an_index_is_no_feature_in_whichever_way_its_file_is_read(writer, tmp_pa
     assert {way: read(path) for way, read in ways.items()} == dict.fromkeys(ways, expected)
 
 
+@each("is_indexed", [True, False])
+def test_columns_without_names_of_their_own_are_named_as_pandas_does(is_indexed, tmp_path):
+    table = frame().set_axis([0, 1, "label"], axis=1)
+    table.to_csv(tmp_path / "t.csv", index=is_indexed)
+    table.set_axis([0, 1, 2], axis=1).to_csv(tmp_path / "u.csv", index=is_indexed)
+    for name in ("t.csv", "u.csv"):
+        for features in OF_TABLES.values():
+            assert features(tmp_path / name) == ["0", "1"]
+        described = describe_file(tmp_path / name, sniff_file(tmp_path / name))
+        assert described.class_sizes == {"0": 40, "1": 20}
+
+
 @each("first", ["5.1,?,0", "5.1,NA,1", "1,2,0", "0.5,1.5,red"])
 def test_a_first_row_of_data_names_no_columns(first, tmp_path):
     rows = [first, *(f"{a:.3f},{b:.3f},{'red' if first.endswith('red') else i % 2}" for i, (a, b) in enumerate(VALUES))]
@@ -213,6 +225,12 @@ def test_a_column_that_only_some_files_have_is_named_with_the_file(column, tmp_p
     frame().drop(columns=column).to_parquet(tmp_path / "1.parquet")
     with pytest.raises(DataError, match=f"1.parquet has no column '{column}', and another file has"):
         rows_of(tmp_path, "label")
+
+
+def test_a_label_may_be_the_index(tmp_path):
+    frame().set_index("label").to_parquet(tmp_path / "t.parquet")
+    found = {way: read(tmp_path / "t.parquet") for way, read in (OF_TABLES | OF_PARQUET).items()}
+    assert all(features == ["a", "b"] for features in found.values()), found
 
 
 def test_a_model_predicts_files_with_another_index_or_none(tmp_path):

@@ -78,6 +78,11 @@ def by_command(path):
     return names(json.loads((out / "fit.json").read_text())["classes"]), by_rows(path)[1]
 
 
+def by_dask(path):
+    dask = pytest.importorskip("dask.dataframe")
+    return found_in(rows_of(dask.from_pandas(pd.read_parquet(path), npartitions=3), "label")[1])
+
+
 READERS = {"csv": (by_description, by_upload, by_conversion)}
 READERS["parquet"] = (*READERS["csv"], by_rows, by_fit, by_command)
 
@@ -114,6 +119,22 @@ def test_ordered_categories_of_files_keep_their_order(tmp_path, writer):
     assert sniff_file(path, "ordinal").order == ("low", "mid", "high")
     assert encode(rows_of(path, "label")[1], is_ordered=True)[0].tolist() == ["low", "mid", "high"]
     assert QS3ORAO(**SMALL).fit(path, "label").classes_.tolist() == ["low", "mid", "high"]
+
+
+@each("case", [case for case in CASES if "large" not in case and "beyond" not in case])
+def test_dask_has_the_same_classes(tmp_path, case):
+    wanted = CASES[case].classes, CASES[case].unlabeled * N // len(CASES[case].labels)
+    assert by_dask(written(frame_of(CASES[case]), tmp_path, "pandas", "parquet")) == wanted
+
+
+def test_large_numbers_that_dask_has_made_floats_are_refused(tmp_path):
+    dask = pytest.importorskip("dask.dataframe")
+    frame = frame_of(CASES["large and missing"])
+    exact = rows_of(dask.from_pandas(frame, npartitions=2), "label")[1]
+    assert found_in(exact) == (CASES["large and missing"].classes, N // 3)
+    floats = dask.from_pandas(frame.astype({"label": "float64"}), npartitions=2)
+    with pytest.raises(DSGError, match=r"exact labels, got the float 9007199254740992.* give integers"):
+        rows_of(floats, "label")
 
 
 @each("labels", [(-1, 0, 1), (-1, 1), (BIG, BIG + 2, -1), (BIG + 1, BIG + 3)])
@@ -156,6 +177,18 @@ def test_one_option_says_otherwise_everywhere(tmp_path, capsys, unlabeled, class
     assert names(json.loads((tmp_path / "out" / "fit.json").read_text())["classes"]) == classes
 
 
+def test_rows_of_a_file_have_the_classes_of_the_reader(tmp_path):
+    (tmp_path / "t.csv").write_text("x,label\n" + "".join(f"{i},{('Yes', 'YES', 'no')[i % 3]}\n" for i in range(N)))
+    assert found_in(rows_of(tmp_path / "t.csv", "label")[1]) == (("YES", "no"), 0) or found_in(
+        rows_of(tmp_path / "t.csv", "label")[1]
+    ) == (("Yes", "no"), 0)
+    (tmp_path / "t.svm").write_text("".join(f"{i % 2} 1:{i} 2:{i % 5}\n" for i in range(N)))
+    assert rows_of(tmp_path / "t.svm", "label")[1].tolist() == [i % 2 for i in range(N)]
+    (tmp_path / "w.csv").write_text("x,label\n" + "".join(f"{i},{('a', 'b', 'unlabeled')[i % 3]}\n" for i in range(N)))
+    for reader in (by_description, by_upload, by_rows):
+        assert reader(tmp_path / "w.csv") == (("a", "b"), N // 3)
+
+
 def test_what_is_taken_for_unlabeled_is_said(tmp_path, capsys):
     path = written(frame_of(CASES["-1 beside two"]), tmp_path, "pandas", "parquet")
     said = "The label '-1' beside other labels is taken for “not labeled”"
@@ -186,6 +219,16 @@ def test_the_rule_for_files(said, unlabeled):
     assert not unlabeled_among(said, classes=said)
 
 
+@each("ending", ["csv", "parquet"])
+def test_pair_numbers_of_files_stay_apart_beside_missing_ones(tmp_path, ending):
+    pair = pd.array([BIG, BIG, BIG + 1, BIG + 1, *[None] * (N - 4)], dtype="Int64")
+    frame = frame_of(Case((0, 1), ("0", "1"), 0)).assign(pair=pair)
+    path = written(frame, tmp_path, "pandas", ending)
+    content = path.read_bytes()
+    dataset = read(content, sniff(content, path.name, labels="pairs"), name=path.name, labels="pairs")
+    assert dataset.pairs[:5].tolist() == [0, 0, 1, 1, -1]
+
+
 def test_labels_of_a_file_whose_class_is_minus_one_are_learned_and_scored(tmp_path):
     path = written(frame_of(CASES["-1, one other, and missing"]), tmp_path, "pandas", "parquet")
     rows, labels = rows_of(path, "label")
@@ -196,6 +239,25 @@ def test_labels_of_a_file_whose_class_is_minus_one_are_learned_and_scored(tmp_pa
     given = np.asarray(labels)[~labels.mask]
     assert model.score(X, labels) == np.mean(model.predict(X)[~labels.mask] == given)
     assert set(model.predict(X)) <= {-1, 1}
+
+
+def test_labels_of_an_archive_that_float32_may_have_made_equal_are_refused(tmp_path):
+    y = (np.arange(20) % 2 + 2**24).astype(np.float32)
+    np.savez(tmp_path / "a.npz", X=np.arange(40.0).reshape(20, 2), y=y)
+    with pytest.raises(
+        DSGError, match="'y' must hold exact labels, got the float 16777216: float32 skips whole numbers"
+    ):
+        describe_file(tmp_path / "a.npz")
+
+
+def test_long_labels_that_are_cut_to_the_same_name_stay_two_classes_with_two_names(tmp_path):
+    pair = ("x" * 120 + "a", "x" * 120 + "b")
+    file = tmp_path / "t.csv"
+    pd.DataFrame({"x": np.arange(40.0), "label": [pair[i % 2] for i in range(40)]}).to_csv(file, index=False)
+    content = file.read_bytes()
+    table = read(content, sniff(content, file.name, labels="classes"), name=file.name, labels="classes")
+    assert len(set(table.class_names)) == 2
+    assert len(set(table.y)) == 2
 
 
 # --- strangers' labels on the pages: the unlabeled points are named, with a switch and the true counts

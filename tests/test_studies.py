@@ -340,6 +340,20 @@ def test_a_study_ends_in_a_sentence_if_no_process_makes_a_run(store):
         carry_out(Study.from_dict(STUDY), store, Pool(Ending(), 1, Ending))
 
 
+@pytest.mark.ci
+def test_a_worker_that_is_killed_loses_no_run(store):
+    study = Study.from_dict({**STUDY, "seeds": list(range(10))})
+    with processes.local_processes(2) as pool:
+
+        def kill(outcome):
+            if len(store) == 5:
+                os.kill(next(iter(pool.executor._processes)), signal.SIGKILL)
+
+        outcomes = carry_out(study, store, pool, callback=kill)
+    assert {outcome.failed for outcome in outcomes} == {""}
+    assert len(store) == len(study) == 60
+
+
 @pytest.mark.skipif(processes.context().get_start_method() != processes.FORK_SERVER, reason="there is no fork server")
 def test_ctrl_c_is_for_the_command_alone_which_tells_its_processes(monkeypatch):
     blocked = []
@@ -351,6 +365,20 @@ def test_ctrl_c_is_for_the_command_alone_which_tells_its_processes(monkeypatch):
     with processes.local_processes(1):
         assert signal.SIGINT not in mask()
     assert [signal.SIGINT in each for each in blocked] == [True]
+
+
+@pytest.mark.ci
+def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path):
+    file = tmp_path / "runs.sqlite"
+    context = processes.context()
+    writers = [context.Process(target=write_many, args=(file, start, 40)) for start in (0, 30)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+        assert writer.exitcode == 0
+    assert len(Store(file)) == 70  # ten of them were written by both
+    assert is_whole(file)
 
 
 def test_a_store_that_several_make_at_once_is_one_store(tmp_path):

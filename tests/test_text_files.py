@@ -130,6 +130,20 @@ def test_a_place_for_a_result_is_tried_before_anything_is_computed(tmp_path_fact
         assert re.fullmatch(rf"dsg-lab: {option} .*{words}.*\n", capsys.readouterr().err)
 
 
+def test_a_result_takes_its_place_when_it_is_whole(tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_text("before")
+
+    def stopped():
+        with whole_file(file) as to:
+            to.write("half of it")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert [one.read_text() for one in tmp_path.iterdir()] == ["before"]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has neither, or only for administrators")
 def test_a_result_is_written_through_a_link_and_to_a_pipe(tmp_path):
     file, link = tmp_path / "table.csv", tmp_path / "latest.csv"

@@ -273,6 +273,47 @@ def test_a_run_of_several_classes_on_a_file_is_the_estimators_fit(run_of_several
     np.testing.assert_array_equal(run.at(run.t // 2).test_values, half.test_values)
 
 
+def test_a_study_of_several_classes_on_a_file_learns_what_the_page_does(run_of_several, tmp_path):
+    run = run_of_several
+    (tmp_path / "own.csv").write_bytes(several_rows().to_csv(index=False).encode())
+    asked = SpecList((run.spec,), (0,))
+    (outcome,) = carry_out(asked, Store(tmp_path / "runs.sqlite"), Pool(Here()), folder=str(tmp_path))
+    assert (outcome.stored.score, outcome.stored.iterations) == (run.result_score, run.t)
+
+
+def test_several_classes_are_compared_fitted_and_predicted_as_the_page_does(run_of_several, tmp_path):
+    run, split, table = run_of_several, run_of_several.split, several_rows()
+    table.to_csv(tmp_path / "own.csv", index=False)
+    file = File.of_path(tmp_path / "own.csv")
+    recipe = file.recipe("classes", target="label", is_asked=True)
+    sample = Sample.of(
+        file.kept(recipe), file.labels(recipe, "classes").y, n_labeled=None, is_ordered=False, recipe=recipe
+    )
+    compared = sample.split(0, sample.n_labeled)
+    np.testing.assert_array_equal(compared.X_train, split.X_train)
+    found = fit(FitRequest("PS3VT", 0, sample.n_labeled), compared, sample.kind)
+    assert found.scores["accuracy"] == pytest.approx(100 * run.result_score, abs=1e-10)
+    table.iloc[split.train_rows].to_csv(tmp_path / "train.csv", index=False)
+    table.iloc[split.test_rows].drop(columns="label").to_csv(tmp_path / "test.csv", index=False)
+    train, test, model, out, scores = (str(tmp_path / n) for n in ("train.csv", "test.csv", "model", "out", "s.csv"))
+    assert main(["fit", "PS3VT", train, "--target=label", "--out", model, "--quiet"]) == 0
+    assert main(["predict", model, test, "--out", out, "--csv", scores, "--quiet"]) == 0
+    given = np.array(split.class_names)[run.result_test_values.argmax(axis=1)]
+    np.testing.assert_array_equal(pd.read_csv(scores)["class"], given)
+
+
+def test_a_run_of_pairs_on_a_file_is_the_estimators_fit():
+    app = open_page("similar_unlabeled", **{"data.name": "Your own file"})
+    app.file_uploader[0].upload("own.csv", with_pairs(), "text/csv").run()
+    spec = run_of(app, "similar_unlabeled").spec
+    run = Run(spec, load_split(spec, files=app.session_state["_files"]))
+    run.advance()
+    model = TSGSU(prior=spec.problem.prior, random_state=0).fit(run.split.X_train, run.split.y_train)
+    assert (spec.kernel.sigma, spec.solver.lam) == (model.model_.kernel.sigma, model.lam_)
+    assert run.t == model.n_iter_
+    np.testing.assert_array_equal(model.model_.evaluate(run.split.X_test), run.result.evaluate(run.split.X_test))
+
+
 @pytest.mark.ci
 @each("setting", SETTINGS)
 def test_a_small_spec_on_a_file_runs_as_the_estimator_fits(setting, tmp_path):
