@@ -603,6 +603,7 @@ def test_cuu_without_correction_goes_where_su_sl_is():
     assert model.objectives_[0] == pytest.approx(0.25)
 
 
+@pytest.mark.ci
 @each("prior", [0.7, 0.3])
 @each("cls", THREE)
 def test_each_learns_from_pairs_with_either_class_the_larger(cls, prior):
@@ -813,6 +814,7 @@ def test_the_models_of_ordered_classes_are_the_binary_ones():
     np.testing.assert_allclose(ordinal.cut_functions(X), f, rtol=1e-9)
 
 
+@pytest.mark.ci
 @each("cls", BINARY)
 def test_ranks_well(cls):
     X, y, few = sample()

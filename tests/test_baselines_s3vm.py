@@ -83,6 +83,7 @@ def test_bls3vm_has_the_original_programs_default_weight(path):
     np.testing.assert_array_equal(model.dual_coef_, same.dual_coef_)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("path", oracle_files.files("qns3vm_"))
 def test_qns3vm_equals_the_original_program(path, record_property):
     o = oracle_files.load(path)

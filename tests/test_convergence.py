@@ -499,6 +499,7 @@ def test_broken_assumptions_stand_beside_the_kept_ones_and_say_what_happens(stor
     assert "the curves become flat" in said
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("store")
 def test_ends_are_drawn_against_what_varies_and_curves_over_evaluations(store):
     varied = {"vary": "Random features", "solver.n_features.range": "4,16", "solver.n_features.n": "3"}

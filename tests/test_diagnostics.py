@@ -464,6 +464,7 @@ def test_the_judgement_uses_what_was_measured_and_another_measurement_says_what_
     assert after.parts["together"] < found.parts["together"]
 
 
+@pytest.mark.ci
 def test_a_job_that_is_cancelled_says_so_and_leaves_the_page_as_it_was():
     app = open_auc(**SMALL | {"solver.n_iter": "2048"})
     app = app.button(key="find-limits").click().run()
@@ -540,6 +541,7 @@ def test_steps_that_become_smaller_have_none(tmp_path):
     assert line_of(charts.lines(results, views(results)[0], name="objective", chosen=None)) == []
 
 
+@pytest.mark.ci
 def test_it_is_an_upright_line_where_the_step_is_the_only_axis(tmp_path):
     results = made(tmp_path, STEPS)
     (line,) = line_of(charts.lines(results, views(results)[0], name="objective", chosen=None))
@@ -678,6 +680,7 @@ def big_file():
     return "\n".join(["a,b,label", *rows]).encode()
 
 
+@pytest.mark.ci
 def test_a_file_of_10000_rows_is_checked_and_no_advice_is_given_that_a_file_cannot_follow(tmp_path, capsys):
     content = big_file()
     (tmp_path / "table.csv").write_bytes(content)

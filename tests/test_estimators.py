@@ -582,6 +582,7 @@ SMALL_PAIRS = {
 }
 
 
+@pytest.mark.ci
 @each("prior", [0.7, 0.3])
 @each("correction", ["absolute value", "identity"])
 def test_learns_from_pairs_with_either_class_the_larger(prior, correction):
@@ -628,6 +629,7 @@ def test_the_prior_can_be_estimated():
     assert model.prior_ != 0.2  # the first call's
 
 
+@pytest.mark.ci
 def test_class_labels_serve_for_cross_validation():
     X, y, _ = sample(0.7)
     scores = cross_val_score(TSGSU(y_holds="classes", random_state=0), X, y, cv=4)

@@ -200,6 +200,7 @@ def test_one_training_point_is_drawn_with_its_pull_and_its_way():
     assert lines[2]["y"] == close(found.sizes["median"])
 
 
+@pytest.mark.ci
 def test_several_classes_have_no_inside_of_that_kind():
     app = open_page("multiclass", at="5")
     assert said(app) == []
@@ -375,6 +376,7 @@ def test_the_page_shows_that_sentence():
     assert len(said(open_page("how_it_works", screen="seven"))) == 1
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("page", ["home", "auc", "multiclass"])
 def test_home_and_every_setting_lead_here(page):
     links = [link.proto.page for link in open_page(page).get("page_link")]

@@ -102,6 +102,7 @@ def test_random_features_are_unbiased(kernel, pairs):
     assert (np.abs(drawn.mean(axis=0) - exact(kernel, *pairs)) <= 4 * standard_error + 1e-6).all()
 
 
+@pytest.mark.ci
 @pytest.mark.compiled  # thousands of draws
 @every_kernel_of_independent_features
 @each("m", some([50, 400], 1))

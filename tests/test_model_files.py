@@ -509,6 +509,7 @@ def test_a_file_that_does_not_say_its_data_is_refused(points, tmp_path):
         make().fit(*points, checkpoint=tmp_path / "old.npz")
 
 
+@pytest.mark.ci
 def test_many_weights_do_not_make_the_file_unreadable(tmp_path):
     X, y = np.random.default_rng(0).normal(size=(2400, 2)), np.arange(2400) % 300
     gamma = tuple(np.random.default_rng(0).random(299))

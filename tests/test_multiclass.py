@@ -528,6 +528,7 @@ def test_each_is_the_loop_with_its_zeros(wine, estimator, zeros):
     assert model.n_iter_ == 40
 
 
+@pytest.mark.ci
 @each("estimator", FOUR)
 def test_few_labels_are_enough_for_wine(wine, estimator):
     X, y, few = wine
@@ -560,6 +561,7 @@ def test_binary_scores_are_one_number_a_point(wine):
     assert model.score(X, y) > 0.95
 
 
+@pytest.mark.ci
 def test_a_grid_search_finds_the_weight_that_leaves_enough_singular_values():
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=400, random_state=0, stratify=y)

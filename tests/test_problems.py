@@ -513,6 +513,7 @@ def dual_svm(K, t, weight):
     return K @ (result.x * t)
 
 
+@pytest.mark.ci
 def test_without_unlabeled_points_the_svms_optimum_is_reached(make_task, labeled_points):
     X, y = labeled_points
     problem = SemiSupervisedSVM(labeled_weight=4.0).bind(y).baseline()
@@ -869,6 +870,7 @@ def full_gradient(problem, f):
     return np.concatenate(list(problem.coefficients(f).values()))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("correction", [c for c in CORRECTIONS if c != "identity"])
 def test_the_corrections_bias_shrinks_with_the_batch(correction):
     problem = SimilarUnlabeled(0.7, "squared", correction)
@@ -881,6 +883,7 @@ def test_the_corrections_bias_shrinks_with_the_batch(correction):
     assert bias[2] < 0.1 * bias[0]
 
 
+@pytest.mark.ci
 @each("prior", PRIORS)
 @each("loss", PAIR_LOSSES)
 def test_the_risk_of_large_samples_is_the_supervised_one(loss, prior):

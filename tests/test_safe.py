@@ -103,6 +103,7 @@ def test_points_that_no_label_reaches_have_the_classes_shares():
     assert np.isfinite(model.predict_proba(X)).all()
 
 
+@pytest.mark.ci
 def test_fits_that_only_give_weights_are_of_few_points(monkeypatch):
     X, y = make_classification(5000, 5, random_state=0)
     sizes, fit = [], TSGS3VM.fit
@@ -205,6 +206,7 @@ def test_text_tables_and_ordered_categories_are_as_for_the_method():
         model.predict(X[["b", "a"]])
 
 
+@pytest.mark.ci
 def test_it_works_inside_and_around_scikit_learns_and_our_own():
     cv = LabeledFolds(2, unlabeled="train", random_state=0)
     search = GridSearchCV(Safe(TSGS3VM(**SMALL)), {"estimator__sigma": [1e-4, 2.0]}, cv=cv).fit(MOONS[0], SEEN)

@@ -143,6 +143,7 @@ def test_score_is_what_the_method_is_for(moons):
     assert ordinal.score(X, rings, sample_weight=weights) == pytest.approx(ordinal.mean_auc(X, rings))
 
 
+@pytest.mark.ci
 def test_a_search_over_labels_with_minus_one_scores_labeled_points_alone(moons):
     X, _, few = moons
     folds = LabeledFolds(3, unlabeled="train", random_state=0)
@@ -188,6 +189,7 @@ def test_a_study_scores_the_average_if_that_is_the_model(tmp_path, setting, stop
         assert made.results("score").mean[0] == stored.score
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_study_scores_the_last_iterate_if_that_is_the_model(tmp_path, setting):
     spec = replace(averaged(setting), solver=replace(averaged(setting).solver, average=None))

@@ -296,6 +296,7 @@ def test_every_order_of_a_pass_is_as_likely():
     assert stats.chisquare(counts).pvalue > 1e-3
 
 
+@pytest.mark.ci
 @given(st.sets(st.integers(0, 10_000), min_size=1, max_size=30), st.integers(1, 60), st.integers(1, 1000))
 def test_rows_come_from_the_source_only(source_rows, size, t):
     rows = np.array(sorted(source_rows))
@@ -384,6 +385,7 @@ def test_kept_features_give_the_same_step_as_blocks(make_task, dtype, rel, monke
     assert kept == pytest.approx(step_sizes(make_task(dtype=dtype, **given)).automatic, rel=rel)
 
 
+@pytest.mark.ci
 @each("kernel", [Gaussian(0.7), Gaussian(0.02), DotProduct(0.2, "3")])
 @each("m, B", [(256, 64), (2, 64), (256, 2)])
 @each("scale", [0.3, 1.0])

@@ -153,6 +153,7 @@ def test_an_index_is_no_feature_in_whichever_way_its_file_is_read(writer, tmp_pa
     assert {way: read(path) for way, read in ways.items()} == dict.fromkeys(ways, expected)
 
 
+@pytest.mark.ci
 @each("is_indexed", [True, False])
 def test_columns_without_names_of_their_own_are_named_as_pandas_does(is_indexed, tmp_path):
     table = frame().set_axis([0, 1, "label"], axis=1)

@@ -213,6 +213,7 @@ def test_what_cannot_be_asked_is_said_in_a_sentence():
         suggest(of(QSGS2AUC), X, np.where(np.arange(400) < 2, [0, 1] * 200, -1), seconds=1.0)
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("steady_clock")
 def test_several_classes_that_no_straight_lines_separate_get_random_features():
     ring = np.random.default_rng(0).integers(0, 3, 300)

@@ -1,10 +1,7 @@
 import contextlib
 import json
 import re
-import subprocess
-import sys
 
-import numpy as np
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
@@ -190,43 +187,6 @@ def test_a_page_while_its_run_plays(open_page):
     assert_a_page_that_nobody_sees_asks_for_nothing(page)
     assert_every_click_counts_once(page)
     assert_a_tick_that_comes_late_does_not_say_for_ever_that_the_run_goes_on(page)  # the last: answers stay kept back
-
-
-def assert_details_are_drawn_at_the_end(page):
-    expect(page.locator(".live-status")).to_contain_text("done", timeout=60_000)
-    page.get_by_role("tab", name="Theory").click()
-    page.get_by_text("Details: scores").click()
-    expect(page.locator(".st-key-chart-details .js-plotly-plot")).to_be_visible(timeout=10_000)
-
-
-@pytest.mark.weekly
-def test_instant_runs_follow_the_slider_and_what_is_exported_repeats_them(open_page, wait_ready, tmp_path):
-    page = open_page("auc?view.speed=instant&solver.n_iter=50&data.n_labeled=50&data.name=Two+moons")
-    wait_for_points(page, 50)
-    before = curve(page)
-    move_slider(page, "lam", 1)
-    page.wait_for_function(
-        f"([args, old]) => ({CURVE})(args)[49] !== old", arg=[["chart-objective", "training data"], before[49]]
-    )
-    wait_for_points(page, 50)
-    assert curve(page, name="previous run") == before  # the ghost
-    expect(page.locator(".live-status")).to_contain_text("step 50 of 50 · done", timeout=30_000)
-    expect(page.locator(".st-key-play")).to_contain_text("Play", timeout=30_000)  # the twin has ended as well
-    wait_ready(page)
-    assert_details_are_drawn_at_the_end(page)
-    page.get_by_role("tab", name="Code").click()
-    for name in ("history.csv", "repeat_run.py", "spec.json", "model.npz"):
-        with page.expect_download() as download:
-            page.locator(
-                f".st-key-get-{name.replace('.', '-')} button, [class*='st-key-get-{name}'] button"
-            ).first.click()
-        download.value.save_as(tmp_path / "from_app" / name)
-    subprocess.run([sys.executable, str(tmp_path / "from_app" / "repeat_run.py")], cwd=tmp_path, check=True)
-    from_app, from_script = (
-        np.loadtxt(path, delimiter=",", skiprows=1)
-        for path in (tmp_path / "from_app" / "history.csv", tmp_path / "history.csv")
-    )
-    np.testing.assert_allclose(from_script, from_app, rtol=1e-12, atol=0)
 
 
 def assert_a_step_that_is_too_big_is_told_and_mended(page):

@@ -7,11 +7,6 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
-from dsgcore.experiments import SETTINGS
-from dsgcore.settings import profile_of
-
-from .test_upload import as_csv, give
-
 SMALL = (
     "explore?solver.n_iter=16&solver.batch_size=16&solver.n_features=16&seeds=2&solver.step_size.n=2&kernel.sigma.n=2"
 )
@@ -77,30 +72,3 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
     page.get_by_role("link", name="Open this run").click()
     expect(page.locator(".live-status")).to_contain_text("of 16", timeout=60_000)
     assert "step_size=5" in page.url
-
-
-@pytest.mark.weekly
-def test_the_first_start_on_a_file_from_the_data_page_makes_that_study(open_page, wait_ready):
-    """The browser keeps the values of the data before: they came back with the click, and with them another study."""
-    page = open_page("data")
-    page.locator(".st-key-look-file button").click()
-    give(page, "wine.csv", as_csv())
-    expect(page.locator(".st-key-chart-plane .js-plotly-plot")).to_be_visible(timeout=30_000)
-    page.get_by_role("link", name="Explore").first.click()
-    wait_ready(page)
-    expect(page.locator(".st-key-x_setting")).to_be_visible(timeout=30_000)
-    page.locator(".st-key-x_data input").first.click()
-    page.get_by_role("option", name="Your own file").click()
-    expect(page.get_by_test_id("stSidebar")).to_contain_text("178 rows, 13 features", timeout=30_000)
-    wait_ready(page)
-    ends = page.locator(".st-key-x_sigma_range").inner_text()
-    page.locator(".st-key-study-start button").click()
-    status = page.locator(".st-key-study-status")
-    expect(status).to_contain_text(re.compile(r"[1-9]\d* done"), timeout=60_000)
-    expect(page.get_by_text("are still in progress")).to_have_count(0)
-    assert page.locator(".st-key-x_sigma_range").inner_text() == ends
-    page.locator(".st-key-study-cancel button").click()
-    page.locator(".st-key-x_setting input").first.click()
-    page.get_by_role("option", name=profile_of(SETTINGS["s3vm"]).short, exact=True).click()
-    expect(page.locator(".st-key-x_svm_data")).to_be_visible(timeout=30_000)
-    expect(page.get_by_test_id("stSidebar")).to_contain_text("178 rows, 13 features", timeout=30_000)

@@ -81,33 +81,8 @@ def swipe(page, start, end):
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
-def opened(open_page, path=OPEN, **more):
-    page = open_page(path, **more)
-    expect(page.locator(".hand-area")).to_be_visible(timeout=LONG)
-    return page
-
-
 def count(page, text):
     expect(page.locator(".hand-count")).to_contain_text(text, timeout=30_000)
-
-
-@pytest.mark.weekly
-def test_keys_alone_label_points_take_a_label_away_and_open_the_classes_of_a_point(open_page):
-    page = opened(open_page)
-    page.locator(".hand-area").focus()
-    for key in ("ArrowRight", "ArrowUp", "2"):
-        page.keyboard.press(key)
-    expect(page.locator(".hand-live")).to_contain_text("labeled positive")
-    count(page, "7 labels")
-    page.keyboard.press("Backspace")
-    count(page, "6 of 6 labels")
-    page.keyboard.press("Control+z")
-    count(page, "7 labels")
-    page.locator(".hand-area").focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    page.locator(".hand-box").get_by_role("button", name="negative").click()
-    count(page, "8 labels")
 
 
 @pytest.mark.ci

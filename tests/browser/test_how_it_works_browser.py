@@ -38,7 +38,7 @@ def screen(page, number):
     expect(page.locator(".how-said")).not_to_be_empty()
 
 
-@pytest.mark.weekly
+@pytest.mark.ci
 def test_each_screen_fits_three_windows_and_follows_its_slider_at_once(open_page, wait_ready):
     page = open_page("how_it_works")
     for number in SCREENS:
@@ -56,7 +56,6 @@ def test_each_screen_fits_three_windows_and_follows_its_slider_at_once(open_page
     assert_switches_turn_each_noise_off_and_are_in_the_link(page)
 
 
-@pytest.mark.ci
 def test_keys_alone_reach_the_slider_and_the_next_screen_and_the_link_keeps_the_place(open_page):
     page = open_page("how_it_works?screen=2&at=3")
     screen(page, 2)
@@ -80,7 +79,7 @@ def test_keys_alone_reach_the_slider_and_the_next_screen_and_the_link_keeps_the_
     screen(page, 3)
 
 
-@pytest.mark.weekly
+@pytest.mark.ci
 def test_after_the_last_screen_the_first_lesson_follows(open_page):
     page = open_page("how_it_works?screen=5")
     screen(page, 5)

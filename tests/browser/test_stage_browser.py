@@ -388,45 +388,6 @@ def test_axe_finds_nothing_serious_on_a_step_before_and_after_the_answer(open_pa
     assert not found, "\n".join(found)
 
 
-@pytest.mark.weekly
-def test_a_curve_is_drawn_by_keys_alone_and_stays_over_the_outcome(open_page, wait_ready):
-    page = open_page("s3vm?lesson=batches:2&view.speed=instant", viewport=DESK)
-    knots = page.locator(".drawn-curve circle[role=slider]")
-    expect(knots).to_have_count(6, timeout=LONG)
-    expect(page.locator(".st-key-lesson-run button")).to_be_disabled()
-    wait_ready(page)
-    tab_to(page, ".drawn-curve circle")
-    for key in ("PageUp", "ArrowRight", "PageUp"):
-        page.keyboard.press(key)
-    expect(knots.last).to_have_attribute("aria-valuenow", "0.95")
-    found = [line for theme in LOOKED_AT for line in found_on(page, theme)]
-    page.locator(".st-key-lesson-run button:enabled").wait_for(timeout=LONG)
-    tab_to(page, ".st-key-lesson-run button")
-    page.keyboard.press("Enter")
-    page.wait_for_selector(LED_ON, timeout=LONG)
-    expect(page.locator("#chart-score .live-chart-head")).to_contain_text("your guess")
-    found += [line for theme in LOOKED_AT for line in found_on(page, theme)]
-    page.evaluate("document.activeElement.blur()")
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".stage-steps", has_text="Step 3 of 3")).to_be_visible(timeout=LONG)
-    wait_ready(page)
-    page.keyboard.press("ArrowLeft")
-    expect(page.locator(".stage-steps", has_text="Step 2 of 3")).to_be_visible(timeout=LONG)
-    wait_ready(page)
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("tab", name="Live")).to_be_visible(timeout=LONG)
-    assert not found, "\n".join(found)
-
-
-def tab_to(page, selector, most=40):
-    """Go on by Tab until an element of that kind has the focus."""
-    for _ in range(most):
-        if page.evaluate("selector => document.activeElement?.matches(selector) ?? false", selector):
-            return
-        page.keyboard.press("Tab")
-    pytest.fail(f"no way by Tab to {selector}")
-
-
 # What a zoomed browser says of itself.
 ZOOM = """zoom => {
     Object.defineProperty(window, "outerWidth", {value: innerWidth * zoom, configurable: true});

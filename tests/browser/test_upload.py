@@ -82,25 +82,6 @@ def test_from_a_file_to_its_first_curve_in_a_minute(open_page, page_health, name
     page_health.assert_clean()
 
 
-@pytest.mark.weekly
-def test_with_notes_on_a_file_three_plots_fit_and_a_reload_keeps_the_file(open_page, page_health):
-    X, y = wine()
-    labels = ["-1" if k % 3 else f"grower {one}" for k, one in enumerate(y)]
-    table = X.assign(row=[f"wine {k}" for k in range(len(X))], grower=labels).to_csv(index=False).encode()
-    page = open_page("multiclass", viewport=(1366, 768))
-    choose_own_file(page, "mc_data")
-    give(page, "wines.csv", table)
-    wait_for_points(page, 3)
-    expect(page.locator(".st-key-part-notes p").nth(1)).to_be_visible()
-    plots = "[...document.querySelectorAll('[data-place=curves] .live-chart')].at(-1).getBoundingClientRect().bottom"
-    page.wait_for_function(f"{plots} <= innerHeight", timeout=1000 * SECONDS)
-    page.wait_for_url("**file=%7B*")
-    page.reload()
-    wait_for_points(page, 3)
-    expect(page.locator(".stMain")).not_to_contain_text("does not have")
-    page_health.assert_clean()
-
-
 @pytest.mark.ci
 def test_broken_files_get_a_sentence_and_the_app_goes_on(open_page, page_health):
     page = open_page("auc?data.name=Your+own+file&view.speed=instant")
