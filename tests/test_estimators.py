@@ -34,6 +34,7 @@ from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.problems.thresholds import mean_auc, thresholds
 from dsgcore.solver.loop import end_of_stage, solve
+from dsgcore.solver.stopping import Stopping, TailMean
 from dsgcore.solver.task import SAMPLING, Plan, Task
 
 # Without the library's additions to the papers.
@@ -799,6 +800,13 @@ def test_a_fit_ends_where_its_average_no_longer_moves_with_the_mean_of_its_secon
     np.testing.assert_allclose(model.model_.evaluate(X), mean, rtol=1e-9, atol=1e-11)
     later = stopping(cls, tol=0.2, n_iter=5000, n_iter_no_change=150, dtype="float64").fit(*few_moons)
     assert later.n_iter_ >= T + 100
+
+
+def test_a_mean_that_moves_again_has_not_settled():
+    tail, settled = TailMean(np.zeros(1), 100, 1, Stopping(tol=0.25, n_iter_no_change=4)), []
+    for value in (1.0, 1.0, 1.0, 1.0, 100.0, 100.0, 67.0, 67.0, 83.0, 83.0):
+        settled.append(tail.add(np.array([value])))
+    assert settled == [False] * 9 + [True]  # still, moving, and still for four
 
 
 def test_a_fit_that_would_have_needed_more_says_so_once(few_moons):

@@ -531,9 +531,9 @@ def test_without_unlabeled_points_the_svms_optimum_is_reached(make_task, labeled
 
 
 def test_bind_takes_the_share_and_the_weight_from_the_labels():
-    y = np.array([1, 0, 0, -1, -1, -1])
+    y = np.array([1, 0, 0, -1, -1, -1, -1, -1, -1])
     assert SemiSupervisedSVM(labeled_weight=2.0).bind(y) == SemiSupervisedSVM(
-        labeled_weight=2.0, unlabeled_weight=2.0, positive_share=1 / 3
+        labeled_weight=2.0, unlabeled_weight=1.0, positive_share=1 / 3
     )
     assert SemiSupervisedSVM(labeled_weight=2.0, unlabeled_weight=0.0).bind(y).unlabeled_weight == 0.0
     fully_labeled = SemiSupervisedSVM().bind(np.array([1, 0, 0]))
