@@ -164,6 +164,14 @@ def test_control_characters_never_reach_a_page():
 # --- columns of a user's table: the use of each kind, and statistics that come from training rows only
 
 
+def test_roles_are_guessed():
+    recipe = sniff(parquet(frame=table()), "a.parquet")
+    guessed = {"id": "index", "color": "category", "when": "date", "note": "text", "key": "ignore", "kind": "label"}
+    assert dict(recipe.roles) == guessed
+    both = "u,a,v\n" + "\n".join(f"{i % 2},{i}.5,{i % 3}" for i in range(30))  # of two that could, the last one
+    assert sniff(both.encode(), "a.csv").column("label") == "v"
+
+
 def test_categories_become_columns_of_zeros_and_ones():
     frame = table()
     frame.loc[3, "color"] = None
