@@ -13,7 +13,6 @@ from streamlit.testing.v1 import AppTest
 
 from dsgcore.experiments import SETTINGS, FileStore, Health, SpecError, default_spec, load_split
 from pages.controls import controls
-from pages.controls.control import number
 from pages.controls.link import with_changes
 from pages.session.bench import Bench, begin
 from pages.shell import warm_up
@@ -63,10 +62,11 @@ def refused(notices, names):
     )
 
 
-@each("text", ["abc", "NaN", "inf", "-1e9", "1e400", "", "[1]", "true"])
+@each("text", ["abc", "NaN", "inf", "-1e9", "1e400", "", "[1]", "true", "auto"])
 def test_a_text_is_a_number_only_if_the_parameter_allows_it(text):
     offered = controls.controls_for(SETTINGS["auc"], "two_moons")
-    assert [name for name in SLIDERS if number(text, offered[name].parameter) is not None] == []
+    automatic = [name for name in SLIDERS if text == "auto" and offered[name].parameter.optional]
+    assert [name for name in SLIDERS if offered[name].allows(text)] == automatic
 
 
 def test_each_value_in_the_link_that_is_not_allowed_gets_one_sentence():

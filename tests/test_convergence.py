@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cases import each
+from cases import each, some
 from opened_pages import checked, open_page
 from small_specs import small
 from test_explore import figure, is_example
@@ -212,12 +212,11 @@ def test_the_printed_L_is_half_of_what_the_proof_needs_and_bounds_the_curvature(
     assert np.abs(np.linalg.eigvals(Q @ K)).max() <= L
 
 
-@pytest.mark.ci
 @each("setting", STOCHASTIC)
 def test_no_run_that_diverges_holds_all_assumptions(setting):
     """Steps from harmless to absurd, with weak and strong ridges: what holds ends, and what diverges does not hold."""
     ended = set[tuple[bool, bool]]()
-    for lam in (1e-3, 0.05, 1.0, 100.0):
+    for lam in some((0.05, 1e-3, 1.0, 100.0), 2, 4):
         for theta in (0.5, 20.0, 400.0, 3000.0) if setting not in CONVEX else np.array([1.5, 20.0, 100.0]) / lam:
             spec = shown(setting, n_iter=200, lam=lam)
             spec = replace(spec, solver=replace(spec.solver, step_size=float(theta), lam=lam))

@@ -17,7 +17,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from dsgcore.data import DataError
 from dsgcore.data.converting import convert_file
-from dsgcore.data.reading import File, Limits, Recipe, Source
+from dsgcore.data.reading import File, Limits, Recipe, Source, svmlight
 from dsgcore.experiments import load_split
 
 
@@ -86,7 +86,10 @@ def test_the_format_is_told_from_the_bytes_not_from_the_name():
 def test_sparse_text_keeps_its_columns(limit):
     content = b"# first\n1 qid:3 2:0.5 6:1 # a comment\n\n-1 1:2\n" * limit
     dataset = read_sniffed(content, "a.svm")
-    np.testing.assert_array_equal(dataset.X[:2], [[0, 0.5, 0, 0, 0, 1], [2, 0, 0, 0, 0, 0]])
+    np.testing.assert_array_equal(dataset.X, [[0, 0.5, 0, 0, 0, 1], [2, 0, 0, 0, 0, 0]] * limit)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(svmlight, "LINES", 3)
+        np.testing.assert_array_equal(read_sniffed(content, "a.svm").X, dataset.X)
     zero_based = read_sniffed(b"1 0:1 2:3\n2 1:1\n", "a.svm")
     np.testing.assert_array_equal(zero_based.X, [[1, 0, 3], [0, 1, 0]])
 
