@@ -1,6 +1,8 @@
 """The server's first answer to a browser: Streamlit's page with the style and the modules of the app."""
 
 import asyncio
+import hashlib
+import posixpath
 import re
 import shutil
 import subprocess
@@ -10,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from starlette.requests import Request
 
-from pages.charts.live_chart import digest
+from pages.charts.live_chart import LIBRARY, MODULES, digest
 from pages.shell import front_page
 from pages.shell.front_page import asset_routes, routes
 
@@ -40,6 +42,19 @@ def test_a_page_loads_nothing_from_another_server():
         assert rules["default-src"] == "'self'"
         assert not [rule for rule in rules.values() if "http" in rule or "*" in rule]
         assert rules["connect-src"] == f"'self' {sockets}data: blob:", "no socket of another host"
+
+
+def test_modules_import_only_what_is_served():
+    for name, path in MODULES.items():
+        for imported in re.findall(r'from "(\.[^"]+)"', path.read_text(encoding="utf-8")):
+            assert posixpath.normpath(posixpath.join(posixpath.dirname(name), imported)) in MODULES, name
+
+
+def test_the_chart_library_is_as_published():
+    """As `npm pack plotly.js-cartesian-dist-min@4.1.1` gives it, under the licence that lies beside it."""
+    found = hashlib.sha256(LIBRARY.read_bytes()).hexdigest()
+    assert found == "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a"
+    assert "MIT License" in LIBRARY.with_name("LICENSE").read_text()
 
 
 def test_a_module_of_another_version_is_not_served():
