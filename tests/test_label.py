@@ -58,15 +58,6 @@ def test_rows_are_counted_by_their_place_and_nothing_is_changed():
     pd.testing.assert_frame_equal(moved, before)
 
 
-def test_rows_of_a_folder_are_counted_over_its_files_with_the_empty_ones(tmp_path):
-    x = np.linspace(-1.0, 1.0, 60)
-    for k, kinds in enumerate((np.where(x > 0, "up", "down"), np.full(60, ""))):
-        lines = [f"{a:.3f},{b}" for a, b in zip(x, kinds, strict=True)]
-        (tmp_path / f"part{k}.csv").write_text("\n".join(["x,kind", *lines[:5], ",", *lines[5:]]) + "\n")
-    rows = label(tmp_path, "kind", method="LogisticRegression").table["row"]
-    assert list(rows) == [n for n in range(61, 122) if n != 61 + 5]
-
-
 def test_a_table_larger_than_memory_is_labeled_in_parts(tmp_path, monkeypatch):
     table, _ = moons(300, 60)
     file, options = tmp_path / "own.parquet", {"keep": ["id"], "drop": ["id"], "ask": 3, **QUICK}
@@ -140,18 +131,6 @@ def test_without_a_method_the_verdict_of_a_comparison_decides(monkeypatch):
     asking = label(moons()[0], "kind", seconds=30.0, ask=10)
     assert "10 labels more of rows drawn at random change the accuracy by" in asking.promise
     assert asking.promise in asking.report
-
-
-def test_with_too_few_labels_to_compare_the_usual_method_is_taken_and_nothing_is_promised():
-    table = pd.DataFrame({"a": np.arange(30.0), "kind": [None] * 30})
-    table.loc[[2, 27], "kind"] = ["low", "high"]
-    found = label(table, "kind")
-    assert found.method == "SafeTSGS3VM"
-    assert "a comparison is not possible" in found.why
-    assert found.table["probability"].isna().all()
-    assert np.isnan(found.expected.mean)
-    assert "too few to hold some out" in found.sentence
-    assert "fewer than 5 labels of 'high', 'low'" in " ".join(found.warnings)
 
 
 @pytest.mark.ci

@@ -183,14 +183,6 @@ def test_a_change_holds_from_its_iteration_on_until_the_next():
     assert type(plan.at(6).n_features) is int
 
 
-def test_a_plan_of_another_length_shares_no_changes():
-    plan = Plan("theta/sqrt(T)", step_size=2.0, lam=0.3, n_features=7, n_iter=16)
-    longer = plan.with_n_iter(64)
-    longer.changes.append(Change(1, "lam", 0.9))
-    assert (longer.at(1).size, plan.at(1).size) == (0.25, 0.5)
-    assert plan.at(1).lam == 0.3
-
-
 def test_a_message_quotes_a_short_value_whole_and_a_long_one_in_part():
     assert quoted("abc") == "'abc'"
     assert quoted(10**30) == f"{10**30}"

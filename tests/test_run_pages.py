@@ -73,14 +73,6 @@ def test_a_run_that_diverged_can_be_seen_up_to_its_last_finite_iteration(name, s
         run.at(run.t + 1)
 
 
-def test_the_labels_only_twin_is_looked_at_with_the_run():
-    live = LiveRun(short("auc"))
-    live.advance(40)
-    stopped = LiveRun(short("auc"))
-    stopped.advance(20)
-    np.testing.assert_array_equal(live.at(20).supervised.test_values, stopped.supervised.test_values)
-
-
 # --- the slider
 
 
@@ -174,19 +166,6 @@ def test_the_ghost_of_a_diverged_run_ends_where_it_grew():
     assert highest > 1e6 * limit
     assert second.ghost is None or second.ghost.column("objective").max() <= limit
     assert second.previous is first.run.history  # the table of both still says what became of it
-
-
-def test_a_run_that_grew_late_leaves_what_was_before():
-    first = LiveRun(small(n_iter=300, dtype="float64"))
-    first.advance(20)
-    calm = first.run.history.column("objective")
-    first.steer({"step_size": 1000.0})
-    first.advance()
-    ghost = LiveRun(small(), first).ghost
-    assert ghost is not None
-    assert 20 <= len(ghost) < len(first.run.history)
-    assert (ghost.column("objective")[:20] == calm).all()
-    assert ghost.names == first.run.history.names
 
 
 # --- what limits the run, on a setting's page: one sentence, and a remedy that one click sets on the controls
