@@ -23,7 +23,6 @@ from dsgcore.experiments import (
     StopReason,
     default_spec,
     load_split,
-    stochastic,
     summary,
 )
 from dsgcore.experiments.settings import Setting, defaults_of
@@ -112,21 +111,6 @@ def test_a_live_run_takes_its_twin_along_and_keeps_the_one_before_as_a_ghost():
     assert second.previous_spec == first.run.spec
     assert second.run.split is first.run.split
     assert LiveRun(small(seed=1), second).run.split is not second.run.split
-
-
-def test_in_a_rush_the_run_comes_first_and_its_twin_follows():
-    live = LiveRun(small())
-    live.rush(60.0)
-    assert (live.run.t, live.supervised.t) == (12, 0)
-    assert not live.is_finished
-    live.rush(60.0)
-    assert live.supervised.t == 12
-    assert live.is_finished
-    together = LiveRun(small())
-    together.advance()
-    assert together.is_finished
-    assert (table(together.run) == table(live.run)).all()
-    assert (table(together.supervised) == table(live.supervised)).all()
 
 
 @pytest.mark.parametrize(("cost", "made"), [(0.1, 1), (0.03, 2), (0.01, 4)])
@@ -228,15 +212,6 @@ def test_a_brief_run_records_the_same_numbers(setting, kind):
     assert without_seconds(summary(brief)) == without_seconds(summary(run))
 
 
-def test_a_brief_run_measures_many_points_as_a_run_does(monkeypatch):
-    monkeypatch.setattr(stochastic, "MAX_POINTS_FOR_WHOLE_SAMPLE", 50)
-    spec = small_spec("s3vm", solver={"batch_size": 8})
-    run, brief = finished(spec), briefly(spec)
-    assert run.engine.training_values is None
-    np.testing.assert_array_equal(brief.history.column("objective"), run.history.column("objective"))
-    assert brief.last_row() == run.last_row()
-
-
 @pytest.mark.parametrize("setting", ["auc", "s3vm", "ordinal"])
 def test_a_study_keeps_the_whole_run_if_it_diverges(setting):
     spec = small_spec(setting, solver={"step_size": 1000.0, "n_iter": 400})
@@ -288,11 +263,6 @@ def test_unknown_fields_and_sections_of_the_wrong_type_get_one_sentence(section)
     assert "no field 'bogus'" in refusal(SPEC_PLAIN | {section: SPEC_PLAIN[section] | {"bogus": 1}})
     assert section in refusal(SPEC_PLAIN | {section: 3})
     assert section in refusal(SPEC_PLAIN | {section: [1]})
-
-
-@each("name, value", [("seed", -1), ("version", 0), ("version", True), ("setting", "auk"), ("setting", None)])
-def test_a_bad_seed_version_or_setting_gets_one_sentence(name, value):
-    assert name in refusal(SPEC_PLAIN | {name: value})
 
 
 def test_a_missing_setting_gets_one_sentence_and_other_missing_fields_their_default():
@@ -369,11 +339,6 @@ def test_canonical_json_does_not_depend_on_the_order_or_the_form_of_what_was_giv
     shuffled = json.loads(json.dumps(dict(reversed(SPEC_PLAIN.items()))))
     shuffled["solver"]["n_iter"] = 300.0
     assert Spec.from_dict(shuffled).to_json() == Spec().to_json()
-
-
-def test_different_specs_have_different_names():
-    names = {Spec().sha256, Spec(seed=1).sha256, Spec().with_change(Change(3, "lam", 0.5)).sha256}
-    assert len(names) == 3
 
 
 @pytest.mark.parametrize("kind", ["binary", "pairs", "ordinal", "classes"])
