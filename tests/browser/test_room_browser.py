@@ -164,6 +164,7 @@ COVERS = """() => {
 }"""
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("link", some(["s3vm?lesson=gap&view.speed", "auc?lesson=random-features&view.speed"], 1))
 def test_the_panel_of_the_room_never_covers_the_map(open_page, wait_ready, link):
     lecturer = open_page(f"{link}=instant&present=1", viewport=(1366, 768))
