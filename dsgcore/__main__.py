@@ -13,6 +13,7 @@ try:
     from dsgcore import __version__
     from dsgcore.cli.ending import exit_code
     from dsgcore.cli.options import command_parser
+    from dsgcore.cli.places import check_given_files
     from dsgcore.core.errors import DSGError
 except KeyboardInterrupt:  # the imports take longer than a quick Ctrl+C
     sys.stderr.write("dsg-lab: stopped\n")
@@ -21,18 +22,18 @@ except KeyboardInterrupt:  # the imports take longer than a quick Ctrl+C
 # The function that carries out each command, imported on use: so `--help` and a mistyped command answer at once.
 _COMMANDS = {
     "app": "dsgcore.cli.app:serve",
-    "run": "dsgcore.cli.run:run",
-    "check": "dsgcore.cli.run:check",
-    "sweep": "dsgcore.cli.sweep:sweep",
+    "run": "dsgcore.cli.runs:run",
+    "check": "dsgcore.cli.runs:check",
+    "sweep": "dsgcore.cli.runs:sweep",
     "study": "dsgcore.cli.app:open_study",
     "compare": "dsgcore.cli.compare:compare",
-    "label": "dsgcore.cli.label:label",
+    "label": "dsgcore.cli.compare:label",
     "fit": "dsgcore.cli.fit:fit",
     "predict": "dsgcore.cli.predict:predict",
     "export-lesson": "dsgcore.cli.app:export_lesson",
     "check-lesson": "dsgcore.cli.app:check_lesson",
     "data": "dsgcore.cli.data:data",
-    "race": "dsgcore.cli.race:race",
+    "race": "dsgcore.cli.runs:race",
     "reproduce": "dsgcore.cli.reproduce:reproduce",
 }
 _SERVERS = ("app", "study")  # Ctrl+C ends them, and they have no result
@@ -54,6 +55,7 @@ def _carry_out(said: list[str]) -> int:
         number = getattr(given, name, None)
         if number is not None and number < 1:
             raise DSGError(f"--{name} must be at least 1, got {number}")
+    check_given_files(given)
     try:
         made = resolve_name(_COMMANDS[given.command])(given)
     except KeyboardInterrupt:

@@ -1,6 +1,7 @@
 """Clusters of processes: forks of one that has imported what these do, which takes a process longer than its part of a test."""
 
 import logging
+import multiprocessing
 
 import pytest
 
@@ -10,12 +11,11 @@ import dask
 import distributed
 from distributed.utils import get_mp_context
 
-from dsgcore.studies import processes
-
-dask.config.set({"distributed.worker.multiprocessing-method": processes.context().get_start_method()})
+method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+dask.config.set({"distributed.worker.multiprocessing-method": method})
 get_mp_context()  # lists its own imports at its first call, and never again
-if (forked := processes.context()).get_start_method() == processes.FORK_SERVER:
-    forked.set_forkserver_preload(["distributed", *processes.PRELOADED])
+if method == "forkserver":
+    multiprocessing.get_context(method).set_forkserver_preload(["distributed", "dsgcore.studies.preloaded"])
 
 
 def cluster_of(n_workers):

@@ -168,11 +168,11 @@ COMMANDS = {
 # The function that does a command's work.
 WORK = {
     "app": "runpy.run_module",
-    "run": "dsgcore.cli.run.load_split",
-    "check": "dsgcore.cli.run.limits",
-    "sweep": "dsgcore.cli.sweep.carry_out",
+    "run": "dsgcore.cli.runs.load_split",
+    "check": "dsgcore.cli.runs.limits",
+    "sweep": "dsgcore.cli.runs.carry_out",
     "compare": "dsgcore.cli.compare.compare_methods",
-    "label": "dsgcore.cli.label.label_data",
+    "label": "dsgcore.cli.compare.label_data",
     "fit": "dsgcore.cli.fit._training",
     "fit in memory": "dsgcore.cli.fit._training",
     "predict": "dsgcore.cli.predict.write_scores",
@@ -182,7 +182,7 @@ WORK = {
     "data convert": "dsgcore.cli.data.convert_file",
     "study open": "runpy.run_module",
     "export-lesson": "pages.handouts.static_lesson._page",
-    "race": "dsgcore.cli.race.load_split",
+    "race": "dsgcore.cli.runs.load_split",
     "check-lesson": "pages.session.lesson_check.findings",
     "reproduce": "dsgcore.cli.reproduce.carry_out_reproduction",
 }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
 import time
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,10 +24,10 @@ from dsgcore.comparing import METHODS, ComparisonError, Fit, FitRequest, Sample,
 from dsgcore.comparing.fits import KeptFits
 from dsgcore.comparing.methods import ORDINAL, Method, chosen_methods, chosen_score
 from dsgcore.comparing.report import text_of
-from dsgcore.comparing.rounds import Workers
 from dsgcore.core.parameters import ParameterError
 from dsgcore.data import load
 from dsgcore.data.reading import File
+from dsgcore.jobs.tasks import NOT_BEGUN, Finished, finished
 from dsgcore.model_selection import compare as compare_of_model_selection
 from dsgcore.studies import Store
 
@@ -183,12 +184,10 @@ def test_of_a_very_short_time_there_is_no_verdict_but_a_table(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("No verdict")
 
 
-def test_with_no_time_left_no_fit_begins(tmp_path):
-    sample = Sample.of(*IRIS, n_labeled=30, is_ordered=False)
+def test_with_no_time_left_no_fit_begins():
     refused = SimpleNamespace(n_at_a_time=1, submit=lambda *given, **options: pytest.fail("a fit has begun"))
-    workers = Workers(refused, KeptFits(sample, None), tmp_path, 0)
-    assert list(workers.make([FitRequest("SVC", 0, 30)], time.monotonic())) == [[]]
-    assert not workers.cut_off
+    found = list(finished(refused, fits.fit_some, ("",), [["a", "b"]], end=time.monotonic()))
+    assert found == [("a", None, NOT_BEGUN), ("b", None, NOT_BEGUN)]
 
 
 def test_while_fits_are_to_come_nothing_is_said_to_lack_time(tmp_path):
@@ -215,11 +214,12 @@ def test_a_comparison_asks_its_store_once_for_each_fit(tmp_path, monkeypatch):
 
 @pytest.mark.compiled
 def test_a_job_prepares_the_points_of_a_seed_once(monkeypatch):
-    made, split = [], Sample.split
+    made, reported, split = [], [], Sample.split
     monkeypatch.setattr(Sample, "split", lambda self, *given: made.append(given) or split(self, *given))
     sample = Sample.of(*IRIS, n_labeled=30, is_ordered=False)
     requests = [FitRequest(name, seed, 30) for seed in range(2) for name in TWO]
-    assert [fit.request for fit in fits.fit_some(sample, requests, report=len)] == requests
+    fits.fit_some(sample, requests, report=reported.append)
+    assert [fit.request for fit in reported] == requests
     assert made == [(0, 30), (1, 30)]
 
 
@@ -314,25 +314,15 @@ def race(monkeypatch):
             }
             return 80.0 + hard + more.get(request.method, 0.0)
 
-        def make(kept, requests, end):
-            for request in requests:
+        def made(queue, function, shared, lists, *, end, memory_limit):
+            for request in itertools.chain(*lists):
                 if clock[0] >= end:
                     return
-                if not kept.get([request]):
-                    clock[0] += 0.1
-                    kept.put([Fit(request, {"accuracy": score(request)}, 0.1, 1.0)])
-                    yield kept.get([request]).values()
+                clock[0] += 0.1
+                yield Finished(request, Fit(request, {"accuracy": score(request)}, 0.1, 1.0))
 
-        @contextmanager
-        def workers(sample, kept, jobs, memory):
-            yield SimpleNamespace(
-                kept=kept,
-                make=lambda requests, end: make(kept, requests, end),
-                queue=SimpleNamespace(n_at_a_time=1),
-                cut_off=set(),
-            )
-
-        monkeypatch.setattr(rounds, "workers_for", workers)
+        monkeypatch.setattr(rounds, "finished", made)
+        monkeypatch.setattr(rounds, "queue_of", lambda *given: nullcontext(SimpleNamespace(n_at_a_time=1)))
         monkeypatch.setattr(rounds, "time", SimpleNamespace(monotonic=lambda: clock[0]))
         return compare(*IRIS, **GIVEN | options)
 

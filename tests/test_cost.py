@@ -16,7 +16,7 @@ from dsgcore.experiments import FileStore, LiveRun, Run, Spec, SpecError, cost, 
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of, shape_of
 from dsgcore.experiments.data_of import with_choice
 from dsgcore.experiments.settings import SETTINGS
-from dsgcore.studies.processes import make_run
+from dsgcore.studies.runs import make_run
 from pages.controls.hand import edits_to_text
 from pages.session import bench as benches
 

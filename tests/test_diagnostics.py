@@ -15,7 +15,6 @@ from live_page import head
 from numpy.testing import assert_allclose
 from opened_pages import bench_of, open_auc, open_page
 from own_tables import own_spec, sniff
-from test_studies import Here
 
 from dsgcore.__main__ import main
 from dsgcore.core.metrics import Difference, Effect, Z, accuracy_half_width, auc_half_width, contributions
@@ -23,7 +22,7 @@ from dsgcore.diagnostics import Cause, convergence, four_runs, judgement, limits
 from dsgcore.diagnostics.references import MAX_POINTS, on_some_points, settled_task
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec, outcome_of
 from dsgcore.experiments.data_of import load_split
-from dsgcore.experiments.engine import engine_for
+from dsgcore.experiments.engine import ENGINES
 from dsgcore.experiments.run import step_limit
 from dsgcore.experiments.verdict import gain_over_twin
 from dsgcore.kernels import Gaussian
@@ -45,8 +44,8 @@ from dsgcore.solver.exact import (
 )
 from dsgcore.solver.loop import AllPoints, Carried, solve
 from dsgcore.solver.task import Plan, Task
-from dsgcore.studies import Pool, Store, Study, StudyRuns, carry_out
-from dsgcore.studies.processes import make_run
+from dsgcore.studies import Store, Study, StudyRuns, carry_out
+from dsgcore.studies.runs import make_run
 from pages.studies import study_charts as charts
 from pages.studies.other_views import parallel
 from pages.studies.study_charts import NAME, axis_of
@@ -351,7 +350,7 @@ def test_the_method_is_the_run_itself_and_its_error_the_pages():
     run = Run(spec)
     run.advance()
     split = load_split(spec)
-    task = engine_for(spec, split).task
+    task = ENGINES["stochastic"](spec, split).task
     K = task.kernel.matrix(split.X_train.astype(float), split.X_train.astype(float))
     h = K @ run.engine.dual.values
     assert found.error[-1] == pytest.approx(np.mean((run.training_values - h) ** 2), rel=1e-3)
@@ -361,7 +360,7 @@ def test_the_method_is_the_run_itself_and_its_error_the_pages():
 def test_the_noiseless_path_and_the_batches_path_are_plain_recursions():
     spec = spec_of("auc", n_iter=8, dtype="float64")
     (found,), split = four_runs(spec), load_split(spec)
-    task = engine_for(spec, split).task
+    task = ENGINES["stochastic"](spec, split).task
     X = split.X_train.astype(float)
     K = np.array([[np.exp(-10.0 * np.sum((x - z) ** 2)) for z in X] for x in X])
     Q, linear = task.problem.quadratic(task.rows, len(X))
@@ -502,7 +501,7 @@ WIDTHS = {"name": "kernel.sigma", "values": [0.5, 5.0]}
 def made(tmp_path, *axes, **solver):
     study = Study.from_dict({"spec": {**SPEC, "solver": SPEC["solver"] | solver}, "axes": list(axes), "seeds": [0, 1]})
     store, runs = Store(tmp_path / "runs.sqlite"), StudyRuns(study)
-    carry_out(study, store, Pool(Here()))
+    carry_out(study, store)
     runs.refresh(store)
     return runs.results("objective")
 

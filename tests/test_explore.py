@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from opened_pages import OF_EACH_ENGINE, checked, open_page
 
-from dsgcore.cli.sweep import asked_study
+from dsgcore.cli.runs import asked_study
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.settings import profile_of
-from dsgcore.studies import Pool, Store, Study, StudyRuns, carry_out, csv_of, table_of
+from dsgcore.studies import Store, Study, StudyRuns, carry_out, csv_of, table_of
 from dsgcore.studies.examples import FILE, KIND, example_study
 from pages.studies import links
 from pages.studies.onward import link_to_study
@@ -127,7 +127,7 @@ def test_the_pages_files_are_the_study_for_the_command_and_back_on_the_page(stor
     (tmp_path / "study.json").write_text(files["study.json"](), encoding="utf-8")
     study = asked_study(tmp_path / "study.json", [], None)
     assert study == made.study
-    assert csv_of(table_of(study, carry_out(study, store, Pool(None)))) == files["study.csv"]()  # none is made again
+    assert csv_of(table_of(study, carry_out(study, store))) == files["study.csv"]()  # none is made again
     assert looked_at(opened(**link_to_study(study))).made.study == study
 
 

@@ -32,7 +32,7 @@ from dsgcore.problems import PROBLEMS
 from dsgcore.settings import profile_of
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from dsgcore.solver.task import Change
-from dsgcore.studies.processes import make_run
+from dsgcore.studies.runs import make_run
 
 
 def small(**changes):

@@ -30,7 +30,7 @@ from dsgcore.experiments import SETTINGS, Run, load_split, summary
 from dsgcore.experiments.verdict import predicted_classes, right_test_points
 from dsgcore.model_selection import Calibrated, LabeledFolds, accuracy, auc_score
 from dsgcore.studies import Store, Study, StudyRuns, curves_of
-from dsgcore.studies.processes import make_run
+from dsgcore.studies.runs import make_run
 
 # --- metrics
 

@@ -1,12 +1,13 @@
 import hashlib
 import json
+import multiprocessing
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
 import threading
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,11 +22,12 @@ from sklearn.datasets import make_moons
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from dsgcore.__main__ import main
-from dsgcore.cli.sweep import asked_study, axis_of
+from dsgcore.cli.runs import asked_study, axis_of
 from dsgcore.data.reading import File
 from dsgcore.experiments import Run, Spec, load_split
+from dsgcore.jobs import JobQueue, tasks
+from dsgcore.jobs.tasks import ThisProcess
 from dsgcore.studies import (
-    Pool,
     SpecList,
     Store,
     StoreError,
@@ -35,7 +37,6 @@ from dsgcore.studies import (
     carry_out,
     carrying_out,
     csv_of,
-    processes,
     table_of,
 )
 
@@ -52,20 +53,15 @@ STUDY = {"spec": SPEC, "axes": AXES, "seeds": [0, 1]}
 PYTHON = (sys.executable, "-W", "error")
 
 
-class Here(Executor):
-    """Makes every run at once, in this process; counts them."""
+class Here(ThisProcess):
+    """This process, which counts the runs that it makes."""
 
     def __init__(self):
         self.made = []
 
-    def submit(self, work, /, *arguments, **options):
-        future = Future()
-        self.made.append(arguments)
-        try:
-            future.set_result(work(*arguments, **options))
-        except (ValueError, MemoryError) as error:
-            future.set_exception(error)
-        return future
+    def submit(self, function, *shared, **options):
+        self.made += shared[-1]
+        return super().submit(function, *shared, **options)
 
 
 @pytest.fixture
@@ -139,7 +135,7 @@ def test_what_is_wrong_with_a_study_is_said_in_one_sentence(given, words):
 
 def test_a_run_is_made_as_run_makes_it(store):
     study = Study.from_dict({"spec": SPEC})
-    (outcome,) = carry_out(study, store, Pool(Here()))
+    (outcome,) = carry_out(study, store)
     run = Run(study.spec)
     run.advance()
     assert outcome.stored.score == run.history.last()["score_test"]
@@ -150,10 +146,10 @@ def test_a_run_is_made_as_run_makes_it(store):
 
 def test_nothing_is_made_twice_and_the_table_stays_the_same(store):
     study, tables, executor = Study.from_dict(STUDY), [], Here()
-    carry_out(Study.from_dict({**STUDY, "seeds": [1]}), store, Pool(executor, 2))
+    carry_out(Study.from_dict({**STUDY, "seeds": [1]}), store, executor)
     assert len(executor.made) == 6
     for _ in range(2):
-        tables.append(table_of(study, carry_out(study, store, Pool(executor, 2))))
+        tables.append(table_of(study, carry_out(study, store, executor)))
     assert len(executor.made) == len(store) == 12
     assert tables[0].equals(tables[1])
     lines = csv_of(tables[0]).splitlines()
@@ -164,7 +160,7 @@ def test_nothing_is_made_twice_and_the_table_stays_the_same(store):
 def test_what_does_not_fit_is_said_in_its_row_and_the_others_are_made(store):
     axes = [{"name": "data.n_labeled", "values": [20, 100_000]}]
     study = Study.from_dict({"spec": SPEC, "axes": axes})
-    good, bad = carry_out(study, store, Pool(Here()))
+    good, bad = carry_out(study, store)
     assert good.stored is not None
     assert bad.stored is None
     assert bad.failed
@@ -204,7 +200,7 @@ def test_every_kind_of_study_keeps_every_field_of_a_persons_file(tmp_path):
     for i, data in enumerate(own_files(tmp_path)):
         spec = {"setting": "auc", "data": data, "solver": {"n_iter": 3, "n_features": 8}, "kernel": {"sigma": 1.0}}
         for study in studies_of(spec):
-            outcomes = carry_out(study, Store(tmp_path / f"{i}.sqlite"), Pool(Here()), folder=str(tmp_path))
+            outcomes = carry_out(study, Store(tmp_path / f"{i}.sqlite"), folder=str(tmp_path))
             assert [outcome.failed for outcome in outcomes] == [""] * len(study)
 
 
@@ -219,11 +215,11 @@ def test_the_runs_of_a_study_parse_a_file_once(tmp_path, monkeypatch):
     monkeypatch.setattr(File, "table", table)
     spec = {"setting": "auc", "data": data, "solver": {"n_iter": 2}}
     for study in studies_of(spec):
-        carry_out(study, Store(tmp_path / "runs.sqlite"), Pool(Here()))
+        carry_out(study, Store(tmp_path / "runs.sqlite"))
     assert len(parsed) == 1
     table_file = tmp_path / "table.csv"
     os.utime(table_file, ns=(0, 0))  # another version
-    carry_out(Study.from_dict({"spec": spec, "seeds": [5, 6]}), Store(tmp_path / "runs.sqlite"), Pool(Here()))
+    carry_out(Study.from_dict({"spec": spec, "seeds": [5, 6]}), Store(tmp_path / "runs.sqlite"))
     assert len(parsed) == 2
 
 
@@ -246,26 +242,21 @@ def test_a_load_fits_the_words_of_a_text_once(tmp_path, monkeypatch):
 
 def test_a_diverged_run_is_a_state_of_its_own(store):
     study = Study.from_dict({"spec": SPEC, "axes": [{"name": "solver.step_size", "values": [0.1, 1e6]}]})
-    assert [outcome.stored.state for outcome in carry_out(study, store, Pool(Here()))] == ["finished", "diverged"]
+    assert [outcome.stored.state for outcome in carry_out(study, store)] == ["finished", "diverged"]
 
 
 def test_no_run_begins_after_the_time(store):
     study = Study.from_dict({**STUDY, "budget": {"seconds": 0}})
-    outcomes = carry_out(study, store, Pool(Here()))
+    outcomes = carry_out(study, store)
     assert {outcome.failed for outcome in outcomes} == {"the time of the study was over before this run began"}
 
 
-def test_what_was_submitted_ahead_does_not_begin_after_the_time(store, monkeypatch):
+def test_what_waits_does_not_begin_after_the_time(store, monkeypatch):
     clock = [0.0]
-    monkeypatch.setattr(carrying_out, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    monkeypatch.setattr(carrying_out, "wait", lambda waiting, *_: clock.__setitem__(0, 2.0) or wait(waiting, 0.0))
-
-    class Slow(Here):
-        def submit(self, work, /, *arguments, **options):  # the first run is made, the others wait
-            return super().submit(work, *arguments, **options) if not self.made else Future()
-
-    executor, study = Slow(), Study.from_dict({**STUDY, "budget": {"seconds": 1}})
-    outcomes = carry_out(study, store, Pool(executor, 2))
+    for module in (carrying_out, tasks):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=lambda _: None))
+    study = Study.from_dict({**STUDY, "budget": {"seconds": 1}})
+    outcomes = carry_out(study, store, callback=lambda outcome: clock.__setitem__(0, 2.0))
     assert [outcome.failed for outcome in outcomes] == ["", *[carrying_out.LATE] * 11]
 
 
@@ -296,81 +287,59 @@ def is_whole(file):
     return answer == "ok"
 
 
-class Fragile(Here):
-    """A process that each run kills once, and one always."""
+class Killed:
+    """A job whose process was killed."""
 
-    def __init__(self, killed, executors):
-        super().__init__()
-        self.killed, self.has_ended = killed, False
-        executors.append(self)
+    is_over, error, cancel, wait = True, "killed", print, print
 
-    def submit(self, work, text, /, **options):
-        if self.has_ended:
-            raise BrokenExecutor("a process has ended")
-        step, future = Spec.from_json(text).solver.step_size, Future()
-        if step != 0.5 and step in self.killed:
-            return super().submit(work, text, **options)
-        self.killed.add(step)
-        self.has_ended = True
-        future.set_exception(BrokenExecutor("a process has ended"))
-        return future
+
+class Fragile:
+    """Jobs whose process each run kills once, and one always."""
+
+    n_at_a_time = 2
+
+    def __init__(self):
+        self.killed = set()
+
+    def submit(self, function, *shared, on_report, memory_limit):
+        step = Spec.from_json(shared[-1][0]).solver.step_size
+        if step == 0.5 or step not in self.killed:
+            self.killed.add(step)
+            return Killed()
+        return Here().submit(function, *shared, on_report=on_report)
 
 
 def test_a_killed_process_loses_no_run_and_the_run_that_kills_it_again_has_its_reason(store):
     axes = [{"name": "solver.step_size", "values": [0.1, 0.2, 0.3, 0.5, 0.7]}]
-    executors, killed = [], set()
-
-    def another():
-        return Fragile(killed, executors)
-
-    outcomes = carry_out(Study.from_dict({"spec": SPEC, "axes": axes}), store, Pool(another(), 2, another))
-    assert [outcome.failed for outcome in outcomes] == ["", "", "", carrying_out.KILLED, ""]
+    outcomes = carry_out(Study.from_dict({"spec": SPEC, "axes": axes}), store, Fragile())
+    assert [outcome.failed for outcome in outcomes] == ["", "", "", carrying_out.KILLED.format("killed"), ""]
     assert len(store) == 4
-    assert len(executors) > 2
 
 
 def test_a_study_ends_in_a_sentence_if_no_process_makes_a_run(store):
-    class Ending(Here):
-        def submit(self, work, text, /, **options):
-            future = Future()
-            future.set_exception(BrokenExecutor("a process has ended"))
-            return future
-
+    study = Study.from_dict({"spec": SPEC | {"solver": {"step_size": 0.5}}, "seeds": list(range(6))})
     with pytest.raises(StudyError, match=r"^the processes of several runs in a row ended [^\n]*Finished runs are kept"):
-        carry_out(Study.from_dict(STUDY), store, Pool(Ending(), 1, Ending))
+        carry_out(study, store, Fragile())
 
 
 @pytest.mark.ci
 def test_a_worker_that_is_killed_loses_no_run(store):
     study = Study.from_dict({**STUDY, "seeds": list(range(10))})
-    with processes.local_processes(2) as pool:
+    with JobQueue(2) as queue:
 
         def kill(outcome):
             if len(store) == 5:
-                os.kill(next(iter(pool.executor._processes)), signal.SIGKILL)
+                next(job._worker for job in queue._jobs if job._worker is not None).kill()
 
-        outcomes = carry_out(study, store, pool, callback=kill)
+        outcomes = carry_out(study, store, queue, callback=kill)
     assert {outcome.failed for outcome in outcomes} == {""}
     assert len(store) == len(study) == 60
-
-
-@pytest.mark.skipif(processes.context().get_start_method() != processes.FORK_SERVER, reason="there is no fork server")
-def test_ctrl_c_is_for_the_command_alone_which_tells_its_processes(monkeypatch):
-    blocked = []
-    monkeypatch.setattr("multiprocessing.forkserver.ensure_running", lambda: blocked.append(mask()))
-
-    def mask():
-        return signal.pthread_sigmask(signal.SIG_BLOCK, [])
-
-    with processes.local_processes(1):
-        assert signal.SIGINT not in mask()
-    assert [signal.SIGINT in each for each in blocked] == [True]
 
 
 @pytest.mark.ci
 def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path):
     file = tmp_path / "runs.sqlite"
-    context = processes.context()
+    context = multiprocessing.get_context("spawn")
     writers = [context.Process(target=write_many, args=(file, start, 40)) for start in (0, 30)]
     for writer in writers:
         writer.start()
@@ -396,7 +365,7 @@ def test_a_store_that_several_make_at_once_is_one_store(tmp_path):
 @pytest.mark.ci
 def test_a_writer_that_is_killed_leaves_a_whole_store(tmp_path):
     file = tmp_path / "runs.sqlite"
-    context = processes.context()
+    context = multiprocessing.get_context("spawn")
     for attempt in range(3):
         writer = context.Process(target=write_many, args=(file, 1000 * attempt, 1000))
         writer.start()
@@ -505,7 +474,7 @@ def test_a_study_that_is_killed_at_any_place_or_made_twice_at_once_has_the_bytes
     assert len(store) == 120  # each once, though two were making them
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
     study, alone = Study.from_json((tmp_path / "study.json").read_text()), tmp_path / "alone.csv"
-    alone.write_text(csv_of(table_of(study, carry_out(study, Store(tmp_path / "other.sqlite"), Pool(Here())))))
+    alone.write_text(csv_of(table_of(study, carry_out(study, Store(tmp_path / "other.sqlite")))))
     assert without_seconds(tmp_path / "a.csv") == without_seconds(alone)
 
 

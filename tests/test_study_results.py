@@ -1,7 +1,5 @@
 """Results of a study's runs together: means over seeds, paired differences, importance of axes, and a background study."""
 
-from concurrent.futures import Future
-
 import numpy as np
 import pytest
 from cases import each
@@ -14,7 +12,8 @@ from dsgcore import studies
 from dsgcore.core.metrics import Effect, paired_difference
 from dsgcore.experiments import SETTINGS, Spec, default_spec
 from dsgcore.experiments.cost import GIGABYTE, Budget
-from dsgcore.studies import Pool, Store, StoredRun, Study, StudyError, StudyRuns, importance, response
+from dsgcore.jobs.tasks import ThisProcess
+from dsgcore.studies import Store, StoredRun, Study, StudyError, StudyRuns, importance, response
 from dsgcore.studies.carrying_out import LEFT_OUT
 from dsgcore.studies.importance import FEWEST_POINTS, HELD_OUT, N_SPLITS, _forest, encoded
 
@@ -171,20 +170,20 @@ def test_the_time_to_a_score_is_read_off_the_histories(tmp_path):
     assert known.seconds_to(made.stored[made.hashes[0]], 0.05) == 0.5
 
 
-class Making:
+class Making(ThisProcess):
     """A substitute for processes, with scores by a rule, that records its calls."""
 
     def __init__(self, worth):
         self.worth, self.made = worth, []
 
-    def submit(self, make, text, folder=None):
-        spec = Spec.from_json(text)
-        self.made.append((spec.solver.step_size, spec.seed))
-        last = {"score_test": self.worth(spec), "objective": 0.0, "error_mean": 0.0}
-        row = {"spec_sha256": spec.sha256, "last": last, "seconds": 0.1, "stop_reason": "finished", "iterations": 6}
-        future = Future()
-        future.set_result((text, row, {"t": np.arange(6.0)}))
-        return future
+    def submit(self, make_runs, make, folder, seconds, is_polite, texts, *, on_report, memory_limit):
+        for text in texts:
+            spec = Spec.from_json(text)
+            self.made.append((spec.solver.step_size, spec.seed))
+            last = {"score_test": self.worth(spec), "objective": 0.0, "error_mean": 0.0}
+            row = {"spec_sha256": spec.sha256, "last": last, "seconds": 0.1, "stop_reason": "finished", "iterations": 6}
+            on_report((text, row, {"t": np.arange(6.0)}))
+        return self
 
 
 def test_best_first_gives_further_seeds_to_the_best_third_alone_and_goes_on_where_it_was(tmp_path):
@@ -193,18 +192,16 @@ def test_best_first_gives_further_seeds_to_the_best_third_alone_and_goes_on_wher
     study = Study.from_dict({**plain, "budget": {"best_first": True}})
     assert Study.from_dict(study.to_dict()) == study
     store, making = Store(tmp_path / "runs.sqlite"), Making(lambda spec: spec.solver.step_size)
-    outcomes = studies.carry_out(study, store, Pool(making))
+    outcomes = studies.carry_out(study, store, making)
     seeds = [sum(step == s for s, _ in making.made) for step in steps]
     assert seeds == [1] * 6 + [3, 5, 5]
     assert making.made[:9] == [(step, 0) for step in steps]
     assert {outcome.failed for outcome in outcomes if outcome.stored is None} == {LEFT_OUT}
     again = Making(making.worth)
-    assert studies.table_of(study, studies.carry_out(study, store, Pool(again))).equals(
-        studies.table_of(study, outcomes)
-    )
+    assert studies.table_of(study, studies.carry_out(study, store, again)).equals(studies.table_of(study, outcomes))
     assert again.made == []
     rest = Making(making.worth)
-    studies.carry_out(Study.from_dict(plain), store, Pool(rest))
+    studies.carry_out(Study.from_dict(plain), store, rest)
     assert len(rest.made) == 45 - sum(seeds)
 
 

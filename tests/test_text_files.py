@@ -12,9 +12,9 @@ from small_specs import small
 from test_lessons import TEXT
 
 from dsgcore.__main__ import main
-from dsgcore.cli import run as run_commands
+from dsgcore.cli import runs as run_commands
 from dsgcore.cli.places import check_files, check_folder
-from dsgcore.cli.sweep import read_study
+from dsgcore.cli.runs import read_study
 from dsgcore.core.files import TextFileError, whole_file
 from dsgcore.experiments import read_spec
 from dsgcore.settings.lessons import read_lesson

@@ -11,11 +11,10 @@ import pytest
 from cases import each, tiers
 from opened_pages import open_page, run_of
 from own_tables import with_pairs
-from test_studies import Here
 
 from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run, Spec
 from dsgcore.__main__ import main
-from dsgcore.cli.sweep import read_study
+from dsgcore.cli.runs import read_study
 from dsgcore.comparing import FitRequest, Sample
 from dsgcore.comparing.fits import fit
 from dsgcore.data import DATASETS
@@ -24,7 +23,7 @@ from dsgcore.experiments import SETTINGS, LiveRun, StopReason, read_spec
 from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.export import script
 from dsgcore.experiments.stochastic import learned
-from dsgcore.studies import Pool, SpecList, Store, carry_out
+from dsgcore.studies import SpecList, Store, carry_out
 from pages.controls import controls
 
 ESTIMATORS = {"auc": QSGS2AUC, "s3vm": TSGS3VM, "ordinal": QS3ORAO, "similar_unlabeled": TSGSU}
@@ -167,7 +166,7 @@ def test_fit_and_predict_learn_what_the_page_does(own_run, tmp_path):
 def test_a_study_and_the_script_learn_what_the_page_does(own_run, tmp_path, monkeypatch, capsys):
     spec = own_run.spec
     (tmp_path / "own.csv").write_bytes(own_rows(spec.problem.name).to_csv(index=False).encode())
-    (outcome,) = carry_out(SpecList((spec,), (0,)), Store(tmp_path / "runs.sqlite"), Pool(Here()), folder=str(tmp_path))
+    (outcome,) = carry_out(SpecList((spec,), (0,)), Store(tmp_path / "runs.sqlite"), folder=str(tmp_path))
     assert (outcome.stored.score, outcome.stored.iterations) == (own_run.result_score, own_run.t)
     (tmp_path / "run.py").write_text(script(spec, spec.solver.n_iter), encoding="utf-8")
     monkeypatch.chdir(tmp_path)

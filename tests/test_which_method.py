@@ -50,7 +50,7 @@ def test_a_click_leads_to_a_verdict_with_a_table_curves_and_a_report(only_two):
     app.number_input(key="which_seeds").set_value(3).run()
     checked(app.button(key="compare-methods").click().run())
     answered(app)
-    found = app.session_state["_which_method"].so_far
+    found = app.session_state["_which_method"].progress
     assert found.n_labeled == 30
     assert found.verdict.recommended in TWO
     assert which_method.plain(found.verdict.sentence) in written(app)
@@ -101,7 +101,7 @@ def test_an_upload_leads_over_the_verdict_to_a_labeled_file(only_two):
     app.number_input(key="which_seeds").set_value(3).run()
     checked(app.button(key="compare-methods").click().run())
     answered(app)
-    method = app.session_state["_which_method"].so_far.verdict.recommended
+    method = app.session_state["_which_method"].progress.verdict.recommended
     assert app.button(key="label-rows").label == f"Label 80 rows with {method}"
     assert f"dsg-lab fit {method} own.csv --target label --out model" in [code.value for code in app.code]
     app.multiselect(key="which_keep").select("kind").run()
@@ -126,5 +126,5 @@ def test_a_comparison_ends_if_nobody_wants_it(how, monkeypatch):
         going.cancel()
     going.wait(60)
     assert going.is_over
-    assert 0 < len(going.so_far.fits) < 200
+    assert 0 < len(going.progress.fits) < 200
     assert np.isfinite(going.seconds)

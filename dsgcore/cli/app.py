@@ -34,8 +34,8 @@ from dsgcore.cli.network import (
     whole_address,
 )
 from dsgcore.cli.options import HOST, PORT
-from dsgcore.cli.places import check_files, check_no_file, json_file
-from dsgcore.cli.sweep import asked_study
+from dsgcore.cli.places import check_no_file
+from dsgcore.cli.runs import asked_study
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments.data_of import content_of
 from dsgcore.experiments.settings import FILE
@@ -195,7 +195,6 @@ def _print_qr(address: str, out: TextIO) -> None:
 
 def export_lesson(given: argparse.Namespace) -> Made:
     """Write a step of a lesson as one HTML file."""
-    check_files(json_file(given), [])
     check_no_file(given.out)
     _take_lessons(given.lessons)
     file = str(_of_app(_WRITE)(given.lesson, given.out, given.step))
@@ -204,7 +203,6 @@ def export_lesson(given: argparse.Namespace) -> Made:
 
 def check_lesson(given: argparse.Namespace) -> Made:
     """Check a lesson's or a lecture's file; the exit code is 0 if all holds, else 1."""
-    check_files(json_file(given), [given.file])
     _take_lessons(given.lessons)
     found = []
     logging.disable(logging.WARNING)  # of Streamlit, that no session is there

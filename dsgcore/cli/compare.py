@@ -1,4 +1,4 @@
-"""The command ``dsg-lab compare DATA --target COLUMN``."""
+"""Commands ``dsg-lab compare`` and ``dsg-lab label``: which method to use, and classes of the unlabeled rows."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from dsgcore.cli.ending import NO, Line, Made
-from dsgcore.cli.options import client_of, listed_names, reading_of
-from dsgcore.cli.places import check_files, json_file
+from dsgcore.cli.ending import NO, Line, Made, note
+from dsgcore.cli.options import client_of, reading_of
+from dsgcore.comparing.label import label as label_data
 from dsgcore.comparing.report import html_of, text_of
-from dsgcore.comparing.result import COLUMNS, Comparison
+from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.rounds import compare as compare_methods
 from dsgcore.core.durations import duration_text
 from dsgcore.core.files import whole_file
@@ -25,12 +25,6 @@ from dsgcore.studies.store import default_store
 
 def compare(given: argparse.Namespace) -> Made:
     """Compare the methods on a file or a named set, and write the results; the exit code is 0 with a verdict, else 1."""
-    files = {
-        "--csv": (given.csv, ",".join(COLUMNS)),
-        "--html": (given.html, "<p>Made by DSG Lab "),
-        "--store": (given.store, "SQLite format"),
-    }
-    check_files(files | json_file(given), [Path(given.data)])
     data, points, recipe = data_of_command(given)
     line, end = Line(is_quiet=given.quiet), time.monotonic() + given.seconds
 
@@ -50,7 +44,7 @@ def compare(given: argparse.Namespace) -> Made:
                 seeds=given.seeds,
                 seconds=given.seconds,
                 score=given.score,
-                methods=listed_names(given.methods),
+                methods=given.methods,
                 ordered=given.ordered,
                 curves=not given.no_curves,
                 store=given.store or default_store(),
@@ -89,3 +83,25 @@ def data_of_command(given: argparse.Namespace) -> tuple[Dataset, Any, Recipe | N
     file = File.of_path(path)
     recipe = file.recipe(labels, is_asked=True, **reading_of(given))
     return file.labels(recipe, labels), file.kept(recipe), recipe
+
+
+def label(given: argparse.Namespace) -> Made:
+    """Label the unlabeled rows of a file, and write them to a CSV file."""
+    if not given.data.exists():
+        raise DataError(f"there is no file {str(given.data)!r}")
+    line = Line(is_quiet=given.quiet)
+    found = label_data(
+        given.data,
+        method=given.method,
+        ordered=given.ordered,
+        ask=given.ask,
+        keep=given.keep or (),
+        seconds=given.seconds,
+        report=line.show,
+        **reading_of(given),
+    )
+    if not given.quiet and found.notes:
+        note("\n".join(found.notes))
+    with whole_file(given.out) as to:
+        to.write(found.to_csv())
+    return Made(found.to_dict() | {"out": given.out}, f"{found.report}\nThe rows are in {given.out}.", is_result=True)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from dsgcore.cli.ending import Line, Made
 from dsgcore.cli.options import reading_of
-from dsgcore.cli.places import check_files, json_file
 from dsgcore.core.files import cache_folder
 from dsgcore.core.parameters import quoted
 from dsgcore.data.archive_sets import REMOTE_SETS, RemoteSet, cached, fetch, remote_set
@@ -29,7 +28,6 @@ def data(given: argparse.Namespace) -> Made:
 
 
 def _list(given: argparse.Namespace) -> Made:
-    check_files(json_file(given), [])
     lines = ["With the package:"]
     lines += [f"  {entry.name:<18} {entry.n:>11,} x {entry.d:<6,} {entry.title}" for entry in DATASETS.values()]
     lines += ["", "In public archives (fetched by name):"]
@@ -47,20 +45,18 @@ def _list(given: argparse.Namespace) -> Made:
 
 
 def _fetch(given: argparse.Namespace) -> Made:
-    check_files(json_file(given), [])
     sets = [remote_set(name) for name in given.names]  # a wrong name is reported before any download begins
     line = Line(is_quiet=given.quiet)
-    files = {one.name: fetch(one, progress=partial(_show, line, one.name)) for one in sets}
+
+    def show(name: str, have: int, total: int | None) -> None:
+        of = f" of {shown_size(total)} ({have / total:.0%})" if total else ""
+        line.show(f"{name}: {shown_size(have)}{of}")
+
+    files = {one.name: fetch(one, progress=partial(show, one.name)) for one in sets}
     return Made({"files": files}, "\n".join(map(str, files.values())), is_result=True)
 
 
-def _show(line: Line, name: str, have: int, total: int | None) -> None:
-    of = f" of {shown_size(total)} ({have / total:.0%})" if total else ""
-    line.show(f"{name}: {shown_size(have)}{of}")
-
-
 def _describe(given: argparse.Namespace) -> Made:
-    check_files(json_file(given), [Path(given.what)])
     if given.what in DATASETS and not Path(given.what).exists():
         entry = DATASETS[given.what]
         size = f"{entry.n:,} rows, {entry.d:,} columns, {len(entry.class_names)} classes"
@@ -119,7 +115,6 @@ def _recipe(file: File, given: argparse.Namespace, remote: RemoteSet | None) -> 
 
 def _convert(given: argparse.Namespace) -> Made:
     path, _ = _found(given.what)
-    check_files(json_file(given), [] if path is None else [path])
     if path is None:
         raise DataError(f"{given.what} is not in the cache: dsg-lab data fetch {given.what}")
     said = {name: value for name, value in reading_of(given).items() if name in _OF_TEXT and value is not None}

@@ -17,7 +17,7 @@ import numpy as np
 from dsgcore.baselines import COMPETITORS
 from dsgcore.cli.ending import Made, Progress, bar, note
 from dsgcore.cli.options import reading_of, typed_value
-from dsgcore.cli.places import check_files, check_folder, holds_fields, json_file
+from dsgcore.cli.places import check_folder, holds_fields
 from dsgcore.cli.predict import FACTS, MACHINE, MODEL, PREPARATION
 from dsgcore.comparing.methods import METHODS as COMPARED
 from dsgcore.comparing.methods import Method
@@ -67,7 +67,6 @@ def fit(given: argparse.Namespace) -> Made:
     """Train a method on the rows of a file or a folder, and write its model."""
     estimator = estimator_of(given.method, given.set or ())
     check_folder(given.out, RESULTS, [given.data], _is_own)
-    check_files(json_file(given), [given.data])
     _check_finished(estimator, given)
     given.out.mkdir(parents=True, exist_ok=True)  # fail before any computation if the folder is not writable
     checkpoint, progress = given.out / CHECKPOINT, _Progress(getattr(estimator, "n_iter", 0), is_quiet=given.quiet)

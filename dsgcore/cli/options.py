@@ -71,30 +71,28 @@ def _add_commands(parser: argparse.ArgumentParser, commands: Mapping, shared: Ma
     for name, said in commands.items():
         own = parsers.add_parser(name, help=said["sentence"])
         _explain(own, said["about"], said["example"])
-        _add_arguments(own, said.get("arguments", ()))
-        for group in (shared[which] for which in said.get("shared", ())):
-            _add_arguments(own.add_argument_group(group["title"]) if "title" in group else own, group["arguments"])
+        files: dict[str, dict[str, str]] = {"reads": {}, "writes": {}}
+        for group in (said, *(shared[which] for which in said.get("shared", ()))):
+            into = own.add_argument_group(group["title"]) if "title" in group else own
+            for argument in group.get("arguments", ()):
+                _add_argument(into, argument, files)
+        own.set_defaults(**files)
         if "command" in said:
             _add_commands(own, said["command"], shared, dest="subcommand", metavar="COMMAND")
 
 
-def _add_arguments(parser: Any, arguments: Any) -> None:
-    for said in arguments:
-        options = {
-            name: _WORDS.get(value, value) if name in ("type", "action") else value for name, value in said.items()
-        }
-        parser.add_argument(*options.pop("name").split(), **options)
+def _add_argument(parser: Any, said: Mapping[str, Any], files: Mapping[str, dict[str, str]]) -> None:
+    options = {name: _WORDS.get(value, value) if name in ("type", "action") else value for name, value in said.items()}
+    kinds = {kind: options.pop(kind) for kind in files if kind in options}
+    action = parser.add_argument(*options.pop("name").split(), **options)
+    for kind, what in kinds.items():
+        files[kind][action.dest] = what
 
 
 def _explain(parser: argparse.ArgumentParser, about: str, example: str) -> None:
     """Give a help page its description, and at its end an example."""
     parser.description, parser.epilog = textwrap.fill(about, 78), f"example:\n  {PROGRAM} {example}".rstrip()
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-
-
-def listed_names(given: str | None) -> list[str] | None:
-    """Return the names in a comma-separated list; None if nothing is given."""
-    return None if given is None else names(given)
 
 
 def typed_value(word: str) -> Any:
@@ -127,22 +125,13 @@ def client_of(address: str) -> Any:
 
 def reading_of(given: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of `File.recipe` that a command line gives."""
-    return _columns_of(given) | text_of(given)
-
-
-def _columns_of(given: argparse.Namespace) -> dict[str, Any]:
-    words, order = listed_names(given.missing_words), listed_names(given.order)
-    return {
-        "target": given.target,
-        "features": listed_names(given.features),
-        "drop": given.drop,
+    own = {name: getattr(given, name) for name in ("target", "features", "drop", "positive", "bins", "missing")}
+    return own | {
         "roles": dict.fromkeys(given.category, "category") | dict(map(_role, given.role)),
-        "positive": given.positive,
-        "bins": given.bins,
-        "order": None if order is None else tuple(order),
+        "order": None if given.order is None else tuple(given.order),
         "unlabeled": None if given.unlabeled == "auto" else given.unlabeled,
-        "missing": given.missing,
-        "missing_words": None if words is None else tuple(words),
+        "missing_words": None if given.missing_words is None else tuple(given.missing_words),
+        **text_of(given),
     }
 
 

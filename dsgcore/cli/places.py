@@ -6,14 +6,11 @@ import argparse
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dsgcore.core.files import TextFileError, check_place
 from dsgcore.core.parameters import quoted
-
-if TYPE_CHECKING:
-    from dsgcore.experiments import Spec
 
 # Bytes of an earlier result's head, and of its end, in which the text is that tells it.
 _SEARCHED = 65_536
@@ -21,36 +18,48 @@ _SEARCHED = 65_536
 _UNSEEN = ("Thumbs.db", "desktop.ini")
 
 
-def check_files(files: Mapping[str, tuple[Path | None, str]], inputs: Sequence[Path]) -> None:
+def check_given_files(given: argparse.Namespace) -> None:
+    """Raise `TextFileError` unless a command may write the files that its options name, as `commands.toml` marks them."""
+    named = {name: getattr(given, name) for name in given.writes}
+    files = {
+        f"--{name}": (file, given.writes[name])
+        for name, file in named.items()
+        if file is not None and (name, str(file)) != ("json", "-")
+    }
+    read = ((Path(getattr(given, name)), kind) for name, kind in given.reads.items())
+    check_files(files, [one for place, kind in read for one in places_read(place, kind)])
+
+
+def places_read(place: Path, kind: str = "spec") -> list[Path]:
+    """Return what a command reads: a place, the files of a folder, or a spec's or study's file with the spec's data."""
+    if kind == "files" and place.is_dir():
+        return [*place.glob("*")]
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        if kind == "spec" and place.is_file():  # a pipe can be read once
+            plain = json.loads(place.read_bytes())
+            own = plain.get("spec", plain)["data"]["path"]
+            return [place, Path(own), place.parent / own]
+    return [place]
+
+
+def check_files(files: Mapping[str, tuple[Path, str]], inputs: Sequence[Path]) -> None:
     """Raise `TextFileError` unless a command may write its files.
 
     Parameters
     ----------
-    files : mapping of str to (path or None, str)
+    files : mapping of str to (path, str)
         For each option its file, and a text that is in each file that the command writes there: so an earlier result is
         known, which it may replace.
     inputs : sequence of path
         Files and folders that the command reads.
     """
-    named = {option: file for option, (file, _) in files.items() if file is not None}
-    for option, file in named.items():
+    for option, (file, mark) in files.items():
         check_place(file, option)
         _check_apart(file, option, inputs)
-        twin = next((other for other in named if other < option and _is_same(named[other], file)), None)
+        twin = next((other for other in files if other < option and _is_same(files[other][0], file)), None)
         if twin is not None:
             raise TextFileError(f"{twin} and {option} must name two files, got {file} for both")
-        check_own(file, option, files[option][1])
-
-
-def json_file(given: argparse.Namespace) -> dict[str, tuple[Path | None, str]]:
-    """Return the file of the option --json for `check_files`; none if it is standard output."""
-    return {"--json": (None if str(given.json) == "-" else given.json, '"command": "dsg-lab ')}
-
-
-def inputs_of(file: Path, spec: Spec) -> list[Path]:
-    """Return the files that a command reads for the spec in a file: this one, and the spec's data."""
-    own = spec.data.path
-    return [file, *([] if own is None else [Path(own), file.parent / own])]
+        check_own(file, option, mark)
 
 
 def check_own(file: Path, option: str, mark: str) -> None:

@@ -21,8 +21,8 @@ from pyarrow import parquet
 from sklearn.utils import gen_batches
 
 from dsgcore.cli.ending import Made, Progress, note
-from dsgcore.cli.options import listed_names, text_of
-from dsgcore.cli.places import check_files, check_folder, check_own, json_file
+from dsgcore.cli.options import text_of
+from dsgcore.cli.places import check_folder, check_own, places_read
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import whole_file, whole_files
 from dsgcore.core.parameters import quoted
@@ -47,13 +47,11 @@ _OF_FILE = ("format", "delimiter", "encoding", "decimal", "header", "above", "un
 
 def predict(given: argparse.Namespace) -> Made:
     """Write classes and scores of the points of a file or folder."""
-    keep = check_kept(listed_names(given.keep) or ())
+    keep = check_kept(given.keep or ())
     if not given.model.exists():
         raise DSGError(f"there is no model {given.model}: give model.npz, or the folder that `dsg-lab fit` has written")
-    inputs = [given.data, *(given.model.glob("*") if given.model.is_dir() else [given.model])]
-    check_folder(given.out, (), inputs, is_part)
-    check_files({"--csv": (given.csv, "score")} | json_file(given), [*inputs, given.out])
-    progress, features, counts = Progress(is_quiet=given.quiet), listed_names(given.features), (0, 0, 0)
+    check_folder(given.out, (), [given.data, *places_read(given.model, "files")], is_part)
+    progress, counts = Progress(is_quiet=given.quiet), (0, 0, 0)
 
     def tell(done: int, of: int, new: int) -> None:
         nonlocal counts
@@ -63,7 +61,7 @@ def predict(given: argparse.Namespace) -> Made:
     try:
         write_scores(
             *(given.model, given.data, given.out),
-            features=features,
+            features=given.features,
             keep=keep,
             text=text_of(given),
             callback=tell,

@@ -6,7 +6,6 @@ import argparse
 from dataclasses import asdict
 
 from dsgcore.cli.ending import NO, Made, Progress
-from dsgcore.cli.places import check_files, json_file
 from dsgcore.comparing.reproductions import (
     NOT_RUN,
     REPRODUCED,
@@ -23,7 +22,6 @@ from dsgcore.studies.store import Store, default_store
 
 def reproduce(given: argparse.Namespace) -> Made:
     """Measure a figure, or list all with their kept verdicts; the exit code is 0 if the paper's claim is reproduced, else 1."""
-    check_files(json_file(given), [])
     if given.list:
         every = {name: kept(asked) for name, asked in reproductions().items()}
         lines = (f"{name:<26}{found.outcome:<20}  {found.size}" for name, found in every.items())

@@ -30,8 +30,6 @@ from dsgcore.studies.store import Store
 WARM_LABELS, WARM_POINTS = 3, 40
 # A slow method learns from so many unlabeled points. With ten times as many it would take most of a comparison's time.
 MOST_OF_SLOW = 2000
-# Note in place of a fit that had begun.
-CUT_OFF = "it was not finished when the time was over"
 # In the key of a kept fit; it changes with the way of fitting and measuring.
 VERSION = 6
 KIND = "fit"
@@ -103,20 +101,14 @@ class KeptFits:
             self.store.keep(KIND, [(key, json.dumps(own), None) for key, own in zip(keys, numbers, strict=True)])
 
 
-def fit_some(
-    where: str | Sample, requests: Sequence[FitRequest], *, report: Callable[[list[Fit]], object]
-) -> list[Fit]:
-    """Make some fits to a sample, or the one in a file; report all of them after each. A background job does this."""
+def fit_some(where: str | Sample, requests: Sequence[FitRequest], *, report: Callable[[Fit], object]) -> None:
+    """Make some fits to a sample, or the one in a file, and report each. A background job does this."""
     # The points in a file stay on the disk until they are used.
-    sample, made = joblib.load(where, mmap_mode="r") if isinstance(where, str) else where, list[Fit]()
+    sample = joblib.load(where, mmap_mode="r") if isinstance(where, str) else where
     split_of = lru_cache(maxsize=1)(sample.split)  # the methods of a seed follow each other
+    _warm_up(METHODS[requests[0].method], split_of(requests[0].seed, requests[0].n_labeled), requests[0].seed)
     for request in requests:
-        split = split_of(request.seed, request.n_labeled)
-        if not made:
-            _warm_up(METHODS[request.method], split, request.seed)
-        made.append(fit(request, split, sample.kind))
-        report(made)
-    return made
+        report(fit(request, split_of(request.seed, request.n_labeled), sample.kind))
 
 
 def fit(request: FitRequest, split: Split, kind: str) -> Fit:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dsgcore.comparing.fits import CUT_OFF, Fit
+from dsgcore.comparing.fits import Fit
 from dsgcore.comparing.methods import METHODS, SCORES, Score
 from dsgcore.core.metrics import (
     EQUAL,
@@ -27,6 +27,7 @@ from dsgcore.core.metrics import (
     share_interval,
     student,
 )
+from dsgcore.jobs.tasks import CUT_OFF
 
 # In units of the score. A method that gains no more than this beats no simpler one.
 CLOSE = {"points": 0.1, "classes": 0.001}

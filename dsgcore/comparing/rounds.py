@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
-import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import joblib
 from numpy.typing import ArrayLike
 
 from dsgcore.comparing.cautions import about_labels, about_shift
-from dsgcore.comparing.cluster import ClusterJob, ClusterQueue
-from dsgcore.comparing.fits import CUT_OFF, Fit, FitRequest, KeptFits, fit_some
+from dsgcore.comparing.fits import Fit, FitRequest, KeptFits, fit_some
 from dsgcore.comparing.methods import METHODS, ORDINAL, chosen_methods, chosen_score
 from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.samples import Sample
-from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Integer, Real
 from dsgcore.data.reading import Recipe
-from dsgcore.jobs import Job, JobQueue
-from dsgcore.studies.processes import JOBS
+from dsgcore.jobs import JobQueue, ThreadJob, finished, queue_of
+from dsgcore.jobs.tasks import CUT_OFF, JOBS, NOT_BEGUN, Finished, all_cores
 from dsgcore.studies.store import Store, default_store
 from dsgcore.tuning.search import rounds
 
@@ -48,7 +44,6 @@ SEEDS_OF_CURVES, CURVES = 5, 4
 SIMPLEST = ("LogisticRegression", "SVC", "SVR", "OrdinalSVC")
 # Fits that a job makes. Between two jobs of a comparison a shared queue can start those of others.
 MOST_AT_ONCE = 12
-SECONDS_BETWEEN_LOOKS, SECONDS_TO_END = 0.02, 1.0
 # Seconds after which a comparison in the background ends at its next fit, if nobody has asked for its state.
 LEASE = 90.0
 Callback = Callable[[Comparison], object]
@@ -156,13 +151,26 @@ def compare(
     n_seeds = SEEDS.check(seeds)
     sample = Sample.of(X, y, n_labeled=n_labeled, is_ordered=ordered, recipe=recipe, class_names=class_names)
     chosen = [method.name for method in chosen_methods(methods, sample.kind)]
-    ranked_by, at_once = chosen_score(score, sample.kind), jobs if isinstance(jobs, JobQueue) else JOBS.check(jobs)
+    ranked_by = chosen_score(score, sample.kind)
+    at_once = jobs if isinstance(jobs, JobQueue) else JOBS.check(jobs) or all_cores()
     memory = int(MEMORY.check(memory_limit) or 0)
     if store is not None and not isinstance(store, Store):
         store = Store(default_store() if store == "default" else store)
-    with workers_for(sample, KeptFits(sample, store), at_once if client is None else client, memory) as workers:
-        made = _Rounds(sample, chosen, ranked_by, n_seeds, limit, name, workers, callback, start)
-        return made.carry_out(curves=curves)
+    with TemporaryDirectory(prefix="dsgcore-compare-") as folder, queue_of(at_once, client, "fits") as queue:
+        where: Any = str(Path(folder) / "sample")
+        if client is None:
+            joblib.dump(sample, where)
+        else:
+            where = client.scatter(sample, broadcast=True)
+
+        def make(requests: Sequence[FitRequest], end: float) -> Generator[Finished]:
+            lists = _shared_out(requests, queue.n_at_a_time)
+            return finished(queue, fit_some, (where,), lists, end=end, memory_limit=memory)
+
+        kept = KeptFits(sample, store)
+        return _Rounds(sample, chosen, ranked_by, n_seeds, limit, name, kept, make, callback, start).carry_out(
+            curves=curves
+        )
 
 
 @dataclass(eq=False)
@@ -175,10 +183,12 @@ class _Rounds:
     n_seeds: int | None
     seconds: float | None
     name: str
-    workers: Workers
+    kept: KeptFits
+    make: Callable[[Sequence[FitRequest], float], Generator[Finished]]
     callback: Callback
     start: float
     asked: dict[FitRequest, None] = field(default_factory=dict)
+    cut_off: set[FitRequest] = field(default_factory=set)  # had begun when the time was over
     warnings: tuple[str, ...] = ()
     is_going: bool = True
     is_decided: bool = True
@@ -236,11 +246,11 @@ class _Rounds:
             self.is_decided = verdict.recommended is None or not verdict.contenders
             going = [] if self.is_decided else [verdict.recommended or "", *verdict.contenders, *always]
             return list(dict.fromkeys(going))
-        cut_off = {request.method for request in self.workers.cut_off}
+        cut_off = {request.method for request in self.cut_off}
         return [*(n for n in self._unfitted() if n not in cut_off), *sorted(going, key=so_far.seconds_of)]
 
     def _unfitted(self) -> list[str]:
-        begun = {request.method for request in self.workers.kept.get(self.asked)}
+        begun = {request.method for request in self.kept.get(self.asked)}
         return [name for name in self.methods if name not in begun]
 
     def _first_seeds(self, names: Iterable[str], upto: int) -> list[FitRequest]:
@@ -265,15 +275,22 @@ class _Rounds:
         return math.inf if self.seconds is None else max(0.0, self.start + share * self.seconds - time.monotonic())
 
     def _make(self, requests: Sequence[FitRequest], share: float) -> None:
+        """Make the fits that are not kept, until all are made or the time ends."""
         self.asked |= dict.fromkeys(requests)
-        for new in self.workers.make(requests, time.monotonic() + self._seconds_left(share)):
-            if new:
-                self.callback(self.result())
+        known = self.kept.get(requests)
+        end = time.monotonic() + self._seconds_left(share)
+        with closing(self.make([one for one in requests if one not in known], end)) as results:
+            for request, made, error in results:
+                if error == CUT_OFF:
+                    self.cut_off.add(request)
+                elif error != NOT_BEGUN:
+                    self.kept.put([made or Fit(request, note=error)], is_stored=made is not None)
+                    self.callback(self.result())
 
     def result(self) -> Comparison:
         """Return the comparison so far."""
-        sample, made = self.sample, self.workers.kept.get(self.asked)
-        cut_off = [Fit(request, note=CUT_OFF) for request in self.workers.cut_off if request not in made]
+        sample, made = self.sample, self.kept.get(self.asked)
+        cut_off = [Fit(request, note=CUT_OFF) for request in self.cut_off if request not in made]
         return Comparison(
             fits=(*made.values(), *cut_off),
             methods=tuple(self.methods),
@@ -293,91 +310,6 @@ class _Rounds:
         )
 
 
-@dataclass(eq=False)
-class Workers:
-    """Background jobs that make the fits which are not kept."""
-
-    queue: JobQueue | ClusterQueue
-    kept: KeptFits
-    where: Any  # the file that holds the sample, or its future on a cluster
-    memory_limit: int
-    running: dict[Job | ClusterJob, list[FitRequest]] = field(default_factory=dict)
-    cut_off: set[FitRequest] = field(default_factory=set)  # had begun when the time was over
-
-    def make(self, requests: Sequence[FitRequest], end: float) -> Iterator[list[Fit]]:
-        """Make the fits that are not kept, in this order; yield new fits, until all are made or the time ends."""
-        known = self.kept.get(requests)
-        waiting = deque(_shared_out([one for one in requests if one not in known], self.queue.n_at_a_time))
-        while waiting or self.running:
-            if time.monotonic() >= end:
-                yield self._ended()
-                return
-            while waiting and len(self.running) < self.queue.n_at_a_time:
-                self._submit(waiting.popleft())
-            for job in list(self.running):
-                yield self._taken(job)
-            time.sleep(SECONDS_BETWEEN_LOOKS if self.running else 0.0)
-
-    def _submit(self, requests: list[FitRequest]) -> None:
-        job = self.queue.submit(fit_some, self.where, requests, memory_limit=self.memory_limit)
-        self.running[job] = requests
-
-    def _taken(self, job: Job | ClusterJob) -> list[Fit]:
-        """Keep the new fits of a job, and return them. If a fit has ended its process, the others go to a new one."""
-        is_over, failed = job.is_over, list[Fit]()
-        made = list(job.result if job.result is not None else job.progress or [])
-        if is_over:
-            left = self.running.pop(job)[len(made) :]
-            if job.error and left:
-                failed = self._keep([Fit(left[0], note=job.error)], is_stored=False)
-                if left[1:]:
-                    self._submit(left[1:])
-        return [*self._keep(made), *failed]
-
-    def _keep(self, made: list[Fit], *, is_stored: bool = True) -> list[Fit]:
-        known = self.kept.get([fit.request for fit in made])
-        new = [fit for fit in made if fit.request not in known]
-        self.kept.put(new, is_stored=is_stored)
-        return new
-
-    def _ended(self) -> list[Fit]:
-        """Cancel all jobs, and return their fits."""
-        new: list[Fit] = []
-        for job in self.running:
-            job.cancel()
-        for job, requests in list(self.running.items()):
-            job.wait(SECONDS_TO_END)
-            new += self._taken(job)
-            made = len(job.result or job.progress or [])
-            self.cut_off |= {*requests[made : made + 1]}
-        self.running.clear()
-        return new
-
-
-@contextmanager
-def workers_for(sample: Sample, kept: KeptFits, jobs: Any, memory_limit: int) -> Iterator[Workers]:
-    """Provide the background jobs of a sample. They end with the block.
-
-    `jobs` is their number at a time (default: one per core), a queue that others share, or a Dask client. `memory_limit`
-    is in bytes for each of them.
-    """
-    with tempfile.TemporaryDirectory(prefix="dsgcore-compare-") as folder, ExitStack() as opened:
-        file = Path(folder) / "sample"
-        if jobs is None or isinstance(jobs, int):
-            jobs = opened.enter_context(JobQueue(jobs or os.cpu_count() or 1))
-        if isinstance(jobs, JobQueue):
-            joblib.dump(sample, file)
-            workers = Workers(jobs, kept, str(file), memory_limit)
-        else:
-            workers = Workers(ClusterQueue(jobs), kept, jobs.scatter(sample, broadcast=True), memory_limit)
-        try:
-            yield workers
-        finally:
-            for job in workers.running:
-                job.cancel()
-                job.wait(SECONDS_TO_END)
-
-
 def _shared_out(requests: Sequence[FitRequest], n: int) -> list[list[FitRequest]]:
     """Return lists of fits for `n` jobs at a time: mixed ones of similar length, then each slow fit by itself."""
     fast = [one for one in requests if not METHODS[one.method].is_slow]
@@ -385,56 +317,11 @@ def _shared_out(requests: Sequence[FitRequest], n: int) -> list[list[FitRequest]
     return [*(fast[first::n_lists] for first in range(n_lists)), *([one] for one in requests if one not in fast)]
 
 
-class Unwanted(Exception):  # noqa: N818
-    """Signal that ends a comparison."""
+class Background(ThreadJob):
+    """A comparison that goes on in a thread, until nobody has asked for its state for a while.
 
-
-class Background:
-    """A comparison that goes on in a thread; the arguments are those of `compare`.
-
-    Attributes
-    ----------
-    so_far : Comparison or None
-        The latest result.
-    error : str
-        Reason why there is no result, in a sentence.
+    The arguments are those of `compare`; `progress` is the comparison so far.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        self.so_far: Comparison | None = None
-        self.error = ""
-        self.start, self._wanted_at, self._is_cancelled = time.monotonic(), time.monotonic(), False
-        self._thread = threading.Thread(target=self._run, args=(arguments, options), name="comparison", daemon=True)
-        self._thread.start()
-
-    @property
-    def is_over(self) -> bool:
-        """True if the comparison is finished, cancelled or refused. To ask renews the lease."""
-        self._wanted_at = time.monotonic()
-        return not self._thread.is_alive()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self.start
-
-    def cancel(self) -> None:
-        """End the comparison at its next fit. Finished fits are kept."""
-        self._is_cancelled = True
-
-    def wait(self, seconds: float | None = None) -> None:
-        """Wait until the comparison is over."""
-        self._thread.join(seconds)
-
-    def _run(self, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
-        try:
-            self.so_far = compare(*arguments, **options, callback=self._take)
-        except Unwanted:
-            pass
-        except (DSGError, OSError) as error:
-            self.error = str(error)
-
-    def _take(self, so_far: Comparison) -> None:
-        self.so_far = so_far
-        if self._is_cancelled or time.monotonic() - self._wanted_at > LEASE:
-            raise Unwanted
+        super().__init__(lambda check: check(compare(*arguments, **options, callback=check)), LEASE)

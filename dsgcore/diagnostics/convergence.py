@@ -72,9 +72,7 @@ def trajectory_cost(spec: Spec, n_train: int) -> Cost:
     return Cost(BYTES_A_PAIR * pairs, seconds, SHARE * seconds * spec.solver.n_iter)
 
 
-def trajectory(
-    spec: Spec, split: Split, reference: Reference | None = None, until: Callable[[], bool] = lambda: False
-) -> dict[str, NDArray]:
+def trajectory(spec: Spec, split: Split, reference: Reference | None = None) -> dict[str, NDArray]:
     """Return the trajectory of a spec's run, column by column.
 
     Parameters
@@ -85,8 +83,6 @@ def trajectory(
         The data, from any seed.
     reference : Reference, optional
         The reference, if it is already known.
-    until : callable, optional
-        Called before every iteration; True ends the trajectory there.
 
     Returns
     -------
@@ -114,15 +110,13 @@ def trajectory(
     task = settled_task(spec, split)
     with single_threaded_blas():
         own, reference = next(references([task])) if reference is None else (on_some_points(task), reference)
-        return _columns(own, reference, len(split.X_train), GRADIENT_MEAN in theory_of(spec).rates, until)
+        return _columns(own, reference, len(split.X_train), GRADIENT_MEAN in theory_of(spec).rates)
 
 
-def _columns(
-    task: Task, reference: Reference, of_points: int, with_gradient: bool, until: Callable[[], bool]
-) -> dict[str, NDArray]:
+def _columns(task: Task, reference: Reference, of_points: int, with_gradient: bool) -> dict[str, NDArray]:
     followed = _Followed(task, reference, of_points, with_gradient=with_gradient)
     with np.errstate(over="ignore", invalid="ignore"):
-        rows = list(_rows(followed, until))
+        rows = list(_rows(followed))
     names = rows[0] if rows else followed.row(0, 0.0)
     return {name: np.array([row[name] for row in rows], dtype=np.float64) for name in names}
 
@@ -133,10 +127,10 @@ def recorded(n_iter: int) -> NDArray:
     return np.unique(np.geomspace(1, n_iter, number).round().astype(int))
 
 
-def _rows(followed: _Followed, until: Callable[[], bool]) -> Iterator[dict[str, float]]:
+def _rows(followed: _Followed) -> Iterator[dict[str, float]]:
     task, wanted = followed.task, set(recorded(followed.task.plan.n_iter).tolist())
     iterates, seconds = solve(task, followed.model, training=followed.points), 0.0
-    while not until():
+    while True:
         start = time.perf_counter()
         iterate = next(iterates, None)
         seconds += time.perf_counter() - start
@@ -354,7 +348,7 @@ def convergence(
     tasks = (settled_task(replace(spec, seed=seed), split) for seed in used)
     with single_threaded_blas():
         for seed, (task, reference) in zip(used, references(tasks), strict=True):
-            trajectories[seed] = _columns(task, reference, n, with_gradient, lambda: False)
+            trajectories[seed] = _columns(task, reference, n, with_gradient)
             del reference  # before the next kernel matrix is made
             callback(len(trajectories) / len(used))
     return Convergence.of(spec, trajectories)

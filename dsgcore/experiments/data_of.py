@@ -31,7 +31,7 @@ from dsgcore.data import (
 )
 from dsgcore.data.datasets import AS_IS, N_LABELED
 from dsgcore.data.edits import CHOICES
-from dsgcore.data.reading import LOCAL, File, Limits, Recipe, Source, Step, take_steps
+from dsgcore.data.reading import LOCAL, File, Limits, Source, Step, take_steps
 from dsgcore.estimators.kernel import width
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of_data, machine_budget
 from dsgcore.experiments.own_values import found_on, usual_on
@@ -134,12 +134,16 @@ def load_split(
     SpecError
         If generated data would need more memory than `files` allow, or than the machine has. Nothing is allocated then.
     """
-    made = _data_of(spec, files, folder)
-    if isinstance(made, FileData):
-        split = _split(spec, made.labels(), "none")
-        split = split.with_points(made.points(split.train_rows, spec.data.scaling))
-    else:
-        split = _split(spec, made, spec.data.scaling)
+    made, data, labels = _data_of(spec, files, folder), spec.data, spec.problem.labels
+    is_file, is_pairs = isinstance(made, FileData), labels == "pairs"
+    dataset = convert(made.labels() if is_file else made, data.convert or AS_IS, data.positive)
+    scaling = "none" if is_file else data.scaling  # a file's points are prepared as its training rows say
+    hide = draw_pairs if is_pairs else hide_labels
+    split = hide(dataset, data.n_labeled, data.test_share, spec.seed, data.stratified, scaling=scaling)
+    noise, shift = data.label_noise, data.prior_shift
+    split = broken(split, label_noise=noise, prior_shift=shift, seed=spec.seed, is_pairs=is_pairs)
+    if is_file:
+        split = split.with_points(made.points(split.train_rows, data.scaling))
     return edited_split(spec, split, may_lack=may_lack)
 
 
@@ -200,16 +204,6 @@ def _data_of(spec: Spec, files: FileStore | None, folder: Path | None) -> FileDa
 def _parsed(data: DataSpec, labels: str, folder: Path | None, version: int | None) -> FileData:
     """Return a file on the disk. The runs of a study parse its present version once."""
     return read_file(data, labels, folder=folder)
-
-
-def _split(spec: Spec, dataset: Dataset, scaling: str) -> Split:
-    """Hide a data set's labels as the spec says."""
-    data, labels = spec.data, spec.problem.labels
-    dataset = convert(dataset, data.convert or AS_IS, data.positive)
-    hide = draw_pairs if labels == "pairs" else hide_labels
-    split = hide(dataset, data.n_labeled, data.test_share, spec.seed, data.stratified, scaling=scaling)
-    noise, shift, is_pairs = data.label_noise, data.prior_shift, labels == "pairs"
-    return broken(split, label_noise=noise, prior_shift=shift, seed=spec.seed, is_pairs=is_pairs)
 
 
 class FileStore:
@@ -296,10 +290,18 @@ def read_file(data: DataSpec, labels: str, *, files: FileStore | None = None, fo
     content = content_of(data, files, folder)
     packed = Source.of_bytes(content, file_name(str(data.path)))
     if data.recipe is not None and files is not None and data.sha256 is not None:
-        prepare = partial(_points_of, files, data.sha256, packed.name, data.recipe, labels)
+        digest, known = data.sha256, data.recipe
+
+        def prepare(rows: bytes | None, scaling: str) -> Dataset:
+            made: Dataset = files.result(digest, packed.name, Step("points", labels, known, rows, scaling))
+            return made
+
         return FileData(partial(prepare, None, "none"), prepare)
-    file = File(packed, LOCAL if files is None else Limits())
-    recipe = data.recipe or _guessed(file, data, labels)
+    file, recipe = File(packed, LOCAL if files is None else Limits()), data.recipe
+    if recipe is None:  # guessed, but for the spec's own settings for labels
+        names = file.table(file.sniff()).frame.columns
+        positive = None if data.positive is None else str(data.positive)
+        recipe = file.recipe(labels, target=data.target if data.target in names else None, positive=positive)
 
     @lru_cache(maxsize=2)  # all rows, and the training rows of a study's runs
     def prepared(rows: bytes | None, scaling: str) -> Dataset:
@@ -307,20 +309,6 @@ def read_file(data: DataSpec, labels: str, *, files: FileStore | None = None, fo
         return file.points(recipe, labels, fitted, scaling)
 
     return FileData(partial(file.labels, recipe, labels), prepared)
-
-
-def _guessed(file: File, data: DataSpec, labels: str) -> Recipe:
-    """Return the guessed recipe, with the spec's own settings for labels."""
-    names = file.table(file.sniff()).frame.columns
-    positive = None if data.positive is None else str(data.positive)
-    return file.recipe(labels, target=data.target if data.target in names else None, positive=positive)
-
-
-def _points_of(
-    files: FileStore, digest: str, name: str, recipe: Recipe, labels: str, rows: bytes | None, scaling: str
-) -> Dataset:
-    made: Dataset = files.result(digest, name, Step("points", labels, recipe, rows, scaling))
-    return made
 
 
 def file_name(path: str) -> str:

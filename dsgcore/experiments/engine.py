@@ -1,4 +1,4 @@
-"""The two methods that a run can have: each makes an iteration and measures it, with members of the same names."""
+"""The methods that a run can have: each makes an iteration and measures it, with members of the same names."""
 
 from __future__ import annotations
 
@@ -12,19 +12,12 @@ from dsgcore.experiments.stochastic import StochasticEngine
 from dsgcore.multiclass.engine import MultiClassEngine
 from dsgcore.multiclass.softmax import SoftmaxEngine
 
-Engine = StochasticEngine | MultiClassEngine
 # By the name that a problem gives as its `engine_of_run`.
 ENGINES: dict[str, type[Any]] = {
     "stochastic": StochasticEngine,
     "proximal": MultiClassEngine,
     "softmax": SoftmaxEngine,
 }
-
-
-def engine_for(spec: Spec, split: Split) -> Engine:
-    """Return the engine of a spec's setting."""
-    engine: Engine = ENGINES[spec.problem.engine_of_run](spec, split)
-    return engine
 
 
 @dataclass(frozen=True)

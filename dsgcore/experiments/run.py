@@ -19,7 +19,7 @@ from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.experiments.cost import check_cost, machine_budget
 from dsgcore.experiments.data_of import load_split
-from dsgcore.experiments.engine import engine_for
+from dsgcore.experiments.engine import ENGINES
 from dsgcore.experiments.history import History
 from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
@@ -124,7 +124,7 @@ class Run:
         self.stop_reason: StopReason | None = None
         self._best = (np.inf, 0)
         self.labeled_rows = np.flatnonzero(self.split.y_train != UNLABELED)
-        self.engine = engine_for(spec, self.split)
+        self.engine: Any = ENGINES[spec.problem.engine_of_run](spec, self.split)
         self._start_objective = self.engine.start_objective()
 
     def __repr__(self) -> str:

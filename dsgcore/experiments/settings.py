@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from dsgcore.core.parameters import Checked, Choice, Integer, Parameter, Real, Text, like
@@ -146,21 +145,16 @@ def defaults_of(setting: type[Setting], dataset: object = None) -> Mapping[str, 
     They hold for the setting's first data set. Its data and kernel defaults do not apply to other sets. A file is
     prepared as for an estimator.
     """
-    said = _first_defaults(setting)
+    said, name = setting.defaults, DEFAULT_DATASET
+    if "data" not in said and not DATASETS[name].suits(setting.labels):
+        name = next(e.name for e in DATASETS.values() if e.is_made_for(setting.labels))  # the first that suits
+    said = {**said, "data": {"name": name, **said.get("data", {})}}
     if not isinstance(dataset, str) or dataset == said["data"]["name"]:
         return said
     other_sets = setting.other_sets
     going = {name: values for name, values in said.items() if name not in ("data", "kernel")}
     found = {name: {**going.get(name, {}), **other_sets.get(name, {})} for name in {**going, **other_sets}}
     return found if dataset != FILE else {**found, "data": {**found.get("data", {}), **options.OF_OWN}}
-
-
-def _first_defaults(setting: type[Setting]) -> Mapping[str, Mapping[str, Any]]:
-    """Return the setting's own defaults, with the name of its first data set: the usual one, or the first that suits."""
-    said, name = setting.defaults, DEFAULT_DATASET
-    if "data" not in said and not DATASETS[name].suits(setting.labels):
-        name = next(e.name for e in DATASETS.values() if e.is_made_for(setting.labels))
-    return {**said, "data": {"name": name, **said.get("data", {})}}
 
 
 def is_first_set(setting: type[Setting], dataset: str) -> bool:
@@ -217,9 +211,5 @@ def usual_width_of(setting: type[Setting], dataset: str, kernel: str) -> dict[st
     first = defaults["data"]["name"]
     known = first if dataset == FILE else dataset
     own = defaults.get("kernel", {}).get("sigma") if known == first else None
-    return like_gaussian(kernel, _sigma_of(known) if own is None else own, DATASETS[known].d)
-
-
-@cache
-def _sigma_of(dataset: str) -> float:
-    return SIGMAS.get(dataset) or usual_sigma(load(dataset).X)
+    sigma = own or SIGMAS.get(known) or SIGMAS.setdefault(known, usual_sigma(load(known).X))
+    return like_gaussian(kernel, sigma, DATASETS[known].d)

@@ -127,7 +127,7 @@ class Spec:
             If a field is not valid. The message gives the field, its value, and what is allowed.
         """
         try:
-            return _spec(known(given, _FIELDS, "the spec"))
+            return cls(**_parts(known(given, _FIELDS, "the spec")))
         except (ParameterError, DataError) as error:
             raise SpecError(str(error)) from None
 
@@ -137,23 +137,19 @@ class Spec:
         return cls.from_dict(plain_of(text, "the spec"))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the spec as plain data."""
+        """Return the spec as plain data, without some fields of the solver that have their defaults."""
+        usual = {name: getattr(SolverParameters, name) for name in SILENT}
         return {
             "version": VERSION,
             "setting": self.problem.name,
             "problem": {p.name: getattr(self.problem, p.name) for p in self.problem.parameters},
             "kernel": {"name": self.kernel.name, **asdict(self.kernel)},  # type: ignore[call-overload]
             "data": self.data.to_dict(),
-            "solver": self._solver_fields(),
+            "solver": {name: value for name, value in asdict(self.solver).items() if value != usual.get(name, ...)},
             **{name: asdict(getattr(self, name)) for name in ("stop", "diagnostics")},
             "changes": [asdict(change) for change in self.changes],
             "seed": self.seed,
         }
-
-    def _solver_fields(self) -> dict[str, Any]:
-        """Return the solver's section, without some fields that have their defaults."""
-        usual = {name: getattr(SolverParameters, name) for name in SILENT}
-        return {name: value for name, value in asdict(self.solver).items() if value != usual.get(name, ...)}
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the canonical JSON text, as `json_text` does."""
@@ -208,7 +204,8 @@ def default_spec(setting: str) -> Spec:
     return Spec.from_dict({"setting": setting})
 
 
-def _spec(given: Mapping[str, Any]) -> Spec:
+def _parts(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a spec from its plain data: the given ones, else the setting's defaults, else the parameters' own."""
     if given.get("version", VERSION) != VERSION or isinstance(given.get("version"), bool):
         raise SpecError(f"version must be {VERSION}, got {quoted(given['version'])}")
     if "setting" not in given:
@@ -216,28 +213,26 @@ def _spec(given: Mapping[str, Any]) -> Spec:
     setting = SETTINGS[Choice("setting", "auc", options=tuple(SETTINGS)).check(given["setting"])]
     edits, given = without_edits(given)
     defaults = defaults_of(setting, known(given.get("data", {}), DATA_PARAMETERS, "data").get("name"))
-    solver = SolverParameters(**_section(given, "solver", solver_parameters(setting), defaults))
-    data = replace(_data(_section(given, "data", DATA_PARAMETERS, defaults), setting.labels), edits=edits)
-    problem = setting(**_section(given, "problem", setting.parameters, defaults))
+
+    def section(name: str, parameters: Sequence[Parameter]) -> dict[str, Any]:
+        own = known(given.get(name, {}), parameters, name)
+        return check_all(parameters, {**defaults.get(name, {}), **own}, name)
+
+    solver = SolverParameters(**section("solver", solver_parameters(setting)))
+    data = replace(_data(section("data", DATA_PARAMETERS), setting.labels), edits=edits)
+    problem = setting(**section("problem", setting.parameters))
     problem.check_schedule(solver.schedule)
-    return Spec(
-        problem=problem,
-        kernel=_kernel(given.get("kernel", {}), setting, data.name),
-        data=data,
-        solver=solver,
-        stop=StopSpec(**_section(given, "stop", StopSpec.parameters, defaults)),
-        diagnostics=DiagnosticsSpec(**_section(given, "diagnostics", DiagnosticsSpec.parameters, defaults)),
-        changes=_changes(given.get("changes", []), problem, solver),
-        seed=SEED.check(given.get("seed", SEED.default)),
-    )
-
-
-def _section(
-    given: Mapping[str, Any], name: str, parameters: Sequence[Parameter], defaults: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return a section's values: the given ones, else the setting's defaults, else the parameters' own."""
-    own = known(given.get(name, {}), parameters, name)
-    return check_all(parameters, {**defaults.get(name, {}), **own}, name)
+    changes = [_change(change, problem, solver, solver.n_iter) for change in CHANGES.check(given.get("changes", []))]
+    return {
+        "problem": problem,
+        "kernel": _kernel(given.get("kernel", {}), setting, data.name),
+        "data": data,
+        "solver": solver,
+        "stop": StopSpec(**section("stop", StopSpec.parameters)),
+        "diagnostics": DiagnosticsSpec(**section("diagnostics", DiagnosticsSpec.parameters)),
+        "changes": tuple(sorted(changes, key=lambda change: change.t)),
+        "seed": given.get("seed", SEED.default),
+    }
 
 
 def _kernel(given: object, setting: type[Setting], dataset: str) -> Kernel:
@@ -261,7 +256,12 @@ def _data(values: dict[str, Any], labels: str) -> DataSpec:
         if values["path"] is None:
             raise SpecError("path must be given if the data's name is 'file', got null")
         takes: dict[str, Integer | Real] = {}
-        _check_file_conversion(values["convert"], labels)
+        allowed = (HALVES, EVEN_ODD) if labels in ("binary", "pairs") else ()  # its reader keeps all classes otherwise
+        if values["convert"] is not None and values["convert"] not in allowed:
+            raise SpecError(
+                f"convert must be {' or '.join([*allowed, 'null'])} with a file in this setting, got "
+                f"{quoted(values['convert'])}"
+            )
         if values["recipe"] is not None and values["positive"] is not None:
             raise SpecError(
                 f"the recipe must name the positive label: leave out positive, got {quoted(values['positive'])}"
@@ -297,24 +297,10 @@ def _conversion(entry: DatasetEntry, given: str | None, positive: int | None, la
     return {"convert": name, "positive": positive}
 
 
-def _check_file_conversion(given: str | None, labels: str) -> None:
-    """Raise an error if a conversion does not suit a file: its reader names one class positive, or keeps all classes."""
-    allowed = (HALVES, EVEN_ODD) if labels in ("binary", "pairs") else ()
-    if given is not None and given not in allowed:
-        raise SpecError(
-            f"convert must be {' or '.join([*allowed, 'null'])} with a file in this setting, got {quoted(given)}"
-        )
-
-
 def _steerable(problem: Setting, solver: SolverParameters) -> tuple[str, ...]:
     """Return the parameters that can change during a run: not the number of fixed features, which would be other ones."""
     fixed = problem.without_effect + ("n_features",) * (solver.features != FRESH)
     return tuple(name for name in problem.steerable if name not in fixed)
-
-
-def _changes(given: object, problem: Setting, solver: SolverParameters) -> tuple[Change, ...]:
-    changes = [_change(change, problem, solver, solver.n_iter) for change in CHANGES.check(given)]
-    return tuple(sorted(changes, key=lambda change: change.t))
 
 
 def _change(given: object, problem: Setting, solver: SolverParameters, n_iter: int) -> Change:

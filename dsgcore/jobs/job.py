@@ -59,7 +59,13 @@ class Job:
         One sentence, if the job failed.
     """
 
-    def __init__(self, request: bytes, lease: float | None, time_limit: float | None = None) -> None:
+    def __init__(
+        self,
+        request: bytes,
+        lease: float | None,
+        time_limit: float | None = None,
+        on_report: Callable[[Any], object] = lambda report: None,
+    ) -> None:
         self.state = JobState.WAITING
         self.progress: Any = None
         self.result: Any = None
@@ -69,7 +75,7 @@ class Job:
         self._over = threading.Event()
         self._worker: Worker | None = None
         self._began_at = self._ready_at = self._ended_at = 0.0
-        self._lease, self._time_limit = lease, time_limit
+        self._lease, self._time_limit, self._on_report = lease, time_limit, on_report
         self.keep()
 
     @property
@@ -160,6 +166,7 @@ class Job:
                 self._ready_at = time.monotonic()
             elif kind == PROGRESS:
                 self.progress = content
+                self._on_report(content)
             elif kind == RESULT:
                 self.result, self.state = content, JobState.DONE
             elif kind == ERROR:
@@ -223,6 +230,7 @@ class JobQueue:
         is_wanted: Callable[[], bool] | None = None,
         time_limit: float | None = None,
         on_done: Callable[[Any], None] | None = None,
+        on_report: Callable[[Any], object] = lambda report: None,
     ) -> Job:
         """Submit a job: ``function(*arguments, report=report)`` runs in its own process, in turn.
 
@@ -244,6 +252,8 @@ class JobQueue:
             Seconds that the job may compute; wall-clock time may be three times as long. Default: no limit.
         on_done : callable, optional
             Called with the result before the job is over, by another thread.
+        on_report : callable, optional
+            Called with each report of the function, by another thread.
 
         Returns
         -------
@@ -254,7 +264,7 @@ class JobQueue:
         JobError
             If another process cannot import the function, or if the queue is closed.
         """
-        job = Job(_request(function, arguments, memory_limit, time_limit), lease, time_limit)
+        job = Job(_request(function, arguments, memory_limit, time_limit), lease, time_limit, on_report)
         with self._lock:
             if self._is_closed:
                 raise JobError("the job queue is closed and takes no more jobs")

@@ -4,43 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-
-class Result(Protocol):
-    """What panels read of a run with at least one iteration; its attributes are described at `Run`."""
-
-    spec: Any
-    split: Any
-    history: Any
-    labeled_rows: NDArray
-
-    @property
-    def problem(self) -> Any:
-        """The setting."""
-
-    @property
-    def test_values(self) -> NDArray:
-        """Values of the last iterate at the test points."""
-
-    @property
-    def result_test_values(self) -> NDArray:
-        """Values of the result at the test points."""
-
-    @property
-    def result_labeled_values(self) -> NDArray:
-        """Values of the result at the labeled points."""
-
-    @property
-    def result_unlabeled_values(self) -> NDArray:
-        """Values of the result at unlabeled points."""
-
-    @property
-    def result_shift(self) -> float:
-        """The number that is added to values before their sign is taken."""
+# What panels read: a `Run` with at least one iteration.
+Result = Any
 
 
 @dataclass(frozen=True)

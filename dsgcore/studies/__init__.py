@@ -3,7 +3,6 @@
 from dsgcore.studies.carrying_out import Outcome, Progress, begin_study, carry_out
 from dsgcore.studies.importance import Importance, Response, importance, response
 from dsgcore.studies.optuna_trials import to_optuna
-from dsgcore.studies.processes import Pool, local_processes
 from dsgcore.studies.results import (
     MEASURES,
     Curves,
@@ -39,7 +38,6 @@ __all__ = [
     "Importance",
     "Measure",
     "Outcome",
-    "Pool",
     "Price",
     "Progress",
     "Response",
@@ -66,7 +64,6 @@ __all__ = [
     "importance",
     "keep_race",
     "kept_race",
-    "local_processes",
     "name_of",
     "price_of",
     "response",

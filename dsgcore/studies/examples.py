@@ -15,7 +15,6 @@ from tempfile import TemporaryDirectory
 
 from dsgcore.diagnostics.convergence import Convergence
 from dsgcore.studies.carrying_out import carry_out, study_of
-from dsgcore.studies.processes import local_processes
 from dsgcore.studies.results import StudyRuns
 from dsgcore.studies.store import Store, packed
 from dsgcore.studies.study import AnyStudy
@@ -64,13 +63,13 @@ def example_trajectories(setting: str) -> tuple[Trajectories, list[Convergence]]
 def make_again() -> None:
     """Make all examples again, in a new store that then replaces the old one."""
     old = Store(FILE, is_fixed=True)
-    with TemporaryDirectory(dir=FILE.parent) as folder, local_processes(1) as pool:
+    with TemporaryDirectory(dir=FILE.parent) as folder:
         new = Store(Path(folder) / FILE.name)
         for name in sorted(old.kept(KIND)):
             print(name, flush=True)
             study, _ = _kept(old, name) or (None, None)
             assert study is not None
-            failed = [outcome.failed for outcome in carry_out(study, new, pool) if outcome.failed]
+            failed = [outcome.failed for outcome in carry_out(study, new, 1) if outcome.failed]
             if failed:
                 raise SystemExit(f"{len(failed)} runs of {name} failed: {failed[0]}")
             said = {"study": study.to_dict(), "keys": [run.key for run in study.runs()]}

@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -46,7 +47,7 @@ from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import Budget, check_cost, cost_of
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, solver_parameters
 from dsgcore.experiments.spec import SECTIONS, plain_of
-from dsgcore.studies.processes import Maker, make_run
+from dsgcore.studies.runs import Maker, make_run
 
 MOST_RUNS, MOST_AXES = 100_000, 4
 SEEDS = Items("seeds", None, item=SEED, least=1, most=MOST_RUNS)
@@ -184,7 +185,7 @@ class StudyRun:
         """The text from which a process makes it."""
         return None if self.spec is None else self.spec.to_json()
 
-    @property
+    @cached_property
     def key(self) -> str | None:
         """Its key in the store: the digest of its text."""
         return None if self.text is None else hashlib.sha256(self.text.encode()).hexdigest()

@@ -14,7 +14,7 @@ from dsgcore.diagnostics.references import check_possible, is_sampled
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import cost_of, shape_of
 from dsgcore.solver.exact import DiagnosticsError, Reference
-from dsgcore.studies.processes import GivenUpError, Made, Maker, is_given_up, split_of
+from dsgcore.studies.runs import Made, Maker, split_of
 from dsgcore.studies.store import Store
 from dsgcore.studies.study import SpecList, StudyRun
 
@@ -44,9 +44,7 @@ def make_trajectory(text: str, folder: str | None = None) -> Made:
     split = split_of(on_data, folder)
     # If each seed draws its own points from many, it also has its own matrix and optimum.
     seed = spec.seed if is_sampled(len(split.X_train)) else on_data.seed
-    columns = trajectory(spec, split, _reference(_same_reference(on_data), folder, seed), is_given_up)
-    if is_given_up():
-        raise GivenUpError
+    columns = trajectory(spec, split, _reference(_same_reference(on_data), folder, seed))
     t = columns["t"]
     run = TrajectoryRun(0, (), spec.seed, spec, data_seed=plain["way_on"])
     is_whole = len(t) > 0 and t[-1] == spec.solver.n_iter

@@ -62,10 +62,10 @@ def which_method(
     if going is not None:
         is_going = not going.is_over
         watched(going, _answer, going)
-        if not is_going and going.so_far is not None and going.so_far.verdict.recommended is not None:
-            _onward(going.so_far.verdict.recommended, entry, None if recipe is None else (name, recipe.label()))
+        if not is_going and going.progress is not None and going.progress.verdict.recommended is not None:
+            _onward(going.progress.verdict.recommended, entry, None if recipe is None else (name, recipe.label()))
             if table is not None:
-                label_rows((*table, y, names), going.so_far, sample.sha256, is_ordered=is_ordered)
+                label_rows((*table, y, names), going.progress, sample.sha256, is_ordered=is_ordered)
 
 
 def _onward(method: str, entry: DatasetEntry, file: tuple[str, str] | None) -> None:
@@ -111,7 +111,7 @@ def _question(sample: Sample, name: str, going: Background | None, *, is_ordered
 
 def _answer(going: Background) -> None:
     """Draw the verdict, the table and the curves so far."""
-    is_over, found = going.is_over, going.so_far
+    is_over, found = going.is_over, going.progress
     if going.error:
         st.error(plain(going.error))
     elif not is_over:

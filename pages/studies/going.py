@@ -27,7 +27,7 @@ from dsgcore.experiments import Spec, load_dataset
 from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.experiments.data_of import content_of, place_of
 from dsgcore.experiments.settings import FILE
-from dsgcore.jobs import Job, JobState
+from dsgcore.jobs import JobState, ThreadJob
 from dsgcore.studies import (
     Price,
     ScoreCurves,
@@ -64,7 +64,7 @@ class Exploring:
     made: StudyRuns | None = None
     price: Price | None = None
     refused: str = ""
-    job: Job | None = None
+    job: ThreadJob | None = None
     job_text: str = ""
     left: TimeLeft = field(default_factory=TimeLeft)
     chosen: int | None = None

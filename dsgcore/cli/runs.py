@@ -1,0 +1,249 @@
+"""Commands on specs: ``dsg-lab run``, ``check``, ``sweep`` and ``race``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from dsgcore.cli.ending import NO, Made, Progress, note
+from dsgcore.cli.options import PROGRAM, client_of, names, typed_value
+from dsgcore.cli.places import check_folder, holds_fields, places_read
+from dsgcore.core.errors import DSGError
+from dsgcore.core.files import read_text, whole_file, whole_files
+from dsgcore.core.parameters import quoted
+from dsgcore.diagnostics.judgement import Judgement, judgement
+from dsgcore.diagnostics.limits import RunLimits, limits
+from dsgcore.diagnostics.references import check_possible
+from dsgcore.experiments import SETTINGS, Run, StopReason, as_in_paper, load_split, read_spec, summary_json
+from dsgcore.experiments.cost import check_cost, machine_budget
+from dsgcore.experiments.data_of import with_usual, with_whole_path
+from dsgcore.experiments.export import estimator_of_run
+from dsgcore.experiments.race import FIXED_FEATURES, Heat, run_heats, summaries, title, usual_sizes
+from dsgcore.experiments.rivals import competitor, competitors, plain_name
+from dsgcore.experiments.spec import named_in_errors
+from dsgcore.jobs import JobQueue, JobState
+from dsgcore.jobs.tasks import all_cores
+from dsgcore.studies.carrying_out import Outcome, carry_out
+from dsgcore.studies.optuna_trials import to_optuna
+from dsgcore.studies.results import csv_of, table_of
+from dsgcore.studies.store import Store, default_store
+from dsgcore.studies.study import Study, StudyError
+
+_RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
+# The progress of a check is shown in so many parts.
+_PARTS = 1000
+
+
+def run(given: argparse.Namespace) -> Made:
+    """Run a spec, and write its history, model, spec and result."""
+    spec, budget = read_spec(given.spec), machine_budget(given.memory_limit)
+    check_folder(
+        given.out, _RESULTS, places_read(given.spec), lambda file: holds_fields(file, _RESULTS[-1], {"spec_sha256"})
+    )
+    check_cost(spec, budget)
+    with whole_files(given.out, _RESULTS) as part:  # tested before anything is computed
+        split = load_split(spec, folder=given.spec.parent)
+        if given.as_in_paper:
+            spec = as_in_paper(spec, len(split.X_train))
+        check_cost(spec, budget, split.shape)
+        made, progress = Run(spec, split), Progress(is_quiet=given.quiet)
+        while not made.is_finished:
+            made.advance(seconds=1.0)
+            row, words = made.history.last(), "the run could not make an iteration"
+            if row:
+                words = f"{row['t']:.0f} of {made.n_iter}: objective {row['objective']:.5g}, test score {row['score_test']:.5g}"
+                words += progress.left.text(int(row["t"]), made.n_iter)
+            progress.show(words)
+        history, model, own_spec, result = (part / name for name in _RESULTS)
+        made.history.write_csv(history)
+        made.result.save(model)
+        own_spec.write_text(made.spec.to_json(indent=2) + "\n", encoding="utf-8")
+        summary = summary_json(made)
+        result.write_text(summary + "\n", encoding="utf-8")
+    facts = {**json.loads(summary), "out": given.out}
+    if made.stop_reason is StopReason.DIVERGED:
+        note(
+            f"{PROGRAM}: the run has diverged after iteration {made.t} of {made.n_iter}: its values are no longer finite. "
+            f"Choose a smaller step size; {given.out} holds the last state before that"
+        )
+        return Made(facts, code=NO)
+    return Made(
+        facts, f"{made.stop_reason.value if made.stop_reason else ''} {', '.join(_RESULTS)} are in {given.out}.".strip()
+    )
+
+
+def check(given: argparse.Namespace) -> Made:
+    """Return the verdict on a run; the exit code is 0 if the run has converged, else 1."""
+    spec = read_spec(given.spec)
+    check_possible(spec)
+    check_cost(spec, machine_budget())
+    progress = Progress(is_quiet=given.quiet)
+
+    def tell(share: float) -> None:
+        progress.part(round(_PARTS * share), _PARTS, f"{share:.0%}")
+
+    split = load_split(spec, folder=given.spec.parent)
+    found, run = limits(spec, given.seeds, split=split, callback=tell), Run(spec, split)
+    run.advance()
+    said = judgement(run, limits=found)
+    data = found.to_dict() | {"cause": said.cause.value, "sentence": said.sentence, "remedy": said.remedy}
+    return Made(data, words(found, said), 0 if found.converged else NO, is_result=True)
+
+
+def words(found: RunLimits, said: Judgement) -> str:
+    """Return the verdict as lines: convergence, parts and shares, slopes, and the app's judgement with its remedy."""
+    seeds = f"Seeds: {', '.join(map(str, found.seeds))}." if found.subsample is None else found.subsample.sentence()
+    advice = f"{said.sentence} {said.remedy}".rstrip()
+    if found.has_grown:
+        return f"The run diverges. {advice}\n{seeds}"
+    state = "has converged" if found.converged else "has not converged"
+    optimum = "the optimum f*" if found.runs[0].is_exact else "the point that it would reach without noise, f*"
+    lines = [f"The run {state}: at the end it is {found.parts['together']:.3g} ||f*|| away from {optimum}."]
+    for name in ("optimisation", "batches", "features"):
+        lines.append(f"  {name:<13}{found.parts[name]:8.3g} ||f*||, {found.shares[name]:7.1%} of the squared distance")
+    lines.append(f"  {'remainder':<13}{'':8}         {found.shares['remainder']:7.1%}")
+    lines.append(f"Leading: {found.leading}. {advice}")
+    lines.append(
+        f"Slopes over the second half: |f - h|^2 {found.slopes['error']:+.2f}, |f - f*|^2 {found.slopes['distance']:+.2f}."
+    )
+    return "\n".join([*lines, seeds])
+
+
+def sweep(given: argparse.Namespace) -> Made:
+    """Make the runs of a study and write its table; the exit code is 0, or 1 if no run has a result."""
+    study = asked_study(given.study, given.axis, given.seeds)
+    store = Store(given.store or default_store())
+    progress, counts = Progress(is_quiet=given.quiet), Counter({"runs": 0, "new": 0, "failed": 0})
+
+    def said() -> str:
+        failed = f", {counts['failed']} failed" if counts["failed"] else ""
+        return f"{counts['runs']} of {len(study)} runs, {counts['new']} new{failed}"
+
+    def tell(outcome: Outcome) -> None:
+        counts.update(runs=1, new=outcome.is_new, failed=outcome.stored is None)
+        progress.part(counts["runs"], len(study), said(), is_new=counts["new"] > 0)
+
+    if given.optuna_storage is not None:
+        with suppress(ImportError):  # refused in a sentence by `to_optuna`
+            from optuna import logging
+
+            logging.set_verbosity(logging.WARNING)  # its messages do not belong into the progress line
+        to_optuna(study, store, given.optuna_storage)  # so a storage that cannot be used is refused before any run
+    try:
+        with client_of(given.dask) if given.dask else nullcontext() as client:
+            outcomes = carry_out(study, store, given.jobs or all_cores(), client=client, callback=tell)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"finished runs are kept in {store.file}. Run the same command to continue") from None
+    if given.optuna_storage is not None:
+        to_optuna(study, store, given.optuna_storage)
+    table = table_of(study, outcomes)
+    if given.csv is not None:
+        with whole_file(given.csv) as to:
+            to.write(csv_of(table))
+    has_result = any(outcome.stored is not None for outcome in outcomes)
+    if not has_result:
+        note(f"{PROGRAM}: no run has a result: {outcomes[0].failed}")
+    data = {**counts, **{"store": store.file, "csv": given.csv, "table": table.to_dict("records")}}
+    text = csv_of(table).rstrip("\n") if given.csv is None else f"{said()}. The table is in {given.csv}."
+    return Made(data, text, 0 if has_result else NO, is_result=given.csv is None)
+
+
+def asked_study(study: Path, axis: Sequence[str], seeds: int | None) -> Study:
+    """Return the study of a file or of a setting's name, with the axes and the number of seeds of the command line."""
+    is_name = str(study) in SETTINGS and not study.exists()
+    base = Study.from_dict({"spec": {"setting": str(study)}, "seeds": [0]}) if is_name else read_study(study)
+    plain = base.to_dict()
+    if axis:
+        plain["axes"] = [axis_of(text) for text in axis]
+    if seeds is not None:
+        plain["seeds"] = list(range(seeds))
+    return Study.from_dict(plain)
+
+
+def axis_of(text: str) -> dict[str, Any]:
+    """Return the plain data of an axis: NAME=FROM:TO:N, NAME=FROM:TO:N:log, or NAME=VALUE,VALUE,..."""
+    name, _, said = text.partition("=")
+    parts = said.split(":")
+    try:
+        if len(parts) in (3, 4):
+            scale = {"scale": parts[3]} if len(parts) == 4 else {}
+            return {"name": name, "from": float(parts[0]), "to": float(parts[1]), "n": int(parts[2]), **scale}
+    except ValueError:
+        parts = []
+    if not said or len(parts) != 1:
+        raise StudyError(
+            f"--axis must be NAME=FROM:TO:N, NAME=FROM:TO:N:log or NAME=VALUE,VALUE,..., got {quoted(text)}"
+        )
+    return {"name": name, "values": [typed_value(word) for word in said.split(",")]}
+
+
+def read_study(file: Path) -> Study:
+    """Read a study's file, with its spec as `read_spec` reads one.
+
+    A data file that the spec names without a folder is also looked for beside the study.
+    """
+    text = read_text(file, "a study in JSON")
+    with named_in_errors(file):
+        study = Study.from_json(text)
+        said = json.loads(text)
+        spec = with_usual(study.spec, said.get("spec", said), file.parent)
+    return replace(study, spec=with_whole_path(spec, file.parent))
+
+
+def race(given: argparse.Namespace) -> Made:
+    """Race, and print the median score and time of each method at each size."""
+    spec = with_whole_path(read_spec(given.spec), given.spec.parent)
+    progress = Progress(is_quiet=given.quiet)
+    split = load_split(spec)
+    sizes = usual_sizes(split) if given.sizes is None else tuple(map(_size, _some(given.sizes, "--sizes")))
+    rivals = _papers(spec.problem.name) if given.rivals is None else _some(given.rivals, "--with")
+    limit = machine_budget(given.memory_limit).memory
+    job = JobQueue(1).submit(run_heats, spec.to_json(), rivals, sizes, given.seeds, memory_limit=limit)
+    while not job.is_over:
+        job.wait(0.2)
+        if job.progress is not None:
+            done, total, so_far = job.progress
+            progress.part(done, total, f"{so_far[-1].method}, {so_far[-1].n_unlabeled:,} unlabeled points")
+    if job.state is not JobState.DONE:
+        raise DSGError(job.error)
+    kinds = [competitor(spec.problem.name, name) for name in rivals if name != FIXED_FEATURES]
+    called = {kind.title: plain_name(kind) for kind in kinds}
+    if (own := estimator_of_run(spec)[0]) is not None:
+        called[title(spec, "")] = own.__name__
+    heats = tuple(replace(heat, method=called.get(heat.method, heat.method)) for heat in job.result)
+    return Made({"heats": [asdict(heat) for heat in heats]}, heats_said(heats, spec.problem.score_name), is_result=True)
+
+
+def heats_said(heats: tuple[Heat, ...], score: str) -> str:
+    """Return a table of medians over the seeds with the range of the scores, and why a method has none."""
+    lines = [f"{'method':<24}{'unlabeled':>10}{'seconds':>10}  {score}"]
+    lines += [
+        f"{one.method:<24}{one.n_unlabeled:>10,}{one.seconds:>10.3g}  {one.score:.4f} ({one.low:.4f} to {one.high:.4f})"
+        for one in summaries(heats).itertuples()
+    ]
+    notes = dict.fromkeys(f"{heat.method} at {heat.n_unlabeled:,}: {heat.note}." for heat in heats if heat.note)
+    return "\n".join([*lines, *notes])
+
+
+def _papers(setting: str) -> list[str]:
+    """Return the papers' own competitors, or without any the first two everyday ones."""
+    kinds = competitors(setting)
+    return [plain_name(kind) for kind in [kind for kind in kinds if not kind.is_everyday] or kinds[:2]]
+
+
+def _some(text: str, option: str) -> list[str]:
+    if not (found := names(text)):
+        raise DSGError(f"{option} must be a list such as A,B, got {text!r}")
+    return found
+
+
+def _size(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise DSGError(f"--sizes must be whole numbers of unlabeled points, such as 500,5000, got {text!r}")
+    return int(text)
