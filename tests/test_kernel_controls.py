@@ -12,8 +12,8 @@ from dsgcore import Spec
 from dsgcore.data import DATASETS, load
 from dsgcore.estimators.kernel import width
 from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, read_spec
-from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import FINE, SIGMAS, kernel_names
+from dsgcore.experiments.theory import words_of
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.widths import like_scale, usual_sigma
 from dsgcore.settings import profile_of

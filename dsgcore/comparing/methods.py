@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.baselines import COMPETITORS
-from dsgcore.baselines.base import LabelsAlone, OrdinalBaseline
+from dsgcore.baselines.base import LabelsAlone
 from dsgcore.core.metrics import auc
 from dsgcore.core.parameters import ParameterError, quoted
 from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
@@ -72,17 +72,16 @@ def _ours(name: str, kinds: tuple[str, ...], labels_only: Mapping[str, Any]) -> 
     )
 
 
-def _everyday(own: type[Any]) -> Method:
-    """Return one of scikit-learn's methods."""
-    kinds = (ORDINAL,) if issubclass(own, OrdinalBaseline) else _NOMINAL
-    return Method(plain_name(own), kinds, not issubclass(own, LabelsAlone), own.effort, own, is_slow=own.is_slow)
-
-
 _NOMINAL, _FOURIER = (BINARY, CLASSES), {"feature_map": "fourier"}
 METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
-        *(_everyday(own) for kind in ("multiclass", "ordinal") for own in COMPETITORS[kind] if own.is_everyday),
+        *(
+            Method(plain_name(own), kinds, not issubclass(own, LabelsAlone), own.effort, own, is_slow=own.is_slow)
+            for setting, kinds in (("multiclass", _NOMINAL), ("ordinal", (ORDINAL,)))
+            for own in COMPETITORS[setting]
+            if own.is_everyday
+        ),
         *_ours("PS3VT", _NOMINAL, {"tau_I": 0.0}),
         Method("SafePS3VT-fourier", _NOMINAL, True, 5, PS3VT, _FOURIER, is_safe=True),
         *_ours("TSGS3VM", (BINARY,), {"C_star": 0.0}),

@@ -140,16 +140,10 @@ class Judgement:
 
     def changed(self, spec: Spec) -> Spec:
         """Return a spec after the change, without changes during the run."""
-        plain = _as_at_the_end(spec)
+        plain, ends = spec.to_dict() | {"changes": []}, spec.values_at(spec.solver.n_iter)
+        for section in ("solver", "problem"):
+            plain[section] |= {name: value for name, value in ends.items() if name in plain[section]}
         return Spec.from_dict(plain | {name: plain[name] | dict(values) for name, values in self.changes.items()})
-
-
-def _as_at_the_end(spec: Spec) -> dict[str, Any]:
-    """Return a spec's plain data with the values that it has in the end, and no changes."""
-    plain, ends = spec.to_dict() | {"changes": []}, spec.values_at(spec.solver.n_iter)
-    for section in ("solver", "problem"):
-        plain[section] |= {name: value for name, value in ends.items() if name in plain[section]}
-    return plain
 
 
 # A remedy: the button's label, and the changes.

@@ -192,17 +192,14 @@ def _scores(
     found = dict[str, list[float]]()
     for number, seed in enumerate(seeds):
         own, half = replace(spec, seed=seed), half_of_labels(split, seed, is_pairs=spec.problem.labels == "pairs")
-        ways = {"": (own, split), **{name: (_with_ridge(own, then), split) for name, then in others.items()}}
+        ways = {"": (own, split)}
+        ways |= {n: (replace(own, solver=replace(own.solver, lam=lam)), split) for n, lam in others.items()}
         ways |= {HALF_THE_LABELS: (own, half)} if half is not None else {}
         for name, (one, data) in ways.items():
             found.setdefault(name, []).append(learned_score(one, data))
         callback(SHARE_OF_FOUR_RUNS + (1.0 - SHARE_OF_FOUR_RUNS) * (number + 1) / len(seeds))
     own_scores = found.pop("")
     return {name: paired_difference(scores, own_scores) for name, scores in found.items()}
-
-
-def _with_ridge(spec: Spec, lam: float) -> Spec:
-    return replace(spec, solver=replace(spec.solver, lam=lam))
 
 
 def half_of_labels(split: Split, seed: int, *, is_pairs: bool) -> Split | None:

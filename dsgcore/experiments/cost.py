@@ -19,6 +19,7 @@ from dsgcore.jobs.memory import resident as resident
 # Parameters that a refusal suggests to lower, in this order: the first that is enough alone.
 SMALLER = ("n_features", "batch_size", "n_iter", "n", "n_irrelevant")
 LOWEST = {"n": 32}
+NOTHING_FITS = "a smaller data set, fewer random features and a smaller batch would fit"
 
 
 @dataclass(frozen=True)
@@ -88,16 +89,10 @@ def check_cost(
     if cost.memory > budget.memory:
         needs, limit = (f"{size / GIGABYTE:.3g} GB" for size in (cost.memory, budget.memory))
         said = f"{what_needs} about {needs} of memory, but at most {limit} is allowed"
-    raise SpecError(f"{said}; {_what_fits(spec, lambda one: budget.covers(cost_of_one(one, shape)))}")
-
-
-def _what_fits(spec: Spec, fits: Callable[[Spec], bool]) -> str:
-    spec = replace(spec, changes=())
-    for name in SMALLER:
-        value = _largest(spec, name, fits)
-        if value is not None:
-            return f"with {name} {value} it would fit"
-    return "a smaller data set, fewer random features and a smaller batch would fit"
+    plain = replace(spec, changes=())
+    largest = ((name, _largest(plain, name, lambda one: budget.covers(cost_of_one(one, shape)))) for name in SMALLER)
+    advice = next((f"with {name} {value} it would fit" for name, value in largest if value is not None), NOTHING_FITS)
+    raise SpecError(f"{said}; {advice}")
 
 
 def _largest(spec: Spec, name: str, fits: Callable[[Spec], bool]) -> int | None:

@@ -62,7 +62,11 @@ class LiveRun:
             self.previous_spec = previous.run.spec if has_begun else previous.previous_spec
             # Edits change few points, so their effect on the curve can be seen.
             if replace(previous.run.spec.data, edits=()) == replace(spec.data, edits=()):
-                self.ghost = _before_growth(previous.run) if has_begun else previous.ghost
+                self.ghost = previous.ghost
+                if has_begun:  # up to the point where its objective diverged
+                    objective = previous.run.history.column("objective")
+                    near = np.flatnonzero(np.abs(objective) <= GROWN * abs(previous.run.start_objective()))
+                    self.ghost = previous.run.history.first(int(near[-1]) + 1) if len(near) else None
 
     @property
     def is_own_twin(self) -> bool:
@@ -147,12 +151,6 @@ class LiveRun:
     def steered(self) -> dict[str, float]:
         """Return the values of the steerable parameters at the next iteration."""
         return steered_values(self.run.spec)
-
-
-def _before_growth(run: Run) -> History | None:
-    """Return a run's history up to the point where its objective diverged; None if nothing is left."""
-    near = np.flatnonzero(np.abs(run.history.column("objective")) <= GROWN * abs(run.start_objective()))
-    return run.history.first(int(near[-1]) + 1) if len(near) else None
 
 
 def split_for(spec: Spec, previous: LiveRun | None = None, files: FileStore | None = None) -> Split:

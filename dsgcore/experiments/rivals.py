@@ -14,8 +14,8 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real, quoted
 from dsgcore.data import Split
 from dsgcore.estimators.kernel import width
-from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.theory import words_of
 from dsgcore.kernels import GAUSSIAN, KERNELS
 from dsgcore.settings import profile_of
 from dsgcore.solver.problem import UNLABELED
@@ -93,7 +93,9 @@ def kernel_note(spec: Spec, kind: type[Any]) -> str:
 def free_parameters(spec: Spec, split: Split, kind: type[Any]) -> tuple[Parameter, ...]:
     """Return a competitor's parameters that the user can choose, with the run's values as defaults if it has them."""
     own = [p for p in kind.parameters if p.name not in FIXED]
-    values = {p.name: p.default for p in own} | _same_names(spec, own) | _translated(spec, split, kind)
+    owners = (spec.kernel, spec.solver, spec.problem)
+    same = {p.name: getattr(owner, p.name) for owner in owners for p in own if hasattr(owner, p.name)}
+    values = {p.name: p.default for p in own} | same | _translated(spec, split, kind)
     return (*_kernel_parameters(spec, split, kind), *(_with_default(p, values[p.name]) for p in own))
 
 
@@ -107,12 +109,6 @@ def _kernel_parameters(spec: Spec, split: Split, kind: type[Any]) -> list[Parame
     if spec.kernel.family == GAUSSIAN:  # with other random features
         return [replace(SIGMA, default=getattr(spec.kernel, SIGMA.name))]
     return [replace(SIGMA, default=float(f"{width(SIGMA, 'scale', split.X_train):.3g}"))]
-
-
-def _same_names(spec: Spec, parameters: list[Parameter]) -> Values:
-    """Return the values of the run's method or solver that have the same names."""
-    owners = (spec.kernel, spec.solver, spec.problem)
-    return {p.name: getattr(owner, p.name) for owner in owners for p in parameters if hasattr(owner, p.name)}
 
 
 def _with_default(parameter: Parameter, value: Any) -> Parameter:
@@ -134,12 +130,8 @@ def _translated(spec: Spec, split: Split, kind: type[Any]) -> Values:
     if "penalty" in names:
         values["penalty"] = "half rkhs"  # the norm of the run's own ridge
     if "prior" in names and spec.problem.labels != "pairs":
-        values["prior"] = _shares_above(labels)
+        # The share of the labeled points above the threshold of two classes, or above each threshold.
+        shares = tuple(float(f"{np.mean(labels >= code):.4g}") for code in range(1, int(labels.max()) + 1))
+        values["prior"] = shares[0] if len(shares) == 1 else shares
     rule = profile_of(spec.problem).translations.get(kind.__name__)
     return values if rule is None else values | rule(spec, len(labels), len(split.y_train) - len(labels))
-
-
-def _shares_above(labels: NDArray) -> float | tuple[float, ...]:
-    """Return the share of the labeled points above the threshold of two classes, or above each threshold."""
-    shares = tuple(float(f"{np.mean(labels >= code):.4g}") for code in range(1, int(labels.max()) + 1))
-    return shares[0] if len(shares) == 1 else shares

@@ -264,7 +264,15 @@ class Run:
         self.history.replace(self.engine.averaged_again)
         if not self.is_brief and row["objective"] <= self._start_objective:
             self.engine.keep()
-        self._check_stop(row["objective"])
+        value, (best, best_t), stop = row["objective"], self._best, self.spec.stop
+        if value < best - stop.tolerance * abs(best) or not np.isfinite(best):
+            self._best = (value, self.t)
+        elif stop.patience and self.t - best_t >= stop.patience:
+            self.stop_reason = StopReason.PLATEAU
+        if self.stop_reason is None and self.engine.is_settled:
+            self.stop_reason = StopReason.SETTLED
+        elif self.stop_reason is None and self.t >= self.n_iter:
+            self.stop_reason = StopReason.FINISHED
         return True
 
     def last_row(self) -> dict[str, float]:
@@ -281,18 +289,6 @@ class Run:
             raise DSGError('the last row of a brief run that has diverged is not known: make it with measure="all"')
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):  # as in `advance`
             return self.engine.row()
-
-    def _check_stop(self, value: float) -> None:
-        best, best_t = self._best
-        stop = self.spec.stop
-        if value < best - stop.tolerance * abs(best) or not np.isfinite(best):
-            self._best = (value, self.t)
-        elif stop.patience and self.t - best_t >= stop.patience:
-            self.stop_reason = StopReason.PLATEAU
-        if self.engine.is_settled and self.stop_reason is None:
-            self.stop_reason = StopReason.SETTLED
-        if self.t >= self.n_iter and self.stop_reason is None:
-            self.stop_reason = StopReason.FINISHED
 
     def change(self, name: str, value: float) -> None:
         """Set a parameter from the next iteration on; the change becomes part of the spec.

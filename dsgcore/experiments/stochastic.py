@@ -351,14 +351,13 @@ class StochasticEngine:
             return
         self.twin.advance(iterate.points, iterate.weights, step, decay)
         if is_gauged:
-            read = partial(self._gauged, iterate)
-            self.gauges.advance(iterate.t, iterate.step.size, decay, self.task.batch_size, read)
 
-    def _gauged(self, iterate: Iterate) -> tuple[NDArray, float, Callable[[], NDArray]]:
-        """Return the gauges' values after an iteration."""
-        assert self.probes.variance is not None
-        f, variance = self.probes.values[:PROBES], self.probes.variance[:PROBES]
-        return f, float(variance.mean()), partial(self._spread.each, iterate)
+            def read() -> tuple[NDArray, float, Callable[[], NDArray]]:
+                assert self.probes.variance is not None
+                noise = float(self.probes.variance[:PROBES].mean())
+                return self.probes.values[:PROBES], noise, partial(self._spread.each, iterate)
+
+            self.gauges.advance(iterate.t, iterate.step.size, decay, self.task.batch_size, read)
 
     def _measure(self, iterate: Iterate) -> dict[str, float]:
         step, (value, terms, ridge) = iterate.step, self._objective(iterate)
@@ -392,18 +391,14 @@ class StochasticEngine:
         """Return the averaged iterate's last objective and test score, measured at every sixteenth iteration and at the end."""
         is_due = iterate.t % ITERATIONS_BETWEEN_AVERAGES == 0 or iterate.t == self.task.plan.n_iter
         if is_due or not self._average_row:
-            self._average_row = self._measured_average(iterate)
+            assert self.average_norm is not None
+            average = self._training.average if isinstance(self._training, AllPoints) else None
+            terms = self._terms(average, self.problem.terms(iterate.average))
+            self._average_row = {
+                "objective_average": objective(terms) + 0.5 * iterate.step.lam * self.average_norm.value,
+                "score_average": self.problem.score(self.split.y_test, self.test_average + self.average_shift),
+            }
         return self._average_row
-
-    def _measured_average(self, iterate: Iterate) -> dict[str, float]:
-        assert self.average_norm is not None
-        average = self._training.average if isinstance(self._training, AllPoints) else None
-        terms = self._terms(average, self.problem.terms(iterate.average))
-        ridge = 0.5 * iterate.step.lam * self.average_norm.value
-        return {
-            "objective_average": objective(terms) + ridge,
-            "score_average": self.problem.score(self.split.y_test, self.test_average + self.average_shift),
-        }
 
     def _scores(self) -> dict[str, float]:
         split, score, shift = self.split, self.problem.score, self.shift

@@ -1,17 +1,53 @@
-"""The papers' theorems for a run, their assumptions, and a check of the run's spec against them."""
+"""The papers' theorems for a run, a check of the run's spec against their assumptions, and descriptions of the kernels."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import solver_parameters
 from dsgcore.experiments.spec import Spec
-from dsgcore.kernels import Gaussian, Kernel
+from dsgcore.kernels import KERNELS, Gaussian
 from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.settings import Assumption, Breach, Rate, profile_of
+
+
+@dataclass(frozen=True)
+class KernelWords:
+    """Description of a kernel, from `kernel_words.toml`.
+
+    Attributes
+    ----------
+    title : str
+        The name in the app, also in links.
+    sentence : str
+        Its effect on the data, to help the choice.
+    formula, features : str
+        k(x, x') and its random features, in Markdown with short formulas, between which a narrow page can break.
+    remark : str
+        Limits of the papers' theorems for this kernel, in Markdown; empty if they hold unchanged.
+    """
+
+    title: str
+    sentence: str
+    formula: str
+    features: str
+    remark: str = ""
+
+
+@cache
+def words_of(name: str) -> KernelWords:
+    """Return the description of a kernel; by default, the first line of its docstring."""
+    said = tomllib.loads(Path(__file__).with_name("kernel_words.toml").read_text(encoding="utf-8")).get(name)
+    if said is not None:
+        return KernelWords(**{field: text.replace("\n", " ") for field, text in said.items()})
+    kernel = KERNELS[name]
+    first = (kernel.__doc__ or kernel.name).strip().splitlines()[0].rstrip(".")
+    return KernelWords(name.replace("_", " ").capitalize(), f"{first}.", first, "those of this kernel")
 
 
 @dataclass(frozen=True)
@@ -45,8 +81,12 @@ class Theory:
 def theory_of(spec: Spec) -> Theory:
     """Return the theorem of the setting's paper for a spec's run."""
     theorem = profile_of(spec.problem).theorem
-    parts = [theorem.statement, *([kernel_statement(spec.kernel)] if theorem.names_kernel else [])]
-    return Theory("\n\n".join(parts), theorem.error_slope, theorem.rates, theorem.assumptions(spec), theorem.cost)
+    statement = theorem.statement
+    if theorem.names_kernel:
+        words = words_of(spec.kernel.name)
+        said = f"**{words.title} kernel.** {words.formula}. Its random features are {words.features}. {words.remark}"
+        statement = f"{statement}\n\n{said.rstrip()}"
+    return Theory(statement, theorem.error_slope, theorem.rates, theorem.assumptions(spec), theorem.cost)
 
 
 def remedies(spec: Spec) -> dict[str, dict[str, Any]]:
@@ -105,10 +145,3 @@ def broken_by(spec: Spec, breach: Breach) -> Spec:
         is_other = section == "kernel" and own.get("name", plain["kernel"]["name"]) != plain["kernel"]["name"]
         plain[section] = own if is_other or isinstance(own, list) else plain[section] | own
     return Spec.from_dict(plain)
-
-
-def kernel_statement(kernel: Kernel) -> str:
-    """Return a Markdown text about a run's kernel, its random features, and the limits of the theorem for it."""
-    words = words_of(kernel.name)
-    said = f"**{words.title} kernel.** {words.formula}. Its random features are {words.features}."
-    return f"{said} {words.remark}".rstrip()

@@ -180,13 +180,20 @@ def outcome_of(live: LiveRun, asked: Collection[str] = ()) -> dict[str, float]:
         **({"averaging": row["objective"] - row["objective_average"]} if "objective_average" in row else {}),
         **{name: value for name, value in run.spec.values_at(run.t).items() if isinstance(value, int | float)},
     }
-    measures |= _against_twin(live) | _on_the_way(run, asked)
+    measures |= _against_twin(live)
+    for name in (name for name in asked if "@" in name):  # values of columns during the run
+        column, share = name.split("@", 1)
+        if column in row:
+            measures[name] = float(run.history.column(column)[round(float(share) * (run.t - 1))])
     if OF_THE_CHOICES & set(asked) and run.result_score is not None:
         measures |= random_choices(run.spec, run.split).measures(run.result_score)
     if run.health is Health.DIVERGED:
         return measures
     of_minimiser = _of_minimiser(run) if OF_THE_MINIMISER & set(asked) else {}
-    return measures | _of_classes(run) | _of_values(run, row) | _of_model(run) | of_minimiser
+    blocks = getattr(run.model, "blocks", ())
+    if len(blocks):
+        measures["matrix_share"] = sum(block.size for block in blocks) / len(run.split.X_train) ** 2
+    return measures | _of_classes(run) | _of_values(run, row) | of_minimiser
 
 
 def _against_twin(live: LiveRun) -> dict[str, float]:
@@ -196,17 +203,6 @@ def _against_twin(live: LiveRun) -> dict[str, float]:
     if made is None or made.effect is None:
         return {}
     return {"gain": made.mean, "verdict": SIGNS[made.effect]}
-
-
-def _on_the_way(run: Run, asked: Collection[str]) -> dict[str, float]:
-    """Return values of columns during the run, requested as column@share."""
-    named = [(name, *name.split("@", 1)) for name in asked if "@" in name]
-    held = run.history.last()
-    return {
-        name: float(run.history.column(column)[round(float(share) * (run.t - 1))])
-        for name, column, share in named
-        if column in held
-    }
 
 
 def _unrest(run: Run) -> float:
@@ -231,13 +227,6 @@ def _of_values(run: Run, row: dict[str, float]) -> dict[str, float]:
     y, f, h = run.split.y_test, run.test_values, run.exact_values(run.split.X_test)
     lag = run.problem.score(y, h + run.shift) - run.problem.score(y, f + run.shift)
     return {"error_share": row["error_mean"] / row["h_squared"], "lag": lag}
-
-
-def _of_model(run: Run) -> dict[str, float]:
-    """Return the model's size, if it grows by a block per iteration."""
-    blocks = getattr(run.model, "blocks", ())
-    pairs = len(run.split.X_train) ** 2
-    return {"matrix_share": sum(block.size for block in blocks) / pairs} if len(blocks) else {}
 
 
 def _of_minimiser(run: Run) -> dict[str, float]:
@@ -281,8 +270,14 @@ def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # for thresholds that coincide: the map shows this
             return classify(values, thresholds(y, f, margin=0.0))
-    if decision == "cut":
-        return (values > share_threshold(_some_values(run), float(np.mean(y)))).astype(np.int64)
+    if decision == "cut":  # so that of points like future ones as many are positive
+        every = run.test_values if run.training_values is None else run.training_values
+        if run.spec.solver.average is not None:
+            X = run.split.X_train
+            some = run.result_at(X[evenly_spread(len(X), POINTS_CUT)])
+        else:
+            some = every[evenly_spread(len(every), POINTS_CUT)]
+        return (values > share_threshold(some, float(np.mean(y)))).astype(np.int64)
     return (values + run.result_shift >= 0).astype(np.int64)
 
 
@@ -290,15 +285,6 @@ def right_test_points(run: Run) -> NDArray[np.bool_]:
     """Return True for each test point whose predicted class is its true class; `run` has begun."""
     right: NDArray[np.bool_] = predicted_classes(run, run.result_test_values) == run.split.y_test
     return right
-
-
-def _some_values(run: Run) -> NDArray:
-    """Return the result's values at points like future ones, a share of which is to be positive."""
-    if run.spec.solver.average is not None:
-        X = run.split.X_train
-        return run.result_at(X[evenly_spread(len(X), POINTS_CUT)])
-    every = run.test_values if run.training_values is None else run.training_values
-    return every[evenly_spread(len(every), POINTS_CUT)]
 
 
 N_CHOICES = 200

@@ -133,7 +133,10 @@ def carry_out(
 
     def keep(points: list[list[StudyRun]], stage: tuple[int, int]) -> list[list[StudyRun]]:
         def loss(point: list[StudyRun]) -> float:
-            return -_worth([outcomes[run.place].stored for run in point[: stage[0]]])
+            """Return the mean test score, below zero; infinity if a run has failed or diverged, or has no score."""
+            stored = [outcomes[run.place].stored for run in point[: stage[0]]]
+            scores = [run.score for run in stored if run and run.state != DIVERGED and run.score is not None]
+            return -fmean(scores) if len(scores) == len(stored) else math.inf
 
         return best_part(sorted(points, key=loss))
 
@@ -147,12 +150,6 @@ def carry_out(
     for run in [run for run in runs if run.place not in outcomes]:
         settle(Outcome(run, None, LEFT_OUT))
     return [outcomes[run.place] for run in runs]
-
-
-def _worth(runs: list[StoredRun | None]) -> float:
-    """Return the mean test score of a point's runs; minus infinity if one has failed or diverged, or has no score."""
-    scores = [run.score for run in runs if run is not None and run.state != DIVERGED and run.score is not None]
-    return fmean(scores) if len(scores) == len(runs) else -math.inf
 
 
 @dataclass(frozen=True)

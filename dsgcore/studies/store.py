@@ -182,7 +182,12 @@ class Store:
     def columns(self, hashes: Iterable[str], names: Sequence[str]) -> dict[str, NDArray]:
         """Return the first of these columns that each of the runs has, by their hashes; an empty one if a run has none."""
         rows = self._rows("SELECT sha256, columns FROM histories WHERE sha256", hashes)
-        return {sha256: _first_column(content, names) for sha256, content in rows}
+        found = dict[str, NDArray]()
+        for sha256, content in rows:
+            with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+                own = next((name for name in names if name in archive.files), None)
+                found[sha256] = np.empty(0) if own is None else archive[own]
+        return found
 
     def keep(self, kind: str, rows: Iterable[tuple[str, str, bytes | None]]) -> None:
         """Keep texts of JSON and arrays by key, as if they were new. Of a kind with very many, the oldest are deleted."""
@@ -262,12 +267,6 @@ def unpacked(content: bytes) -> dict[str, NDArray]:
     """Return the columns that `packed` has packed."""
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files}
-
-
-def _first_column(content: bytes, names: Sequence[str]) -> NDArray:
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        found = next((name for name in names if name in archive.files), None)
-        return np.empty(0) if found is None else archive[found]
 
 
 # The arrays of a race's result.

@@ -44,7 +44,10 @@ def make_trajectory(text: str, folder: str | None = None) -> Made:
     split = split_of(on_data, folder)
     # If each seed draws its own points from many, it also has its own matrix and optimum.
     seed = spec.seed if is_sampled(len(split.X_train)) else on_data.seed
-    columns = trajectory(spec, split, _reference(_same_reference(on_data), folder, seed))
+    own = on_data.to_dict()
+    solver = {name: own["solver"][name] for name in ("lam", "dtype")}  # the others change neither matrix nor optimum
+    same = json.dumps(own | {"solver": solver, "changes": []}, sort_keys=True)
+    columns = trajectory(spec, split, _reference(same, folder, seed))
     t = columns["t"]
     run = TrajectoryRun(0, (), spec.seed, spec, data_seed=plain["way_on"])
     is_whole = len(t) > 0 and t[-1] == spec.solver.n_iter
@@ -56,13 +59,6 @@ def make_trajectory(text: str, folder: str | None = None) -> Made:
         "iterations": int(t[-1]) if len(t) else 0,
     }
     return text, summary, columns
-
-
-def _same_reference(spec: Spec) -> str:
-    """Return the spec without the parameters that the matrix and the optimum do not depend on."""
-    plain = spec.to_dict()
-    solver = {name: plain["solver"][name] for name in ("lam", "dtype")}
-    return json.dumps(plain | {"solver": solver, "changes": []}, sort_keys=True)
 
 
 @lru_cache(maxsize=1)  # a kernel matrix each

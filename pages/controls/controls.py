@@ -15,7 +15,6 @@ from dsgcore.core.parameters import Choice, Parameter, ParameterError, Real, Tex
 from dsgcore.data import DATASETS, DatasetEntry
 from dsgcore.data.datasets import ONE_REST, SEED
 from dsgcore.experiments import Setting, Spec, SpecError, default_spec
-from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import (
     DATA_PARAMETERS,
     FILE,
@@ -25,6 +24,7 @@ from dsgcore.experiments.settings import (
     solver_parameters,
     usual_width_of,
 )
+from dsgcore.experiments.theory import words_of
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.widths import like_scale
 from dsgcore.solver.parameters import OF_A_FIT

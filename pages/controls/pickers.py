@@ -11,8 +11,8 @@ import streamlit as st
 from dsgcore.data import OPTION_NAMES
 from dsgcore.data.datasets import AS_IS, CONVERSIONS, ONE_REST
 from dsgcore.experiments import SETTINGS, Run, Setting, Spec
-from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import kernel_names
+from dsgcore.experiments.theory import words_of
 from dsgcore.settings import profile_of
 from pages.controls.control import Control, brief, draw, keep, key_of, without_blank
 from pages.controls.controls import (
