@@ -176,7 +176,7 @@ class Making(ThisProcess):
     def __init__(self, worth):
         self.worth, self.made = worth, []
 
-    def submit(self, make_runs, make, folder, seconds, is_polite, texts, *, on_report, memory_limit):
+    def submit(self, make_runs, make, folder, end, is_polite, texts, *, on_report, memory_limit):
         for text in texts:
             spec = Spec.from_json(text)
             self.made.append((spec.solver.step_size, spec.seed))

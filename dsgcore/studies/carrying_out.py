@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import JobQueue, ThreadJob, finished, queue_of, shared_queue
 from dsgcore.jobs.starting import CAN_FORK, fork_server
 from dsgcore.jobs.tasks import NOT_BEGUN, all_cores
@@ -113,10 +114,12 @@ def carry_out(
         missing = dict[str, list[StudyRun]]()
         for run in (run for point in points for run in point[slice(*stage)] if run.place not in outcomes):
             missing.setdefault(run.text or "", []).append(run)
-        size = -(-len(missing) // (LISTS * queue.n_at_a_time)) if isinstance(queue, JobQueue) else 1
+        per_job = 1 if any(spec.data.name == FILE for spec in study.specs) else LISTS  # a job parses a file once
+        size = -(-len(missing) // (per_job * queue.n_at_a_time)) if isinstance(queue, JobQueue) else 1
         texts, n_killed = list(missing), 0
         lists = [texts[first : first + size] for first in range(0, len(texts), size or 1)]
-        shared = study.make, folder, end - time.monotonic(), is_polite
+        # In a list none begins after the end; the clock of another machine is another one.
+        shared = study.make, folder, end if isinstance(queue, JobQueue) else math.inf, is_polite
         options: dict[str, Any] = {"tries": TRIES, "end": end, "is_cut": False, "check": check, "memory_limit": memory}
         with closing(finished(queue, make_runs, shared, lists, **options)) as results:
             for text, made, error in results:

@@ -55,14 +55,13 @@ def make_run(text: str, folder: str | None = None) -> Made:
 def make_runs(
     make: Maker,
     folder: str | None,
-    seconds: float,
+    end: float,
     is_polite: bool,
     texts: Sequence[str],
     *,
     report: Callable[[Made | str], object],
 ) -> None:
-    """Make runs in a job; report each, or the reason why it has no result. None begins after so many seconds."""
-    end = time.monotonic() + seconds
+    """Make runs in a job; report each, or the reason why it has no result. None begins after `end` of `time.monotonic`."""
     if is_polite:
         with suppress(AttributeError, OSError):  # not everywhere
             os.nice(NICENESS)
