@@ -315,7 +315,7 @@ def race(monkeypatch):
             return 80.0 + hard + more.get(request.method, 0.0)
 
         def made(queue, function, shared, lists, *, end, memory_limit):
-            for request in itertools.chain(*lists):
+            for request in filter(None, itertools.chain(*itertools.zip_longest(*lists))):  # as jobs at a time
                 if clock[0] >= end:
                     return
                 clock[0] += 0.1
