@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import sqlite3
 import time
@@ -315,13 +314,14 @@ def race(monkeypatch):
             return 80.0 + hard + more.get(request.method, 0.0)
 
         def made(queue, function, shared, lists, *, end, memory_limit):
-            for request in filter(None, itertools.chain(*itertools.zip_longest(*lists))):  # as jobs at a time
+            for (request,) in lists:
                 if clock[0] >= end:
                     return
                 clock[0] += 0.1
                 yield Finished(request, Fit(request, {"accuracy": score(request)}, 0.1, 1.0))
 
         monkeypatch.setattr(rounds, "finished", made)
+        monkeypatch.setattr(rounds, "_shared_out", lambda requests, n: [[one] for one in requests])
         monkeypatch.setattr(rounds, "queue_of", lambda *given: nullcontext(SimpleNamespace(n_at_a_time=1)))
         monkeypatch.setattr(rounds, "time", SimpleNamespace(monotonic=lambda: clock[0]))
         return compare(*IRIS, **GIVEN | options)
