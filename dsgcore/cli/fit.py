@@ -69,15 +69,15 @@ def fit(given: argparse.Namespace) -> Made:
     check_folder(given.out, RESULTS, [given.data], _is_own)
     _check_finished(estimator, given)
     given.out.mkdir(parents=True, exist_ok=True)  # fail before any computation if the folder is not writable
-    checkpoint, progress = given.out / CHECKPOINT, _Progress(getattr(estimator, "n_iter", 0), is_quiet=given.quiet)
+    checkpoint, progress = given.out / CHECKPOINT, Progress(is_quiet=given.quiet)
     try:
-        training = _training(given, labels_of(estimator), progress.read)
-        progress.notes = training.notes
+        training = _training(
+            given, labels_of(estimator), lambda name, n, of: progress.show(f"{bar(n, of)} read {n} of {of}: {name}")
+        )
         _learn(estimator, training, given, progress)
     except KeyboardInterrupt:
         kept = f"the iterations so far are in {checkpoint}, and the same command continues from them"
         raise KeyboardInterrupt(kept if checkpoint.exists() else "nothing is kept") from None
-    progress.print_notes()
     facts = _write(estimator, training, given)
     checkpoint.unlink(missing_ok=True)
     said = f"{given.method} is trained"
@@ -87,15 +87,27 @@ def fit(given: argparse.Namespace) -> Made:
     return Made(facts | {"out": given.out}, f"{said}. The model is in {given.out}.")
 
 
-def _learn(estimator: Any, training: Training, given: argparse.Namespace, progress: _Progress) -> None:
-    """Train on the rows that the method learns from; a method that takes few at a time goes on from its checkpoint."""
-    X, y = training.X, training.y
+def _learn(estimator: Any, training: Training, given: argparse.Namespace, progress: Progress) -> None:
+    """Train on the rows that the method learns from; a method that takes few at a time goes on from its checkpoint.
+
+    The notes about the training data are printed once the first iteration, or the fit, shows that the data are usable.
+    """
+    X, y, waiting, most = training.X, training.y, ["\n".join(training.notes)], getattr(estimator, "n_iter", 0)
+
+    def made(iterate: Iterate | None = None) -> None:
+        is_new = not waiting
+        if not is_new and (notes := waiting.pop()):
+            note(notes)
+        if iterate is not None:
+            progress.part(iterate.t, most, f"{iterate.t} of at most {most} iterations", is_new=is_new)
+
     if given.method in STREAMED:
-        estimator.fit(X, y, checkpoint=given.out / CHECKPOINT, every=given.every, callback=progress.made)
-        return
-    progress.show(f"training {given.method} on {len(X):,} rows")
-    rows = slice(None) if METHODS[given.method].uses_unlabeled else np.flatnonzero(y != UNLABELED)
-    estimator.fit(X[rows], y[rows])
+        estimator.fit(X, y, checkpoint=given.out / CHECKPOINT, every=given.every, callback=made)
+    else:
+        progress.show(f"training {given.method} on {len(X):,} rows")
+        rows = slice(None) if METHODS[given.method].uses_unlabeled else np.flatnonzero(y != UNLABELED)
+        estimator.fit(X[rows], y[rows])
+    made()
 
 
 def _write(estimator: Any, training: Training, given: argparse.Namespace) -> dict[str, Any]:
@@ -231,29 +243,3 @@ def _facts(estimator: Any, given: argparse.Namespace, training: Training) -> dic
         **{name: np.asarray(value).tolist() for name, value in learned.items()},
     }
     return facts if training.classes is None else facts | {"classes": training.classes, "has_codes": True}
-
-
-class _Progress(Progress):
-    """Progress of a fit: parts that have been read, then iterations."""
-
-    def __init__(self, n_iter: int, *, is_quiet: bool) -> None:
-        super().__init__(is_quiet=is_quiet)
-        self.n_iter, self.has_begun = n_iter, False
-        self.notes: Sequence[str] = ()  # printed only once the first iteration shows that the input is usable
-
-    def read(self, name: str, done: int, of: int) -> None:
-        """Report that a part has been read, for its labels or its points."""
-        self.show(f"{bar(done, of)} read {done} of {of}: {name}")
-
-    def made(self, iterate: Iterate) -> None:
-        """Report an iteration. Before the first one, print the notes about the training data."""
-        self.print_notes()
-        words = f"{iterate.t} of at most {self.n_iter} iterations"
-        self.part(iterate.t, self.n_iter, words, is_new=self.has_begun)
-        self.has_begun = True
-
-    def print_notes(self) -> None:
-        """Print the notes about the training data, once."""
-        if self.notes:
-            note("\n".join(self.notes))
-        self.notes = ()

@@ -8,7 +8,7 @@ every iteration, for its running mean. All means are over the training points.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -115,8 +115,21 @@ def trajectory(spec: Spec, split: Split, reference: Reference | None = None) -> 
 
 def _columns(task: Task, reference: Reference, of_points: int, with_gradient: bool) -> dict[str, NDArray]:
     followed = _Followed(task, reference, of_points, with_gradient=with_gradient)
+    wanted, rows, seconds = set(recorded(task.plan.n_iter).tolist()), list[dict[str, float]](), 0.0
+    iterates = solve(task, followed.model, training=followed.points)
     with np.errstate(over="ignore", invalid="ignore"):
-        rows = list(_rows(followed))
+        while True:
+            start = time.perf_counter()
+            iterate = next(iterates, None)
+            seconds += time.perf_counter() - start
+            if iterate is None:
+                break
+            followed.advance(iterate)
+            if iterate.t in wanted:
+                row = followed.row(iterate.t, seconds)
+                if not np.isfinite(row[ERROR]):
+                    break
+                rows.append(row)
     names = rows[0] if rows else followed.row(0, 0.0)
     return {name: np.array([row[name] for row in rows], dtype=np.float64) for name in names}
 
@@ -125,23 +138,6 @@ def recorded(n_iter: int) -> NDArray:
     """Return the iterations at which a trajectory is measured."""
     number = int(np.ceil(PER_DECADE * np.log10(max(n_iter, 2)))) + 1
     return np.unique(np.geomspace(1, n_iter, number).round().astype(int))
-
-
-def _rows(followed: _Followed) -> Iterator[dict[str, float]]:
-    task, wanted = followed.task, set(recorded(followed.task.plan.n_iter).tolist())
-    iterates, seconds = solve(task, followed.model, training=followed.points), 0.0
-    while True:
-        start = time.perf_counter()
-        iterate = next(iterates, None)
-        seconds += time.perf_counter() - start
-        if iterate is None:
-            return
-        followed.advance(iterate)
-        if iterate.t in wanted:
-            row = followed.row(iterate.t, seconds)
-            if not np.isfinite(row[ERROR]):
-                return
-            yield row
 
 
 class _Followed:

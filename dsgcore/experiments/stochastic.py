@@ -194,8 +194,7 @@ class StochasticEngine:
                 some = self.unlabeled_rows[evenly_spread(len(self.unlabeled_rows), MAX_POINTS_FOR_WHOLE_SAMPLE)]
                 self.unlabeled = Carried(task.X[some], model, average_after=after)
         self._spread = BatchSpread(self.kernel, self.probes.X[:PROBES])
-        self._recorded, self._kept_t = model, 0
-        self._copies, self._way = [self._copied()], [self._copied()]
+        self._recorded, self._kept_t, self._way = model, 0, [self._copied()]
 
     def _copied(self) -> dict[str, Any]:
         """Return the number of iterations and copies of the tracked state."""
@@ -436,17 +435,17 @@ class StochasticEngine:
         """Save the state that was measured last, for `go_back`."""
         # A mini-batch's objective belongs to the function before the step.
         self._kept_t = self.t - (self.training_values is None)
-        if self.t >= self._copies[-1]["t"] + ITERATIONS_BETWEEN_COPIES:
-            self._copies = [self._copies[-1], self._copied()]
+        if not self.can_look_back and self.t >= self._way[-1]["t"] + ITERATIONS_BETWEEN_COPIES:
+            self._way = [self._way[-1], self._copied()]
 
     def go_back(self) -> None:
-        """Restore the state that `keep` saved last: copy an earlier one, and repeat the iterations from there."""
-        self._return_to(self._kept_t, self._copies)
+        """Restore the state that `keep` saved last."""
+        self._return_to(self._kept_t)
 
-    def _return_to(self, t: int, copies: list[dict[str, Any]]) -> None:
+    def _return_to(self, t: int) -> None:
         """Restore the state after `t` iterations: copy an earlier one, and repeat the iterations from there."""
         self._check = None
-        copied = next(copied for copied in reversed(copies) if copied["t"] <= t)
+        copied = next(copied for copied in reversed(self._way) if copied["t"] <= t)
         self.model = self._recorded.prefix(copied["t"])
         for name in STATE:
             setattr(self, name, copy(copied[name]))
@@ -467,7 +466,7 @@ class StochasticEngine:
         other = copy(self)
         other._average_row, other._check = {}, None
         other.task = self._before_its_end or self.task
-        other._return_to(t, self._way)
+        other._return_to(t)
         return other
 
     def dual_way(self, row: int) -> tuple[NDArray, NDArray]:
