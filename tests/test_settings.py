@@ -131,7 +131,7 @@ def test_a_live_run_takes_its_twin_along(setting):
     live.advance(6)
     assert live.supervised is not None
     assert live.supervised.t == 6
-    live.steer(twice(live.steered()))
+    live.steer(twice(live.run.spec.values_at(live.run.n_iter + 1)))
     live.advance()
     assert live.supervised.t == 12
     assert live.supervised.problem.baseline() == live.supervised.problem

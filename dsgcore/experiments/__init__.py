@@ -4,7 +4,7 @@ from dsgcore.experiments.data_of import FileStore, load_dataset, load_split, rea
 from dsgcore.experiments.engine import long_work
 from dsgcore.experiments.export import script, script_with_estimator, summary, summary_json
 from dsgcore.experiments.history import History
-from dsgcore.experiments.live import LiveRun, split_for, steered_values
+from dsgcore.experiments.live import LiveRun, split_for
 from dsgcore.experiments.plane import Plane, Surface
 from dsgcore.experiments.run import Health, Run, StopReason
 from dsgcore.experiments.settings import SETTINGS, Setting
@@ -44,7 +44,6 @@ __all__ = [
     "script",
     "script_with_estimator",
     "split_for",
-    "steered_values",
     "suggest_values",
     "summary",
     "summary_json",

@@ -78,16 +78,6 @@ class LiveRun:
         """True if the run and its twin have ended."""
         return self.run.is_finished and self.has_reached(self.run.t)
 
-    def rush(self, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
-        """Advance the run alone, for at most so many seconds; once it has ended, advance its twin.
-
-        `until` is called between iterations; True ends the advance.
-        """
-        if not self.run.is_finished:
-            self.run.advance(seconds=seconds, until=until)
-        else:
-            self._follow(seconds, until)
-
     def _follow(self, seconds: float | None = None, until: Callable[[], bool] = lambda: False) -> None:
         """Bring the twin to the run's iteration, and to its end."""
         if self.supervised is None:
@@ -117,7 +107,7 @@ class LiveRun:
         return made
 
     def go_to(self, t: int, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
-        """Bring the run, then its twin, towards iteration `t`, for at most so many seconds; `until` as in `rush`."""
+        """Bring the run, then its twin, towards iteration `t`, for at most so many seconds, or until `until` is True."""
         start = time.perf_counter()
         is_there = self.run.t >= t or self.run.is_finished
         if not is_there:
@@ -142,15 +132,11 @@ class LiveRun:
 
     def steer(self, values: dict[str, float]) -> None:
         """Give steerable parameters these values from the next iteration on, if they differ."""
-        for name, now in self.steered().items():
+        for name, now in self.run.spec.values_at(self.run.n_iter + 1).items():
             if name in values and values[name] != now:
                 self.run.change(name, values[name])
                 if self.supervised is not None and name in STEERABLE:
                     self.supervised.change(name, values[name])
-
-    def steered(self) -> dict[str, float]:
-        """Return the values of the steerable parameters at the next iteration."""
-        return steered_values(self.run.spec)
 
 
 def split_for(spec: Spec, previous: LiveRun | None = None, files: FileStore | None = None) -> Split:
@@ -163,8 +149,3 @@ def split_for(spec: Spec, previous: LiveRun | None = None, files: FileStore | No
     if replace(data, edits=spec.data.edits) == spec.data:
         return edited_split(spec, split.before or split)
     return load_split(spec, files=files)
-
-
-def steered_values(spec: Spec) -> dict[str, float]:
-    """Return the values of the steerable parameters at the end of a spec's changes."""
-    return spec.values_at(spec.solver.n_iter + 1)

@@ -104,14 +104,6 @@ class DataSpec(Checked):
 DATA_PARAMETERS = DataSpec.parameters
 
 
-def without_edits(given: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
-    """Return the edits of a spec's plain data, and the plain data without them."""
-    data = given.get("data")
-    if not isinstance(data, Mapping) or "edits" not in data:
-        return (), given
-    return data["edits"], {**given, "data": {name: value for name, value in data.items() if name != "edits"}}
-
-
 @dataclass(frozen=True)
 class StopSpec(Checked):
     """Conditions of early stopping."""

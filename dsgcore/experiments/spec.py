@@ -40,7 +40,6 @@ from dsgcore.experiments.settings import (
     kernel_names,
     solver_parameters,
     usual_width_of,
-    without_edits,
 )
 from dsgcore.kernels import KERNELS, Kernel
 from dsgcore.problems import SemiSupervisedAUC
@@ -211,22 +210,25 @@ def _parts(given: Mapping[str, Any]) -> dict[str, Any]:
     if "setting" not in given:
         raise SpecError(f"the spec must name its setting, one of {', '.join(SETTINGS)}")
     setting = SETTINGS[Choice("setting", "auc", options=tuple(SETTINGS)).check(given["setting"])]
-    edits, given = without_edits(given)
-    defaults = defaults_of(setting, known(given.get("data", {}), DATA_PARAMETERS, "data").get("name"))
+    data, edits = given.get("data", {}), ()
+    if isinstance(data, Mapping) and "edits" in data:  # which are no parameter
+        data, edits = {name: value for name, value in data.items() if name != "edits"}, data["edits"]
+    given = {**given, "data": data}
+    defaults = defaults_of(setting, known(data, DATA_PARAMETERS, "data").get("name"))
 
     def section(name: str, parameters: Sequence[Parameter]) -> dict[str, Any]:
         own = known(given.get(name, {}), parameters, name)
         return check_all(parameters, {**defaults.get(name, {}), **own}, name)
 
     solver = SolverParameters(**section("solver", solver_parameters(setting)))
-    data = replace(_data(section("data", DATA_PARAMETERS), setting.labels), edits=edits)
+    made = replace(_data(section("data", DATA_PARAMETERS), setting.labels), edits=edits)
     problem = setting(**section("problem", setting.parameters))
     problem.check_schedule(solver.schedule)
     changes = [_change(change, problem, solver, solver.n_iter) for change in CHANGES.check(given.get("changes", []))]
     return {
         "problem": problem,
-        "kernel": _kernel(given.get("kernel", {}), setting, data.name),
-        "data": data,
+        "kernel": _kernel(given.get("kernel", {}), setting, made.name),
+        "data": made,
         "solver": solver,
         "stop": StopSpec(**section("stop", StopSpec.parameters)),
         "diagnostics": DiagnosticsSpec(**section("diagnostics", DiagnosticsSpec.parameters)),

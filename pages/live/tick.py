@@ -60,7 +60,7 @@ def advance(bench: Bench, until: Callable[[], bool]) -> None:
     elif speed == "fast":
         live.advance(None, seconds)
     else:
-        live.rush(INSTANT_SECONDS, until=until)
+        live.go_to(live.run.n_iter, INSTANT_SECONDS, until)
 
 
 def begin_curve(bench: Bench) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dsgcore.data.datasets import SEED
 from dsgcore.data.edits import fit_any_seed
-from dsgcore.experiments import Setting, Spec, load_split, steered_values
+from dsgcore.experiments import Setting, Spec, load_split
 from dsgcore.experiments.settings import FILE
 from dsgcore.studies import Store, StoreError, default_store
 from pages.controls import controls
@@ -45,7 +45,7 @@ def data_in_link(spec: Spec) -> dict[str, str]:
 def at_its_end(spec: Spec) -> Spec:
     """Return a spec without changes, with the final values, as the sliders show them."""
     plain = spec.to_dict() | {"changes": []}
-    for name, value in steered_values(spec).items():
+    for name, value in spec.values_at(spec.solver.n_iter + 1).items():
         plain["solver" if name in plain["solver"] else "problem"][name] = value
     return Spec.from_dict(plain)
 
