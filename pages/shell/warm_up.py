@@ -91,7 +91,7 @@ def _sign() -> None:
 
 
 # Slow imports of the jobs that read a user's file, race against a competitor, or run a study.
-NEEDED = ("dsgcore.data.reading.file", "dsgcore.experiments.race", "dsgcore.studies.preloaded")
+NEEDED = ("dsgcore.data.reading.file", "dsgcore.experiments.race", "dsgcore.studies.carrying_out")
 
 
 def get_ready() -> None:
