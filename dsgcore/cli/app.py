@@ -62,7 +62,8 @@ def serve(given: argparse.Namespace, page: str = "", words: str = "") -> Made:
     address = f"http://{here}:{port}/{'/'.join(filter(None, (given.base_path.strip('/'), page)))}"
     if page:
         print(f"The study is at {address}{words}", flush=True)
-    if not given.no_browser and _has_screen():
+    has_screen = sys.platform in ("win32", "darwin") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    if not given.no_browser and has_screen:
         threading.Thread(target=_open_browser, args=(host, port, address), daemon=True).start()
     options = {"address": host, "port": port, "baseUrlPath": given.base_path}
     sys.argv = ["streamlit", "run", str(app_file()), *(f"--server.{name}={value}" for name, value in options.items())]
@@ -120,25 +121,14 @@ def app_file() -> Path:
 
 
 def _usable_port(host: str, asked: int | None) -> int:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for port in [asked] if asked is not None else range(PORT, PORT + _PORTS_TO_TRY):
-        if _is_free(host, port):
+        with suppress(OSError, OverflowError), socket.socket(family) as probe:
+            if os.name == "posix":  # a port whose server has just ended is free; elsewhere this would take one in use
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
             return port
     raise DSGError(f"port {asked or PORT} of {host} cannot be used: name a free one with --port")
-
-
-def _is_free(host: str, port: int) -> bool:
-    with suppress(OSError, OverflowError), socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        if (
-            os.name == "posix"
-        ):  # a port whose server has just ended is free; elsewhere this option would take one that is in use
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind((host, port))
-        return True
-    return False
-
-
-def _has_screen() -> bool:
-    return sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def _open_browser(host: str, port: int, address: str) -> None:

@@ -76,7 +76,9 @@ def place_for_phones(said: str) -> SplitResult:
         host, _port = there.hostname or "", there.port  # the port is checked as it is read
     except ValueError:
         host = ""
-    is_known = bool(_NAME.fullmatch(host)) or _is_address(host)
+    is_known = bool(_NAME.fullmatch(host))
+    with suppress(ValueError):
+        is_known = is_known or bool(ip_address(host))
     if not is_known or there.scheme not in ("", "http", "https") or there.username or there.query or there.fragment:
         raise DSGError(
             f"the address for phones must be a name such as 192.168.1.20, lab.example.org:8501 or "
@@ -93,13 +95,6 @@ def whole_address(said: SplitResult, path: str, *, scheme: str, port: int | None
     below = said.path.rstrip("/") if is_whole else folder
     netloc = host if own is None else f"{host}:{own}"
     return SplitResult(said.scheme or scheme, netloc or "", f"{below}/{path}", "", "")
-
-
-def _is_address(host: str) -> bool:
-    try:
-        return bool(ip_address(host))
-    except ValueError:
-        return False
 
 
 def obstacles(chosen: str, found: list[str]) -> list[str]:
@@ -119,11 +114,14 @@ def obstacles(chosen: str, found: list[str]) -> list[str]:
 
 def firewall_hint(port: int) -> str:
     """Return what to do if phones find nothing at the address."""
+    has_ufw = False
+    with suppress(OSError):
+        has_ufw = "ENABLED=yes" in Path("/etc/ufw/ufw.conf").read_text(encoding="utf-8")
     if sys.platform == "win32":
         own = "let Python through Windows Defender Firewall, for private networks"
     elif sys.platform == "darwin":
         own = "let Python accept connections under System Settings, Network, Firewall"
-    elif _has_ufw():
+    elif has_ufw:
         own = f"run: sudo ufw allow {port}/tcp"
     else:
         own = f"let port {port} through the firewall"
@@ -131,12 +129,6 @@ def firewall_hint(port: int) -> str:
         f"If phones find nothing there: {own}. Many guest networks keep devices apart. Then make a hotspot of your "
         "own, and start the command again."
     )
-
-
-def _has_ufw() -> bool:
-    with suppress(OSError):
-        return "ENABLED=yes" in Path("/etc/ufw/ufw.conf").read_text(encoding="utf-8")
-    return False
 
 
 def said_address() -> SplitResult | None:
