@@ -226,7 +226,7 @@ class ThreadJob:
         work: Callable[[Callable[..., None]], Any],
         lease: float,
         is_wanted: Callable[[], bool] | None = None,
-        turn: threading.Lock | None = None,
+        turn: Any = None,
     ) -> None:
         self.state, self.progress, self.result, self.error = JobState.WAITING, None, None, ""
         self._work, self._lease, self._is_wanted, self._turn = work, lease, is_wanted, turn or threading.Lock()
