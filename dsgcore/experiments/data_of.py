@@ -134,7 +134,8 @@ def load_split(
     SpecError
         If generated data would need more memory than `files` allow, or than the machine has. Nothing is allocated then.
     """
-    made, data, labels = _data_of(spec, files, folder), spec.data, spec.problem.labels
+    made: Any = _data_of(spec, files, folder)
+    data, labels = spec.data, spec.problem.labels
     is_file, is_pairs = isinstance(made, FileData), labels == "pairs"
     dataset = convert(made.labels() if is_file else made, data.convert or AS_IS, data.positive)
     scaling = "none" if is_file else data.scaling  # a file's points are prepared as its training rows say

@@ -228,7 +228,9 @@ class ThreadJob:
         is_wanted: Callable[[], bool] | None = None,
         turn: Any = None,
     ) -> None:
-        self.state, self.progress, self.result, self.error = JobState.WAITING, None, None, ""
+        self.state, self.error = JobState.WAITING, ""
+        self.progress: Any = None
+        self.result: Any = None
         self._work, self._lease, self._is_wanted, self._turn = work, lease, is_wanted, turn or threading.Lock()
         self._is_cancelled, self.start = False, time.monotonic()
         self.keep()

@@ -313,5 +313,5 @@ def _links(run: Run, state: MapState, *, has_graph: bool) -> NDArray:
     if run.problem.decision != "highest" or not has_graph:
         return NO_LINKS
     if state.links is None:
-        state.links = run.engine.links(MAX_LINKS)  # type: ignore[union-attr]
+        state.links = run.engine.links(MAX_LINKS)
     return state.links
