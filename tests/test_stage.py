@@ -234,7 +234,7 @@ def test_a_run_says_done_with_its_button_and_a_late_press_on_pause_begins_nothin
     app.run()
     assert (status(app).endswith("running"), app.button(key="play").label) == (True, "Pause")
     live.advance()
-    live.go_to(live.run.n_iter, 60.0)
+    live.rush(60.0)
     app.button(key="play").click().run()  # drawn before the end
     assert bench_of(app).number == number
     assert (status(app).endswith("done"), app.button(key="play").label) == (True, "Again")

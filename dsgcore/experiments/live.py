@@ -78,6 +78,16 @@ class LiveRun:
         """True if the run and its twin have ended."""
         return self.run.is_finished and self.has_reached(self.run.t)
 
+    def rush(self, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
+        """Advance the run alone, for at most so many seconds; once it has ended, advance its twin.
+
+        `until` is called between iterations; True ends the advance.
+        """
+        if not self.run.is_finished:
+            self.run.advance(seconds=seconds, until=until)
+        else:
+            self._follow(seconds, until)
+
     def _follow(self, seconds: float | None = None, until: Callable[[], bool] = lambda: False) -> None:
         """Bring the twin to the run's iteration, and to its end."""
         if self.supervised is None:
@@ -107,7 +117,7 @@ class LiveRun:
         return made
 
     def go_to(self, t: int, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
-        """Bring the run, then its twin, towards iteration `t`, for at most so many seconds, or until `until` is True."""
+        """Bring the run, then its twin, towards iteration `t`, for at most so many seconds, `until` as in `rush`."""
         start = time.perf_counter()
         is_there = self.run.t >= t or self.run.is_finished
         if not is_there:

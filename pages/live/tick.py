@@ -60,7 +60,7 @@ def advance(bench: Bench, until: Callable[[], bool]) -> None:
     elif speed == "fast":
         live.advance(None, seconds)
     else:
-        live.go_to(live.run.n_iter, INSTANT_SECONDS, until)
+        live.rush(INSTANT_SECONDS, until=until)
 
 
 def begin_curve(bench: Bench) -> None:
