@@ -117,7 +117,7 @@ class LiveRun:
         return made
 
     def go_to(self, t: int, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
-        """Bring the run, then its twin, towards iteration `t`, for at most so many seconds, `until` as in `rush`."""
+        """Bring the run, then its twin, towards iteration `t`, for at most so many seconds; `until` as in `rush`."""
         start = time.perf_counter()
         is_there = self.run.t >= t or self.run.is_finished
         if not is_there:
