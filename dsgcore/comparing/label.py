@@ -24,7 +24,7 @@ from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL, Method, suited
 from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.rounds import compare
 from dsgcore.comparing.samples import ComparisonError, thinned
-from dsgcore.core.metrics import INFLATION, Difference, share_interval
+from dsgcore.core.metrics import INFLATION, share_interval
 from dsgcore.core.parameters import Integer, ParameterError, Real, quoted
 from dsgcore.data.datasets import OF_OWN, DataError
 from dsgcore.data.reading import LOCAL, Features, File, Recipe
@@ -52,21 +52,38 @@ DROPPED = "Warning: rows with missing numbers are left out, and have no class."
 Report = Callable[[str], object]
 
 
-def expected_share(hits: NDArray[np.bool_], n_unlabeled: int) -> Difference:
-    """Return the share of right labels to expect of so many other rows, with its 95 % interval; NaN without held-out labels.
+@dataclass(frozen=True)
+class Expected:
+    """Share of right labels to expect, with the 95 % interval for the unlabeled rows; NaN if too few labels are held out.
 
-    Notes
-    -----
-    Wilson's interval of a share, with as many labels as give the variance of the difference of two shares: that of the
-    held-out labels and that of the unlabeled rows. The variance is 1.5 times as large, because the folds' fits share labels.
-
-    Source: S. Bates, T. Hastie and R. Tibshirani, Cross-validation: what does it estimate and how well does it do it?,
-    JASA, 2024.
+    Attributes
+    ----------
+    mean, low, high : float
+    n : int
+        Number of labels that were held out, each once.
     """
-    if not len(hits):
-        return Difference(unit="labels")
-    n, share = len(hits) * n_unlabeled / (len(hits) + n_unlabeled) / INFLATION, float(hits.mean())
-    return Difference(share, *share_interval(share, n), len(hits), "labels")
+
+    mean: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    n: int = 0
+
+    @classmethod
+    def of(cls, hits: NDArray[np.bool_], n_unlabeled: int) -> Expected:
+        """Return what hits at held-out labels say about so many other rows.
+
+        Notes
+        -----
+        Wilson's interval of a share, with as many labels as give the variance of the difference of two shares: that of the
+        held-out labels and that of the unlabeled rows. The variance is 1.5 times as large, because the folds' fits share labels.
+
+        Source: S. Bates, T. Hastie and R. Tibshirani, Cross-validation: what does it estimate and how well does it do it?,
+        JASA, 2024.
+        """
+        if not len(hits):
+            return cls()
+        n, share = len(hits) * n_unlabeled / (len(hits) + n_unlabeled) / INFLATION, float(hits.mean())
+        return cls(share, *share_interval(share, n), len(hits))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +99,8 @@ class Labeled:
         The rows whose labels would tell most, the least sure one first.
     method, why : str
         The method, and the reason for it.
-    expected : Difference
-        Share of right labels to expect: its mean, the ends of its interval, and the number of held-out labels, each once.
+    expected : Expected
+        Share of right labels to expect.
     n_labels : int
         Number of labels that the method learned from.
     warnings : tuple of str
@@ -99,7 +116,7 @@ class Labeled:
     ask: tuple[int, ...]
     method: str
     why: str
-    expected: Difference
+    expected: Expected
     n_labels: int
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=(), repr=False)
@@ -141,7 +158,7 @@ class Labeled:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data for JSON; NaN becomes None."""
-        numbers = {f"expected_{name}": getattr(self.expected, name) for name in ("mean", "low", "high")}
+        numbers = {f"expected_{name}": value for name, value in vars(self.expected).items() if name != "n"}
         known = {name: value if math.isfinite(value) else None for name, value in numbers.items()}
         verdict = None if self.comparison is None else self.comparison.verdict.to_dict()
         facts = {"method": self.method, "why": self.why, "n_labels": self.n_labels, "n_rows": len(self.table)}
@@ -293,7 +310,7 @@ def label_rows(
         ask=tuple(map(int, unsure)),
         method=method,
         why=why,
-        expected=expected_share(hits, len(table)),
+        expected=Expected.of(hits, len(table)),
         n_labels=int(np.sum(codes != UNLABELED)),
         warnings=(*about, *about_dropped),
         notes=tuple(features.sentences("all rows")),

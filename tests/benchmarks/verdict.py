@@ -30,6 +30,7 @@ from dsgcore.comparing.result import LITTLE
 from dsgcore.core.errors import DSGError
 from dsgcore.data.datasets import OF_OWN
 from dsgcore.data.reading import LOCAL, Features, File
+from dsgcore.jobs import tasks
 
 UNLABELED, HIDDEN, FEWEST, BINS = 400, 1000, 4, 10
 
@@ -156,7 +157,8 @@ def main() -> None:
     parser.add_argument("--labels", type=int, nargs="+", default=[50, 200])
     parser.add_argument("--seconds", type=float, default=20.0)
     given = parser.parse_args()
-    rounds.time = SimpleNamespace(monotonic=time.process_time, sleep=lambda seconds: None)  # type: ignore[attr-defined]
+    for module in (rounds, tasks):
+        module.time = SimpleNamespace(monotonic=time.process_time, sleep=lambda seconds: None)  # type: ignore[attr-defined]
     warnings.simplefilter("ignore")
     given.kept.mkdir(exist_ok=True)
     for seed in range(given.splits):
