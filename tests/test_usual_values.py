@@ -276,7 +276,7 @@ def test_a_study_of_several_classes_on_a_file_learns_what_the_page_does(run_of_s
     run = run_of_several
     (tmp_path / "own.csv").write_bytes(several_rows().to_csv(index=False).encode())
     asked = SpecList((run.spec,), (0,))
-    (outcome,) = carry_out(asked, Store(tmp_path / "runs.sqlite"), Pool(Here()), folder=str(tmp_path))
+    (outcome,) = carry_out(asked, Store(tmp_path / "runs.sqlite"), folder=str(tmp_path))
     assert (outcome.stored.score, outcome.stored.iterations) == (run.result_score, run.t)
 
 
