@@ -74,6 +74,11 @@ def test_each_value_in_the_link_that_is_not_allowed_gets_one_sentence():
     assert refused(said(open_auc(**link)), link)
 
 
+def test_a_seed_and_views_in_the_link_that_are_not_allowed_get_one_sentence_each():
+    names = ("seed", "view.speed", "view.slider", "view.map")
+    assert refused(said(open_auc(**dict.fromkeys(names, "inf"))), names)
+
+
 @each("at", ["0", "301", "٣", "9" * 5000])
 def test_a_run_does_not_go_to_an_iteration_that_is_not_allowed(at):
     bench = Bench(FileStore())
@@ -82,11 +87,20 @@ def test_a_run_does_not_go_to_an_iteration_that_is_not_allowed(at):
     assert bench.live.run.t == 0
 
 
+def test_an_iteration_in_the_link_that_is_not_allowed_gets_one_sentence():
+    assert refused(said(open_auc(at="301")), ["at"])
+
+
 @each("value", ["abc", "3:lam=NaN", "3:lam=0.5", "3:sigma=1", "9999:lam=0.01", "," * 5000])
 def test_a_record_of_changes_that_does_not_fit_is_refused_in_one_sentence(value):
     with pytest.raises(SpecError) as caught:
         with_changes(default_spec("auc"), value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_record_of_changes_in_the_link_that_does_not_fit_gets_one_sentence():
+    (notice,) = said(open_auc(changes="," * 5000))
+    assert notice.startswith("In the link, changes must be ")
 
 
 def test_the_page_says_how_far_the_core_is_until_it_is_ready(monkeypatch):

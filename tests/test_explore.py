@@ -13,6 +13,7 @@ from dsgcore.settings import profile_of
 from dsgcore.studies import Store, Study, StudyRuns, carry_out, csv_of, table_of
 from dsgcore.studies.examples import FILE, KIND, example_study
 from pages.studies import links
+from pages.studies.going import look_at
 from pages.studies.onward import link_to_study
 from pages.studies.trajectory_asking import WITH_A_WAY
 
@@ -59,7 +60,10 @@ def test_what_is_too_much_is_refused_in_a_sentence_with_what_would_fit():
     app = opened(seeds="50", **{"solver.step_size.n": "20", "kernel.sigma.n": "20"})
     (error,) = app.error
     assert "at most 2,000 are allowed; with 5 seeds it would fit" in error.value.replace("\\", "")
-    assert looked_at(app).made is None
+    state = looked_at(app)
+    assert state.made is None
+    look_at(state, first_study())
+    assert (state.refused, state.made is None) == ("", False)
 
 
 def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing(store):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 from dataclasses import replace
 from urllib.parse import unquote
 
@@ -129,6 +130,20 @@ def test_a_megabyte_is_refused_before_it_is_read(phones, monkeypatch):
         assert phones.post("/r/room/answer", body, length).status_code == 413
 
 
+def test_who_asks_a_thousand_times_a_second_is_put_off_and_others_are_not(monkeypatch):
+    monkeypatch.setattr(Pace, "MOST_KNOWN", 128)
+    now = [0.0]
+    pace = Pace(300, 100, lambda: now[0])
+    assert sum(pace.allows("flood") for _ in range(1000)) == 300
+    assert pace.allows("another")
+    now[0] += 1.0
+    assert sum(pace.allows("flood") for _ in range(1000)) == 100
+    for k in range(2 * Pace.MOST_KNOWN):
+        pace.allows(str(k))
+    assert len(pace._known) <= Pace.MOST_KNOWN
+    assert not pace.allows("flood"), "many other addresses do not make it new"
+
+
 def test_a_flood_is_put_off_at_the_address_before_the_store_is_asked(phones, room, monkeypatch):
     monkeypatch.setattr(entrance, "_pace", Pace(5, 0))
     assert [phones.send(room.code).status_code for _ in range(8)] == [200] * 5 + [429] * 3
@@ -144,6 +159,19 @@ def test_who_guesses_codes_is_put_off_like_every_flood_and_learns_nothing(phones
     right, wrong = phones.asked(room.code), phones.asked("33333333")
     assert (right.status_code, right.text) == (wrong.status_code, wrong.text)
     assert Phones("10.0.0.2").asked(room.code).status_code == 200
+
+
+def test_one_address_brings_a_whole_class_at_once_and_then_new_phones_only_slowly(rooms, room, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(entrance, "_newcomers", Pace(200, 0.5, lambda: now[0]))
+    crowd, first = Phones(), secrets.token_hex(16)
+    assert crowd.send(room.code, client=first).status_code == 200
+    assert [crowd.send(room.code).status_code for _ in range(202)] == [200] * 199 + [429] * 3
+    assert crowd.send(room.code, client=first).status_code == 200  # a phone of the class goes on
+    assert Phones("10.0.0.2").send(room.code).status_code == 200
+    assert crowd.send(rooms.open().code).status_code == 409  # no question there: nothing is counted
+    now[0] += 60
+    assert [crowd.send(room.code).status_code for _ in range(31)] == [200] * 30 + [429]
 
 
 def test_the_pace_of_new_phones_holds_two_hundred_phones_behind_one_address():
@@ -305,6 +333,15 @@ def test_the_run_ends_the_vote_and_marks_the_right_answer_on_phones_too(phones, 
     assert phones.asked(code).json()["name"] == "auc/unlabeled/1"
 
 
+def test_a_vote_without_an_answer_is_not_ended_by_one_press(phones, rooms):
+    app, code = opened()
+    app.button(key="lesson-run").click().run()
+    assert "Nobody has answered yet" in drawn(app, "room-count")[0]
+    assert rooms.state(code).is_open
+    app.button(key="lesson-run").click().run()
+    assert not rooms.state(code).is_open
+
+
 def test_a_lesson_that_is_opened_again_goes_on_in_its_room(phones, rooms, browser_of):
     app, code = opened()
     browser_of(bench_of(app).group.room)
@@ -392,6 +429,15 @@ def test_a_second_tab_with_the_room_changes_nothing_for_the_class_until_it_takes
     assert [button.key for button in first.button if button.key.startswith("room-")] == ["room-lead"]
     first.button(key="lesson-run").click().run()
     assert phones.asked(code).json() == now
+
+
+def test_a_tab_leads_the_room_whose_other_tab_has_closed(phones, rooms, browser_of, monkeypatch):
+    monkeypatch.setattr(Session, "is_connected", False)
+    first, code = opened()
+    browser_of(bench_of(first).group.room)
+    second = presented(lesson="unlabeled:2", room=code).run()
+    assert phones.asked(code).json()["name"] == "auc/unlabeled/1"
+    assert "room-lead" not in [button.key for button in second.button]
 
 
 def test_another_browser_with_the_lecturers_link_has_no_room(phones, rooms, room, browser_of):

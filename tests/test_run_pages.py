@@ -46,6 +46,14 @@ def test_an_earlier_iteration_is_a_run_that_was_stopped_there(name):
     np.testing.assert_array_equal(run.test_values, whole.test_values)
 
 
+def test_the_exact_twin_is_that_of_the_iteration_too():
+    run, stopped = Run(short("auc")), Run(short("auc"))
+    run.advance()
+    stopped.advance(37)
+    Z = run.split.X_test[:50]
+    np.testing.assert_array_equal(run.at(37).exact_values(Z), stopped.exact_values(Z))
+
+
 @each("name, step_size", [("auc", 50.0), ("s3vm", 100.0), ("ordinal", 100.0), ("similar_unlabeled", 1000.0)])
 def test_a_run_that_diverged_can_be_seen_up_to_its_last_finite_iteration(name, step_size):
     run, stopped = Run(short(name, step_size=step_size)), Run(short(name, step_size=step_size))

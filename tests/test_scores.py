@@ -16,6 +16,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import GridSearchCV, HalvingRandomSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -302,6 +303,14 @@ def test_probabilities_are_calibrated_on_points_whose_labels_were_hidden(kind):
     assert (np.diff(p[order, 1]) >= -1e-12).all()
     again = Calibrated(kind(**QUICK), random_state=0).fit(MOONS[0], SEEN)
     assert (again.predict_proba(hidden[0]) == p).all()
+    held, f = [], []  # labels that each fold's model has not seen, and its values there
+    for train, test in LabeledFolds(5, unlabeled="train", random_state=0).split(MOONS[0], SEEN):
+        rows = test[SEEN[test] >= 0]
+        f.append(kind(**QUICK).fit(MOONS[0][train], SEEN[train]).decision_function(MOONS[0][rows]))
+        held.append(SEEN[rows])
+    f = np.concatenate(f)[:, None]
+    platt = LogisticRegression(max_iter=1000).fit(f / f.std(), np.concatenate(held))
+    np.testing.assert_allclose(model.platt_.coef_, platt.coef_, rtol=1e-6)
 
 
 def test_several_classes_have_a_column_each():

@@ -109,6 +109,20 @@ def test_ended_sessions_are_dropped_although_nobody_comes(caplog, monkeypatch):
     assert "1 sessions" in caplog.text
 
 
+def test_a_failed_look_is_not_the_last_one(caplog, monkeypatch):
+    looks = iter([RuntimeError("broken"), None, asyncio.CancelledError()])
+
+    def look():
+        if failure := next(looks):
+            raise failure
+
+    monkeypatch.setattr(watch, "look", look)
+    monkeypatch.setattr(watch, "SECONDS_BETWEEN_LOOKS", 0)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(watch.watch())
+    assert "a look at the server failed" in caplog.text
+
+
 # --- below a prefix
 
 
@@ -527,6 +541,14 @@ def test_so_many_compute_at_once():
         assert not third.wait(0.1)
     thread.join(LONG)
     assert third.is_set()
+
+
+def test_an_error_gives_the_turn_back():
+    turns = Turns(1)
+    with pytest.raises(KeyError), turns.turn():
+        raise KeyError
+    with turns.turn():
+        pass
 
 
 def test_work_pauses_between_pieces_in_the_callers_thread():

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import gzip
 import json
+import math
 import threading
 import time
 import weakref
@@ -127,6 +128,12 @@ def test_a_tick_names_each_number_where_its_curve_is_named(bench):
         assert set(drawn) <= {trace["name"] for trace in figures["chart-score"]["data"]}
 
 
+def test_a_map_that_stays_as_it_is_travels_once(bench):
+    assert "chart-map" in news_of(tick(bench))[1]
+    bench.surface.computed_at = math.inf  # no other is due
+    assert set(news_of(tick(bench))[1]) == {"chart-objective", "chart-score", "chart-error"}
+
+
 def test_the_map_follows_each_step_while_the_core_is_free_and_waits_on_a_crowded_server(bench, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(map_view, "time", SimpleNamespace(monotonic=lambda: now[0]))
@@ -150,6 +157,12 @@ def test_the_last_tick_has_the_page_drawn_and_then_there_are_none(bench):
     assert bench.live.is_finished
     assert news["redraw"]
     assert tick(bench) == GONE
+
+
+def test_a_run_that_stands_still_is_not_advanced(bench):
+    bench.is_playing = False
+    assert tick(bench) == GONE
+    assert bench.live.run.t == 0
 
 
 def test_the_browser_looks_back_without_the_script(bench):
