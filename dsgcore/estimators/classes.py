@@ -29,7 +29,9 @@ def check_classes(classes: NDArray, codes: NDArray | None = None, *, is_binary: 
             f"{two if is_binary else 'y must hold two classes or more'} (and -1 for unlabeled points: a class -1 needs "
             f"another label), got {len(classes)} class{'es' * (len(classes) != 1)}"
         )
-    for code, label in enumerate(classes if codes is not None else ()):
+    if codes is None:
+        return
+    for code, label in enumerate(classes):
         if not (codes == code).any():
             raise DSGError(f"y must hold labeled points of every class, got none of class {label!s}")
 
