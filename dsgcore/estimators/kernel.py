@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import described
-from dsgcore.core.parameters import Choice, Parameter, ParameterError, Real, parameter_like
+from dsgcore.core.parameters import Choice, Parameter, ParameterError, Real, parameter_like, parameters_of
 from dsgcore.kernels import KERNELS, Gaussian, Kernel
 from dsgcore.kernels.far_points import too_far, warn_of_rounding
 
@@ -84,7 +84,7 @@ def make_kernel(estimator: Any, X: NDArray) -> Kernel:
     """Return an estimator's kernel, from its checked parameters. "scale" depends on the points X (n, d)."""
     name = _NAME.check(estimator.kernel)
     kind, given = KERNELS[name], {}
-    for p in kind.parameters:
+    for p in parameters_of(kind):
         value = getattr(estimator, p.name)
         # power=3 is accepted like "3"
         given[p.name] = p.check(str(value)) if isinstance(p, Choice) else width(p, value, X, name)

@@ -12,7 +12,6 @@ from dsgcore.core.sampling import generator
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.kernels import features
 from dsgcore.kernels.features import as_points
-from dsgcore.solver.loop import per_source
 from dsgcore.solver.task import SCHEDULES, Task
 
 # A quarter of the largest stable step, so that the remaining mini-batch noise is averaged away.
@@ -85,7 +84,7 @@ def _curvature(task: Task, t: int, n_features: int) -> float:
     W = task.new_model().frequencies(t, min(n_features, MOST_FEATURES))
 
     def coefficients(v: NDArray) -> NDArray:
-        slopes = task.problem.coefficients(per_source(v, tuple(batch)))
+        slopes = task.problem.coefficients(dict(zip(batch, v.reshape(len(batch), -1), strict=True)))
         return np.concatenate([slopes[source] for source in batch])
 
     v, size, tiny = generator(task.seed, "curvature", t).standard_normal(len(X)), 0.0, np.finfo(task.dtype).tiny
