@@ -83,7 +83,8 @@ def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussi
 def make_kernel(estimator: Any, X: NDArray) -> Kernel:
     """Return an estimator's kernel, from its checked parameters. "scale" depends on the points X (n, d)."""
     name = _NAME.check(estimator.kernel)
-    kind, given = KERNELS[name], {}
+    kind: type = KERNELS[name]
+    given = {}
     for p in parameters_of(kind):
         value = getattr(estimator, p.name)
         # power=3 is accepted like "3"
