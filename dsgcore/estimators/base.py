@@ -288,8 +288,9 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         n_labeled = sum(len(own) for source, own in task.rows.items() if source != "unlabeled")
         if start != AUTOMATIC or n_labeled > MOST_LABELS:
             return None if start == AUTOMATIC else start
+        X: Any = task.X
         numbers = {
-            "sigma": lambda default: width(SIGMA, default, task.X.sample() if isinstance(task.X, Rows) else task.X),
+            "sigma": lambda default: width(SIGMA, default, X.sample() if isinstance(X, Rows) else X),
             "lam": lambda default: self._ridge(task.problem, task.kernel, task.X, labels, task.rows),
         }
         for f in fields(self):
@@ -307,7 +308,8 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
 
     def _problem(self, labels: NDArray, **given: object) -> Problem:
         """Return the problem, with the estimator's parameters of the same names; it may compute numbers from the labels."""
-        own = {p.name: getattr(self, p.name) for p in parameters_of(self.problem_class) if p.name not in given}
+        kind: type = self.problem_class
+        own = {p.name: getattr(self, p.name) for p in parameters_of(kind) if p.name not in given}
         return self.problem_class(**own, **given)
 
     def _task(self, X: Any, labels: NDArray, seed: int, s: dict[str, Any], model: Expansion | None) -> Task:

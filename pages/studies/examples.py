@@ -11,10 +11,10 @@ from dsgcore.studies.examples import example_study, example_trajectories
 from pages.controls.controls import controls_for
 from pages.controls.own_file import entry_of
 from pages.studies import showing, trajectory_showing
+from pages.studies.asking import SCORE, TIME
 from pages.studies.differing import values_of
 from pages.studies.going import Exploring, exploring
 from pages.studies.question import NOTHING
-from pages.studies.showing import SCORE, TIME
 from pages.studies.trajectory_asking import ALL, AskedTrajectories, Case
 from pages.studies.trajectory_showing import Shown
 

@@ -129,9 +129,8 @@ def _found(bench: Bench, asked: Suggesting, found: Suggestion) -> None:
         st.markdown(said_of(asked.spec, found, changes, offered), width="stretch")
         if asked.is_set or changes:
             # Offer to set the values, or to restore the previous ones after they are set.
-            values, label, icon = found.parameters, "Use these values", "check"
-            if asked.is_set:
-                values, label, icon = {}, "Undo", "undo"
+            values: Mapping[str, Any] = {} if asked.is_set else found.parameters
+            label, icon = ("Undo", "undo") if asked.is_set else ("Use these values", "check")
             look = {"icon": f":material/{icon}:", "type": "secondary" if asked.is_set else "primary"}
             button(bench, label, "suggest-set", _set, bench, asked, found, values, **look)
         if found.search is not None:
