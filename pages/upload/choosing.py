@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.data.reading import Limits, Recipe, Step
+from dsgcore.data.reading.recipe import OF_FORMAT
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.experiments.settings import FILE
 from pages.controls.link import FILE_ENTRY
@@ -18,20 +19,7 @@ from pages.shell.page_link import given, say_in_link
 from pages.shell.sessions import visit
 
 # Parts of a recipe that do not depend on the setting.
-_OF_ANY_SETTING = (
-    "missing_words",
-    "delimiter",
-    "decimal",
-    "encoding",
-    "header",
-    "above",
-    "units",
-    "comment",
-    "escape",
-    "missing",
-    "text_dimensions",
-    "unlabeled",
-)
+_OF_ANY_SETTING = (*OF_FORMAT, "missing", "text_dimensions", "unlabeled")
 _LONGEST_LINK = 20_000
 
 
