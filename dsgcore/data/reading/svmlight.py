@@ -80,9 +80,12 @@ def pieces_of(source: Source) -> Iterator[Piece]:
     bare = ((number, line.partition("#")[0].strip()) for number, line in enumerate(lines_of(source, "utf-8"), start=1))
     kept = ((number, line) for number, line in bare if line)
     while some := list(islice(kept, LINES)):
-        content = io.BytesIO("\n".join(line for _, line in some).encode())
+        text = "\n".join(line for _, line in some)
         try:
-            values, labels = load_svmlight_file(content, n_features=_LARGEST_INDEX, dtype=np.float64, zero_based=True)
+            if "_" in text:
+                raise ValueError("a number holds an underscore")  # Python would read it
+            given = io.BytesIO(text.encode())
+            values, labels = load_svmlight_file(given, n_features=_LARGEST_INDEX, dtype=np.float64, zero_based=True)
         except (ValueError, OverflowError) as error:
             raise DataError(_blame(some, error)) from None
         if (np.abs(labels) >= INEXACT).any():  # floats skip whole numbers
