@@ -222,6 +222,7 @@ def test_the_multiclass_page_has_the_softmax_of_plain_doubly_stochastic_gradient
     said_first = next(one.value for one in app.markdown if "Here: " in one.value)
     assert "from labels alone. Here: " in said_first
     assert "close points" not in said_first
+    assert "(DSG, softmax)" in said_first
 
 
 def test_a_parameter_without_effect_is_no_control():

@@ -453,7 +453,7 @@ def test_a_reproduction_measures_each_method_and_goes_on_where_it_was(name, made
     assert len(found.fits) == 6
     assert (found.fits["seconds"] > 0).all()
     assert found.fits["score"].between(0.0, 1.0).all()
-    assert (len(found.checks), found.missing) == (1, ())
+    assert (len(found.checks), found.missing) == (len([*asked.claims()]), ())
     own, rival = (fits["score"] for _, fits in found.fits.groupby("method", sort=False))
     if asked.claim != FASTER:
         expected = own.to_numpy() - rival.to_numpy()
@@ -482,6 +482,15 @@ def test_the_outcome_follows_from_all_checks_by_the_interval_of_each():
     assert (outcome(0.7, 0.805), outcome(0.7, 0.9), outcome(0.9)) == (REPRODUCED, IN_PART, NOT_REPRODUCED)
     wide = found((0.7, 0.9, 0.8), (0.81, 0.81, 0.81))
     assert (wide.checks[0].state, wide.outcome) == ("open", "undecided")
+    both = replace(asked, rivals=({"of": "SAMULT", "claims": ["faster", "better"]}, *asked.rivals[1:]))
+    own = Reproduced(both, found((0.8, 0.81, 0.82), (0.805, 0.815, 0.825), (0.8, 0.81, 0.82)).fits)
+    assert [(check.claim, check.state) for check in own.checks] == [
+        ("faster", "open"),
+        ("better", "fails"),
+        ("as good", "holds"),
+    ]
+    assert own.asked.methods().keys() == asked.methods().keys()
+    assert "against SAMULT less processor time and a higher score" in own.asked.checked
 
 
 def test_a_figure_whose_sets_are_not_there_is_not_run_and_says_which(tmp_path, capsys, monkeypatch):

@@ -51,17 +51,18 @@ REPRODUCED, IN_PART, NOT_REPRODUCED = "reproduced", "reproduced in part", "not r
 UNDECIDED, NOT_RUN = "undecided", "not run"
 HOLDS, FAILS, OPEN = "holds", "fails", "open"
 KIND, VERSION, MOST_TESTED, TRIES = "reproduction", 2, 2000, 100
-FASTER = "faster"
+FASTER, AS_GOOD = "faster", "as good"
 CHECKED = {
     FASTER: "less processor time",
     "better": "a higher score",
-    "as good": "a score that is lower by no more than {:.1f} points",
+    AS_GOOD: "a score that is lower by no more than {:.1f} points",
 }
 AXES = {"unlabeled": "unlabeled points", "share_labeled": "share of labels", "n_iter": "iterations"}
 SCORERS: Mapping[str, Any] = {"auc": auc_score, "ordinal": mean_auc_score}
 # Of a fit: `at` is its place on the figure's axis, `seconds` are those of the processor in one thread.
 COLUMNS = ["dataset", "method", "at", "seed", "seconds", "score"]
 Parameters = Mapping[str, Any]
+NO_PARAMETERS, NONE = ("of", "claims"), "none"  # what else is told of a method, and the value that TOML lacks
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,13 @@ class Reproduction:
     @property
     def checked(self) -> str:
         """What of the statement is checked, in a sentence."""
-        return f"Checked against each rival: {CHECKED[self.claim].format(100 * self.within)}, at the end of the axis."
+        words = {claim: said.format(100 * self.within) for claim, said in CHECKED.items()}
+        own = [
+            f"; against {self.named(said)} {' and '.join(words[c] for c in said['claims'])}"
+            for said in self.rivals
+            if "claims" in said
+        ]
+        return f"Checked at the end of the axis: {words[self.claim]}{''.join(own)}."
 
     @property
     def ours_class(self) -> Any:
@@ -112,17 +119,26 @@ class Reproduction:
 
     def named(self, said: Parameters) -> str:
         """Return a method's name with the parameters that are told of it, such as "CUU, centers 200"."""
-        name, *values = said.get("of", self.ours_class.__name__), *(f"{k} {v}" for k, v in said.items() if k != "of")
+        name, *values = (
+            said.get("of", self.ours_class.__name__),
+            *(f"{k} {v}" for k, v in said.items() if k not in NO_PARAMETERS),
+        )
         return ", ".join([name, *values]).replace("as_in_paper True", "as in the paper")
+
+    def claims(self) -> Iterator[tuple[str, str]]:
+        """Yield each rival's name with what is claimed against it."""
+        return ((self.named(said), claim) for said in self.rivals for claim in said.get("claims", (self.claim,)))
 
     def methods(self) -> dict[str, tuple[Any, Parameters]]:
         """Return each method's class and parameters, by the name that its fits have: ours, the rivals, and those beside."""
         ours, found = self.ours_class, dict[str, tuple[Any, Parameters]]()
         for said in ({}, *self.rivals, *self.beside):
             is_ours = said.get("of", ours.__name__) == ours.__name__
-            own = {name: value for name, value in said.items() if name != "of"}
-            kind = ours if is_ours else competitor(self.setting, said["of"])
-            found[self.named(said)] = kind, {**self.ours, **own} if is_ours else own
+            own = {**(self.ours if is_ours else {}), **said}
+            parameters = {
+                name: None if value == NONE else value for name, value in own.items() if name not in NO_PARAMETERS
+            }
+            found[self.named(said)] = ours if is_ours else competitor(self.setting, said["of"]), parameters
         return found
 
     def sizes(self, n: int) -> list[tuple[int, int]]:
@@ -166,6 +182,7 @@ class Check:
 
     dataset: str
     rival: str
+    claim: str
     difference: float
     low: float
     high: float
@@ -192,15 +209,17 @@ class Reproduced:
     def _checks(self) -> Iterator[Check]:
         asked, ours = self.asked, self.asked.named({})
         for name, own in self.fits.groupby("dataset", sort=False):
-            last = own[own["at"] == own["at"].max()]
-            values = last.pivot(index="seed", columns="method", values="seconds" if asked.claim == FASTER else "score")
-            values = -np.log(values.clip(lower=1e-6)) if asked.claim == FASTER else values
-            for rival in filter(values.__contains__, map(asked.named, asked.rivals)):
+            last = own[own["at"] == own["at"].max()].pivot(index="seed", columns="method")
+            for rival, claim in asked.claims():
+                values = -np.log(last["seconds"].clip(lower=1e-6)) if claim == FASTER else last["score"]
+                if rival not in values:
+                    continue
                 gain = paired_difference(values[ours], values[rival])
                 # Too few seeds for an interval say nothing.
                 low, high = (-math.inf, math.inf) if gain.effect is None else (gain.low, gain.high)
-                state = HOLDS if low > -asked.within else FAILS if high < -asked.within else OPEN
-                yield Check(str(name), rival, gain.mean, low, high, state)
+                least = -asked.within if claim == AS_GOOD else 0.0
+                state = HOLDS if low > least else FAILS if high < least else OPEN
+                yield Check(str(name), rival, claim, gain.mean, low, high, state)
 
     @property
     def outcome(self) -> str:
@@ -223,11 +242,11 @@ class Reproduced:
     def words(self, check: Check) -> str:
         """Return a check's difference and interval in words."""
         against, numbers = f"{check.dataset} against {check.rival}:", (check.difference, check.low, check.high)
-        if self.asked.claim == FASTER:
+        if check.claim == FASTER:
             of, low, high = (f"{math.exp(min(v, 700.0)):.2g}" for v in numbers)
             return f"{against} {of} times as fast ({low} to {high})"
         of, low, high = (f"{100 * v:+.1f}" for v in numbers)
-        within = f", needed above {-100 * self.asked.within:.1f}" if self.asked.within else ""
+        within = f", needed above {-100 * self.asked.within:.1f}" if check.claim == AS_GOOD else ""
         return f"{against} {of} points ({low} to {high}{within})"
 
 

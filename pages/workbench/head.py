@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from dsgcore.data import DATASETS
 from dsgcore.experiments import Setting
+from dsgcore.experiments.race import title
 from dsgcore.experiments.settings import FILE, DataSpec
 from dsgcore.lessons import lessons_of
 from dsgcore.settings import GuidedLesson, Lesson, profile_of
@@ -109,8 +111,10 @@ end of the session (your browser keeps it for a reload, an hour at most)."""
 
 def _said(problem: type[Setting], bench: Bench) -> str:
     """Return the page's heading, and a sentence about the method and these data."""
-    heading, run = f"# {profile_of(problem).full_name}", None if bench.live is None else bench.live.run
-    sentence = problem.sentence if run is None else run.problem.sentence_of_run
+    profile, sentence, run = profile_of(problem), problem.sentence, None if bench.live is None else bench.live.run
+    if run is not None:
+        profile, sentence = replace(profile, paper=title(run.spec, "")), run.problem.sentence_of_run
+    heading = f"# {profile.full_name}"
     sentence = sentence[:1].upper() + sentence[1:]
     if run is None or bench.preparation is not None:
         return f"{heading}\n{sentence}."
