@@ -11,14 +11,15 @@ is_everything_asked = False  # whether the weekly tests run, too
 
 def some(cases, n, ci=None):
     """Return n cases spread over all, so many for .ci/run, or every one where the weekly tests run: for cases that take long."""
-    cases, n = list(cases), (ci or n) if is_more_asked else n
-    return cases if is_everything_asked else [cases[i * len(cases) // n] for i in range(min(n, len(cases)))]
+    cases = list(cases)
+    n = min((ci or n) if is_more_asked else n, len(cases))
+    return cases if is_everything_asked else [cases[i * len(cases) // n] for i in range(n)]
 
 
 def tiers(cases, readme, ci):
     """Return parameters: so many cases, spread over all, for the README's command, `ci` for .ci/run, all for the weekly tests."""
     cases = list(cases)
-    chosen = [{i * len(cases) // n for i in range(min(n, len(cases)))} for n in (readme, ci)]
+    chosen = [{i * len(cases) // n for i in range(n)} for n in (min(readme, len(cases)), min(ci, len(cases)))]
     marks = [
         () if i in chosen[0] else pytest.mark.ci if i in chosen[1] else pytest.mark.weekly for i in range(len(cases))
     ]
