@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import pytest
+
 if TYPE_CHECKING:
-    from playwright.sync_api import ConsoleMessage, Page, Request, WebSocket
+    from playwright.sync_api import ConsoleMessage, Locator, Page, Request, WebSocket
     from playwright.sync_api import Error as PlaywrightError
 
 
@@ -76,3 +78,32 @@ class PageHealth:
         parts = urlsplit(url)
         if parts.scheme in ("http", "https", "ws", "wss") and parts.netloc != self.app_host:
             self.errors.append(f"outside request: {url}")
+
+
+STILL = """box => new Promise(done => {
+    let top = NaN, frames = 0;
+    const look = () => {
+        const now = box.getBoundingClientRect().top;
+        frames = now === top ? frames + 1 : 0;
+        top = now;
+        frames < 20 ? requestAnimationFrame(look) : done();
+    };
+    look();
+})"""
+
+
+def choose(page: Page, box: Locator, option: str) -> None:
+    """Choose an option by click. An open list closes when the page scrolls, so the box is brought into view before."""
+    box.hover()
+    box.evaluate(STILL)
+    box.click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def tab_to(page: Page, selector: str, most: int = 40) -> None:
+    """Go on by Tab until an element of that kind has the focus."""
+    for _ in range(most):
+        if page.evaluate("selector => document.activeElement?.matches(selector) ?? false", selector):
+            return
+        page.keyboard.press("Tab")
+    pytest.fail(f"no way by Tab to {selector}")

@@ -1,0 +1,58 @@
+"""A person's file on its way through the app: from the upload to a verdict, then to Explore and Convergence."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import expect
+
+ROWS, LABELS = 10_000, 100
+# A verdict needs three seeds of the quick methods. The whole comparison may take 120 s.
+VERDICT_MS, PAGE_MS = 200_000, 60_000
+
+
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(ROWS, 5)).round(4)
+    is_yes = X[:, 0] + np.sin(2 * X[:, 1]) + 0.5 * rng.normal(size=ROWS) > 0
+    label = np.where(np.arange(ROWS) < LABELS, np.where(is_yes, "yes", "no"), "")
+    return pd.DataFrame(X, columns=list("abcde")).assign(label=label).to_csv(index=False).encode()
+
+
+@pytest.mark.ci
+def test_a_file_leads_to_a_verdict_and_to_labeled_rows_and_goes_on_to_explore_and_convergence(open_page):
+    page = open_page("data")
+    page.locator(".st-key-look-file button").click()
+    # In the system's window this takes two clicks.
+    file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": table()}
+    page.locator("input[type=file]").set_input_files(file, timeout=PAGE_MS)
+    expect(page.get_by_text("9,900 rows without a label")).to_be_visible(timeout=PAGE_MS)
+    page.get_by_role("button", name="Compare methods").click()
+    verdict = page.get_by_test_id("stMarkdown").get_by_text(re.compile(r"^(Use|Nothing clearly beats) .*seeds"))
+    expect(verdict).to_be_visible(timeout=VERDICT_MS)
+    expect(page.get_by_text("The difference is to the best method")).to_be_visible(timeout=PAGE_MS)
+    page.locator(".st-key-stop-comparing button").click()
+    page.get_by_role("button", name="Label 9,900 rows").click(timeout=PAGE_MS)
+    with page.expect_download(timeout=VERDICT_MS) as labeled:
+        page.get_by_role("button", name="Labeled rows (CSV)").click(timeout=VERDICT_MS)
+    assert pd.read_csv(labeled.value.path())["row"].tolist() == list(range(LABELS, ROWS))
+    page.locator(".st-key-open-in").get_by_role("link", name="Explore", exact=True).click()
+    page.wait_for_url(re.compile("/explore"))
+    assert_on_file(page, "Explore")
+    # Through the navigation a page begins with its own set. The file is one click away.
+    page.locator("header nav").get_by_role("link", name="Convergence").click()
+    page.get_by_role("button", name="Use mine.csv").click(timeout=PAGE_MS)
+    assert_on_file(page, "Convergence")
+
+
+def assert_on_file(page, name):
+    """Fail unless a page asks its question about the file, and the study can start."""
+    expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible(timeout=PAGE_MS)
+    expect(page.get_by_text("9,900 rows without a label")).to_be_visible(timeout=PAGE_MS)
+    expect(page.locator(".st-key-part-study-transport button").first).to_be_enabled(timeout=PAGE_MS)
+    assert page.get_by_test_id("stAlertContentError").count() == 0
