@@ -189,10 +189,12 @@ def _bar(bench: Bench, room: Key, state: State, asked: Asked) -> None:
             _button(bench, "Run with the class's choice", "choice", partial(_run_with_choice, bench, state))
         else:
             _button(bench, "End vote", "close", lambda: rooms().end(room), off=not state.is_open)
-        with st.popover("Timer", icon=":material/timer:", disabled=not state.is_open):
+        # A list is another one after a choice, so that it closes: it would cover the map.
+        timer = f"room-timer-{state.round}-{state.left is None}"
+        with st.popover("Timer", icon=":material/timer:", disabled=not state.is_open, key=timer):
             for seconds in TIMES:
                 _button(bench, f"{seconds} seconds", f"timer-{seconds}", partial(rooms().end, room, float(seconds)))
-        with st.popover("More", icon=":material/more_horiz:"):
+        with st.popover("More", icon=":material/more_horiz:", key=f"room-more-{asked.name}-{state.is_shut}"):
             _more(bench, room, state, asked)
 
 

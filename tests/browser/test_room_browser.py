@@ -87,6 +87,98 @@ def test_a_phone_votes_twice_and_learns_with_the_reveal_whether_it_was_right(ope
     assert not found, "\n".join(found)
 
 
+@pytest.mark.weekly
+def test_a_curve_is_drawn_with_a_finger_and_lies_over_those_of_all_after_the_reveal(open_page, wait_ready, phone):
+    lecturer = open_page("s3vm?present=1&lesson=batches:2&view.speed=instant")
+    wait_ready(lecturer)
+    ask_the_class(lecturer)
+    enter(phone, lecturer)
+    expect(phone.get_by_role("button", name="Send")).to_be_disabled()
+    before = phone.evaluate("scrollY")
+    drag(phone, [(0.14, 0.8), (0.3, 0.5), (0.6, 0.2), (0.95, 0.1)])
+    assert phone.evaluate("scrollY") == before  # the page stays while a finger draws
+    values = [float(knot.get_attribute("aria-valuenow")) for knot in phone.get_by_role("slider").all()]
+    assert values == sorted(values)
+    assert values[-1] - values[0] > 0.25
+    phone.get_by_role("button", name="Send").tap()  # at once: a fast stroke is no fling that swallows the tap
+    expect(phone.locator("#said")).to_contain_text("Your answer is saved")
+    first = phone.get_by_role("slider").first
+    first.press("ArrowUp")
+    assert float(first.get_attribute("aria-valuenow")) > values[0]
+    phone.get_by_role("button", name="Send").tap()
+    expect(phone.locator("#said")).to_contain_text("Your answer is saved")
+    clean(phone)
+    lecturer.get_by_role("button", name="Reveal").click()
+    expect(lecturer.locator(".room-curves .band")).to_be_attached(timeout=LONG)
+    expect(phone.locator("svg .band")).to_be_attached()
+    expect(phone.locator("svg polyline.own")).to_be_attached()
+    expect(phone.get_by_role("slider")).to_have_count(0)
+    clean(phone)
+
+
+@pytest.mark.weekly
+def test_a_question_typed_in_class_is_asked_at_once_and_the_arrow_key_leads_back(open_page, wait_ready, phone):
+    lecturer = open_page("auc?present=1&lesson=unlabeled&view.speed=instant", viewport=(1366, 768))
+    wait_ready(lecturer)
+    lecturer.get_by_role("button", name="Ask anything").click(timeout=LONG)
+    lecturer.get_by_label("Question").fill("Which <b>did</b> you use?\nk-means\nan SVM\nnone <i>of</i> them")
+    lecturer.get_by_role("button", name="Ask now").click()
+    expect(lecturer.locator(".st-key-stage-answer h2")).to_have_text("Which <b>did</b> you use?", timeout=LONG)
+    expect(lecturer.get_by_role("button", name="Ask now")).to_be_hidden()
+    enter(phone, lecturer)
+    phone.get_by_role("button", name="none <i>of</i> them").tap()
+    expect(lecturer.locator(COUNT)).to_contain_text("1 answered", timeout=LONG)
+    lecturer.get_by_role("button", name="Reveal").click()
+    expect(lecturer.locator(".room-bars")).to_have_attribute("aria-label", "Guesses: A: 0, B: 0, C: 1", timeout=LONG)
+    clean(phone)
+    assert lecturer.evaluate(COVERS) == ""
+    lecturer.keyboard.press("ArrowRight")
+    expect(lecturer.locator(".st-key-stage-answer h2")).to_contain_text("Where will the solid curve end", timeout=LONG)
+    expect(phone.locator("#title")).to_contain_text("Where will the solid curve end", timeout=LONG)
+
+
+@pytest.mark.weekly
+def test_five_points_are_chosen_by_tapping_a_map_or_with_keys(open_page, wait_ready, phone):
+    lecturer = open_page("auc?present=1&lesson=five-labels:2&view.speed=instant")
+    wait_ready(lecturer)
+    ask_the_class(lecturer)
+    enter(phone, lecturer)
+    points = phone.get_by_role("checkbox")
+    expect(points.nth(4)).to_be_attached(timeout=LONG)
+    for k in (0, 1, 2, 3):
+        points.nth(k).tap(force=True)
+    expect(phone.get_by_text("4 of 5 chosen")).to_be_visible()
+    phone.locator('[role="checkbox"][tabindex="0"]').focus()
+    phone.keyboard.press("ArrowRight")
+    while phone.get_by_text("5 of 5 chosen").count() == 0:
+        phone.keyboard.press("ArrowRight")
+        phone.keyboard.press("Space")
+    phone.get_by_role("button", name="Send").tap()
+    expect(phone.locator("#said")).to_contain_text("Your answer is saved")
+    clean(phone)
+    lecturer.get_by_role("button", name="Reveal").click()
+    expect(lecturer.locator(".room-map .cell").first).to_be_attached(timeout=LONG)
+    expect(phone.locator("svg .cell").first).to_be_attached()
+
+
+@pytest.mark.weekly
+def test_a_list_of_choices_closes_behind_a_choice(open_page, wait_ready):
+    lecturer = open_page("auc?present=1&lesson=unlabeled&view.speed=instant")
+    wait_ready(lecturer)
+    ask_the_class(lecturer)
+    chosen = lecturer.locator("[data-testid=stPopoverBody]")
+    for of, choice in (
+        ("Timer", "60 seconds"),
+        ("More", "Let in no new phones"),
+        ("More", "Ask: which points to label?"),
+    ):
+        lecturer.get_by_role("button", name=of, exact=True).click()
+        lecturer.get_by_role("button", name=choice).click()
+        expect(chosen).to_have_count(0, timeout=LONG)
+    lecturer.get_by_role("button", name="Reveal").click()
+    expect(lecturer.locator(".room-map")).to_be_attached(timeout=LONG)
+
+
 @pytest.mark.parametrize("theme", tiers(THEMES, 0, 2))
 def test_the_qr_code_is_read_as_the_address_in_both_themes(browser, theme):
     cv2 = pytest.importorskip("cv2", reason="opencv is not installed")
@@ -214,3 +306,13 @@ def test_arrow_keys_go_on_after_a_click_on_an_answer_and_a_closed_room_counts_no
     wait_ready(lecturer)
     lecturer.keyboard.press("ArrowLeft")
     expect(lecturer.locator(".stage-steps")).to_contain_text("Step 1 of 4", timeout=LONG)
+
+
+def drag(phone, places):
+    """Draw through places of the pad, given as shares of its width and height, with one finger."""
+    box = phone.locator("svg.touch").bounding_box()
+    touch = phone.context.new_cdp_session(phone)
+    points = [{"x": box["x"] + x * box["width"], "y": box["y"] + y * box["height"]} for x, y in places]
+    for kind, point in zip(["touchStart", *["touchMove"] * (len(points) - 1)], points, strict=True):
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
