@@ -427,7 +427,7 @@ def carry_out_reproduction(
         values: dict[str, Parameters] = {}
         for seed, sizes in ((seed, sizes) for seed in range(asked.seeds) for sizes in asked.sizes(len(y))):
             split = drawn_split(X, y, *sizes, seed)
-            warm_up = warm_up or cache(partial(measured, asked.setting, asked.ours_class, asked.ours, split, seed))
+            warm_up = warm_up or cache(partial(measured, asked.setting, *methods[asked.named({})], split, seed))
             do = partial(_once, store, warm_up)
             for shown, (kind, parameters) in methods.items():
                 if shown not in values:
