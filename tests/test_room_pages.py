@@ -15,6 +15,7 @@ from cases import each, some
 from opened_pages import left_in_browser, shown
 from room_phones import PICK, Phones, forget_loops, guesses_in
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from streamlit.runtime.context import ContextProxy
@@ -26,7 +27,7 @@ from dsgcore.rooms.rooms import Asked, Key, RoomError
 from pages.room import entrance
 from pages.room.drawings import answers
 from pages.room.entrance import LONGEST_ANSWER, Pace, news, room_routes
-from pages.shell.addresses import caller_of
+from pages.shell.callers import VARIABLE, caller_of
 from pages.shell.room_key import Ticket, cookie_name
 from pages.shell.sessions import Session
 from pages.workbench.page import OTHER_TABS
@@ -609,11 +610,13 @@ def scope_of(peer, *forwarded, path="/"):
     return scope | {"headers": [(b"x-forwarded-for", said.encode("latin-1")) for said in forwarded]}
 
 
-VARIABLE = "FORWARDED_ALLOW_IPS"
+def directly(peer, *forwarded):
+    """As a server gives it that does not read the header itself."""
+    return caller_of(Request(scope_of(peer, *forwarded)))
 
 
-def caller(peer, *forwarded):
-    """Who has called a server that names this peer and these headers."""
+def through_uvicorn(peer, *forwarded):
+    """As uvicorn gives it, which reads the header first."""
 
     async def answer(request):
         return PlainTextResponse(caller_of(request))
@@ -635,6 +638,12 @@ def body_of(app, scope):
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent).decode()
 
 
+@pytest.fixture(params=[directly, through_uvicorn], ids=["directly", "through uvicorn"])
+def caller(request, monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    return request.param
+
+
 @pytest.mark.parametrize(
     ("peer", "forwarded", "found"),
     [
@@ -652,6 +661,10 @@ def body_of(app, scope):
         ("127.0.0.1", ("10.0.0.1", "203.0.113.9"), "203.0.113.9"),
         # Several proxies on this machine.
         ("127.0.0.1", ("203.0.113.9, 127.0.0.1",), "203.0.113.9"),
+        ("127.0.0.1", ("203.0.113.9, 127.0.0.2, ::1",), "203.0.113.9"),
+        ("::1", ("203.0.113.9",), "203.0.113.9"),
+        ("127.0.0.5", ("203.0.113.9",), "203.0.113.9"),
+        ("::ffff:127.0.0.1", ("203.0.113.9",), "203.0.113.9"),
         # A proxy elsewhere is a stranger until it is named.
         ("127.0.0.1", ("203.0.113.9, 10.0.0.5",), "10.0.0.5"),
         # Ports, and IPv6 in its spellings.
@@ -661,6 +674,7 @@ def body_of(app, scope):
         ("127.0.0.1", ("2001:DB8:1:2:0:0:0:a",), "2001:db8:1:2::/64"),
         ("127.0.0.1", ("::ffff:203.0.113.9",), "203.0.113.9"),
         ("::ffff:203.0.113.9", ("10.0.0.1",), "203.0.113.9"),
+        ("127.0.0.1", ('"[2001:db8:1:2::9]:1"',), "2001:db8:1:2::/64"),
         ("127.0.0.1", (" \t203.0.113.9 ",), "203.0.113.9"),
         # Nothing to go by.
         ("127.0.0.1", (), "127.0.0.1"),
@@ -672,8 +686,7 @@ def body_of(app, scope):
         ("", ("203.0.113.9",), ""),
     ],
 )
-def test_a_caller_is_who_the_last_trusted_proxy_has_seen(monkeypatch, peer, forwarded, found):
-    monkeypatch.delenv(VARIABLE, raising=False)
+def test_a_caller_is_who_the_last_trusted_proxy_has_seen(caller, peer, forwarded, found):
     assert caller(peer, *forwarded) == found
 
 
@@ -696,7 +709,7 @@ def test_a_caller_is_who_the_last_trusted_proxy_has_seen(monkeypatch, peer, forw
         ("*", "198.51.100.1", "203.0.113.9, 192.0.2.1", "203.0.113.9"),
     ],
 )
-def test_the_proxies_that_are_trusted_can_be_named(monkeypatch, named, peer, forwarded, found):
+def test_the_proxies_that_are_trusted_can_be_named(caller, monkeypatch, named, peer, forwarded, found):
     monkeypatch.setenv(VARIABLE, named)
     assert caller(peer, forwarded) == found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import SplitResult, urlencode, urlsplit
 
@@ -16,8 +16,6 @@ from starlette.routing import Route
 Endpoint = Callable[[Request], Any]
 USUAL_PORT = 8501
 EVERY_ADDRESS = ("0.0.0.0", "::")  # all addresses of the server's machine
-NAME_SHOWN = 64  # characters shown of a caller that is not an address
-SHARED_BITS = 64  # IPv6 addresses with the same first bits belong to one caller
 
 
 def base_path() -> str:
@@ -64,20 +62,6 @@ def is_of_this_machine(host: str | None) -> bool:
     except ValueError:  # a name, not an address
         return False
     return address.is_loopback or address.is_unspecified
-
-
-def caller_of(request: Request) -> str:
-    """Return the caller: an IPv4 address, or the network of an IPv6 address.
-
-    Uvicorn has read X-Forwarded-For before, from its end and as far as FORWARDED_ALLOW_IPS names the proxies.
-    """
-    name = request.client.host if request.client is not None else ""
-    try:
-        address = ip_address(name)
-    except ValueError:
-        return name[:NAME_SHOWN]
-    address = getattr(address, "ipv4_mapped", None) or address
-    return str(ip_network((int(address), SHARED_BITS), strict=False) if isinstance(address, IPv6Address) else address)
 
 
 def listens_here_alone() -> bool:
