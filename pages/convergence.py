@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dsgcore.studies import Trajectories, convergences
+from dsgcore.studies import convergences
 from pages.controls.control import draw_download
 from pages.shell.warm_up import get_ready, is_ready
 from pages.studies import trajectory_showing as showing
@@ -63,7 +63,6 @@ def _answer(state: Exploring, asked: AskedTrajectories) -> None:
 def _found(state: Exploring) -> list:
     """Return the results of each case, read from the store again if there are new runs."""
     made = state.runs
-    assert isinstance(made.study, Trajectories)
     noted = st.session_state.get("_ways_found")
     now = state.text, made.n_there
     if noted is None or noted[0] != now:

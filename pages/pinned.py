@@ -10,7 +10,7 @@ import streamlit as st
 from dsgcore.core.parameters import Choice, Integer
 from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import Spec
-from dsgcore.studies import Results, SpecList, StoreError, StudyError, curves_of
+from dsgcore.studies import Results, StoreError, Study, StudyError, curves_of
 from dsgcore.studies.results import BY, EVALUATIONS, ITERATIONS, x_values
 from pages.charts.live_chart import live_chart
 from pages.controls.control import Control, buttons, count, read_controls
@@ -110,7 +110,9 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> bool:
         bound = tuple({spec.seed: None for spec in known.values() if not fit_any_seed(spec.data.edits)})
         buttons(OVER)
         try:
-            look_at(state, SpecList(tuple(known.values()), bound or tuple(range(int(seeds)))))
+            first, *others = known.values()
+            seeds_of_all = bound or tuple(range(int(seeds)))
+            look_at(state, Study(first, seeds=seeds_of_all, others=tuple(others)))
             refresh(state)
         except (StoreError, StudyError) as error:
             st.error(plain(f"{str(error)[:1].upper()}{str(error)[1:]}."))

@@ -8,7 +8,7 @@ from test_explore import figure, fill, opened
 
 from dsgcore.experiments import Run, Spec, default_spec
 from dsgcore.experiments.export import summary
-from dsgcore.studies import SpecList, Store, StudyRuns, curves_of
+from dsgcore.studies import Store, Study, StudyRuns, curves_of
 from dsgcore.studies.results import EVALUATIONS, SECONDS, x_values
 
 DATA = {"name": "two_moons", "n": 200, "n_labeled": 20}
@@ -19,7 +19,7 @@ SEEDS = (0, 1, 2)
 
 def made(store, *specs):
     """The runs of some specs over a few seeds, made and kept."""
-    runs = StudyRuns(SpecList(specs, SEEDS))
+    runs = StudyRuns(Study(specs[0], seeds=SEEDS, others=specs[1:]))
     for one in runs.runs:
         run = Run(one.spec)
         run.advance()
@@ -29,8 +29,8 @@ def made(store, *specs):
 
 
 def test_specs_over_seeds_are_plain_data_and_their_runs_have_the_seeds():
-    gathered = SpecList((SPEC, OTHER), SEEDS)
-    assert SpecList.from_dict(gathered.to_dict()) == gathered
+    gathered = Study(SPEC, seeds=SEEDS, others=(OTHER,))
+    assert Study.from_dict(gathered.to_dict()) == gathered
     assert [(run.values, run.seed, run.spec.seed) for run in gathered.runs()][2:4] == [((0,), 2, 2), ((1,), 0, 0)]
     assert len(gathered) == 6
 

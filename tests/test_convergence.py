@@ -28,7 +28,7 @@ from dsgcore.experiments import (
 from dsgcore.settings import profile_of
 from dsgcore.solver.exact import DiagnosticsError
 from dsgcore.solver.task import Change
-from dsgcore.studies import Store, StudyRuns, Trajectories, carry_out, convergences, price_of
+from dsgcore.studies import Store, Study, StudyRuns, carry_out, convergences, price_of
 from pages.studies.examples import example_of_ways
 from pages.studies.study_charts import short_number
 from pages.studies.trajectory_asking import ALL, ASKED, EACH, WITH_A_WAY, AskedTrajectories, Case
@@ -353,8 +353,8 @@ def test_other_settings_are_refused_in_a_sentence():
 
 def test_ways_in_the_store_are_the_same_and_are_made_once(tmp_path):
     specs = small("auc"), small("auc", solver={"n_features": 8})
-    study, store = Trajectories(specs, (0, 1), 0), Store(tmp_path / "runs.sqlite")
-    assert Trajectories.from_dict(study.to_dict()) == study
+    study, store = Study(specs[0], seeds=(0, 1), others=specs[1:], data_seed=0), Store(tmp_path / "runs.sqlite")
+    assert Study.from_dict(study.to_dict()) == study
     for n_new in (4, 0):
         assert sum(outcome.is_new for outcome in carry_out(study, store)) == n_new
     made = StudyRuns(study)
@@ -368,16 +368,16 @@ def test_ways_in_the_store_are_the_same_and_are_made_once(tmp_path):
 
 
 def test_ways_have_their_price_first_and_what_cannot_be_measured_is_refused():
-    small_price, large_price = (price_of(Trajectories((small("auc", data={"n": n}),), (0,), 0)) for n in (200, 2000))
+    small_price, large_price = (price_of(Study(small("auc", data={"n": n}), data_seed=0)) for n in (200, 2000))
     assert large_price.memory > small_price.memory + 32 * 1400**2 - 32 * 140**2
     with pytest.raises(SpecError, match="DSG Lab finds limits only if"):
-        price_of(Trajectories((default_spec("multiclass"),), (0,), 0))
+        price_of(Study(default_spec("multiclass"), data_seed=0))
     with pytest.raises(SpecError, match="one for each class"):
-        price_of(Trajectories((small("multiclass", problem={"variant": "softmax"}),), (0,), 0))
+        price_of(Study(small("multiclass", problem={"variant": "softmax"}), data_seed=0))
 
 
 def test_a_way_on_many_points_is_not_priced_as_if_it_had_a_matrix_of_all():
-    prices = [price_of(Trajectories((small("auc", data={"n": n}),), (0,), 0)) for n in (6000, 20_000)]
+    prices = [price_of(Study(small("auc", data={"n": n}), data_seed=0)) for n in (6000, 20_000)]
     assert prices[1].memory - prices[0].memory < 32 * 4000**2
 
 
@@ -426,7 +426,7 @@ def test_every_setting_begins_with_a_run_that_keeps_to_its_theorem_and_a_finishe
     app = opened(setting=profile_of(SETTINGS[setting]).short)
     assert not app.error
     study = asked(app).made.study
-    assert isinstance(study, Trajectories)
+    assert study.data_seed == study.spec.seed
     assert all(theory_of(spec).holds for spec in study.specs)
     assert len(study.seeds) == 8
     rates = theory_of(study.spec).rates.values()

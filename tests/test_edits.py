@@ -24,7 +24,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.data import DataError, Edit, edited, read_edits
 from dsgcore.data.edits import MOST_PAINTED
 from dsgcore.experiments import SETTINGS, LiveRun, Run, default_spec, load_split, script
-from dsgcore.studies import SpecList, Study, StudyError
+from dsgcore.studies import Study, StudyError
 from pages.controls.hand import LONGEST_TEXT, MOST_BYTES, Hand, edits_in, edits_to_text
 from pages.live.tick import tick
 from pages.studies.links import link_to_run
@@ -499,7 +499,7 @@ def test_the_edits_of_a_run_are_not_replayed_on_other_points():
     spec = edited_spec()
     for refused in (
         lambda: Study(spec, seeds=(3, 4)),
-        lambda: SpecList((edited_spec(()), spec), (0,)),
+        lambda: Study(edited_spec(()), others=(spec,)),
         lambda: Study.from_dict({"spec": spec.to_dict(), "axes": [{"name": "data.n_labeled", "values": [8, 9]}]}),
         lambda: Study.from_dict(
             {"spec": spec.to_dict(), "axes": [{"name": "data.name", "values": ["two_moons", "xor"]}]}

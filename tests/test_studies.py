@@ -28,12 +28,10 @@ from dsgcore.experiments import Run, Spec, load_split
 from dsgcore.jobs import JobQueue, tasks
 from dsgcore.jobs.tasks import ThisProcess
 from dsgcore.studies import (
-    SpecList,
     Store,
     StoreError,
     Study,
     StudyError,
-    Trajectories,
     carry_out,
     carrying_out,
     csv_of,
@@ -192,8 +190,8 @@ def studies_of(spec):
         {"spec": spec, "axes": [{"name": "data.name", "values": ["file", "digits"]}], "seeds": [0, 1]}
     )
     yield Study.from_dict({"spec": spec, "axes": [{"name": "solver.lam", "values": [0.1, 1.0]}], "seeds": [0, 1]})
-    yield SpecList((Spec.from_dict(spec),), (0, 1))
-    yield Trajectories((Spec.from_dict(spec),), (0, 1), 1)
+    yield Study(Spec.from_dict(spec), seeds=(0, 1))
+    yield Study(Spec.from_dict(spec), seeds=(0, 1), data_seed=1)
 
 
 def test_every_kind_of_study_keeps_every_field_of_a_persons_file(tmp_path):

@@ -23,7 +23,7 @@ from dsgcore.experiments import SETTINGS, LiveRun, StopReason, read_spec
 from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.export import script
 from dsgcore.experiments.stochastic import learned
-from dsgcore.studies import SpecList, Store, carry_out
+from dsgcore.studies import Store, Study, carry_out
 from pages.controls import controls
 
 ESTIMATORS = {"auc": QSGS2AUC, "s3vm": TSGS3VM, "ordinal": QS3ORAO, "similar_unlabeled": TSGSU}
@@ -166,7 +166,7 @@ def test_fit_and_predict_learn_what_the_page_does(own_run, tmp_path):
 def test_a_study_and_the_script_learn_what_the_page_does(own_run, tmp_path, monkeypatch, capsys):
     spec = own_run.spec
     (tmp_path / "own.csv").write_bytes(own_rows(spec.problem.name).to_csv(index=False).encode())
-    (outcome,) = carry_out(SpecList((spec,), (0,)), Store(tmp_path / "runs.sqlite"), folder=str(tmp_path))
+    (outcome,) = carry_out(Study(spec), Store(tmp_path / "runs.sqlite"), folder=str(tmp_path))
     assert (outcome.stored.score, outcome.stored.iterations) == (own_run.result_score, own_run.t)
     (tmp_path / "run.py").write_text(script(spec, spec.solver.n_iter), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -275,7 +275,7 @@ def test_a_run_of_several_classes_on_a_file_is_the_estimators_fit(run_of_several
 def test_a_study_of_several_classes_on_a_file_learns_what_the_page_does(run_of_several, tmp_path):
     run = run_of_several
     (tmp_path / "own.csv").write_bytes(several_rows().to_csv(index=False).encode())
-    asked = SpecList((run.spec,), (0,))
+    asked = Study(run.spec)
     (outcome,) = carry_out(asked, Store(tmp_path / "runs.sqlite"), folder=str(tmp_path))
     assert (outcome.stored.score, outcome.stored.iterations) == (run.result_score, run.t)
 

@@ -10,6 +10,7 @@ from dsgcore.studies.results import (
     Results,
     ScoreCurves,
     StudyRuns,
+    convergences,
     csv_of,
     curves_of,
     evaluations,
@@ -21,7 +22,6 @@ from dsgcore.studies.store import Store, StoredRun, StoreError, default_store, k
 from dsgcore.studies.study import (
     Axis,
     Price,
-    SpecList,
     Study,
     StudyBudget,
     StudyError,
@@ -29,7 +29,6 @@ from dsgcore.studies.study import (
     check_price,
     price_of,
 )
-from dsgcore.studies.trajectories import Trajectories, convergences
 
 __all__ = [
     "MEASURES",
@@ -43,7 +42,6 @@ __all__ = [
     "Response",
     "Results",
     "ScoreCurves",
-    "SpecList",
     "Store",
     "StoreError",
     "StoredRun",
@@ -52,7 +50,6 @@ __all__ = [
     "StudyError",
     "StudyRun",
     "StudyRuns",
-    "Trajectories",
     "begin_study",
     "carry_out",
     "check_price",

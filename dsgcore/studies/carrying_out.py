@@ -22,8 +22,7 @@ from dsgcore.jobs.starting import CAN_FORK, fork_server
 from dsgcore.jobs.tasks import NOT_BEGUN, all_cores
 from dsgcore.studies.runs import make_runs
 from dsgcore.studies.store import DIVERGED, Store, StoredRun
-from dsgcore.studies.study import AnyStudy, SpecList, Study, StudyError, StudyRun
-from dsgcore.studies.trajectories import Trajectories
+from dsgcore.studies.study import Study, StudyError, StudyRun
 from dsgcore.tuning.search import KEPT, best_part, rounds
 
 # Bytes that a process on this machine may take.
@@ -56,7 +55,7 @@ class Outcome:
 
 
 def carry_out(
-    study: AnyStudy,
+    study: Study,
     store: Store,
     jobs: int | JobQueue | None = None,
     *,
@@ -75,7 +74,7 @@ def carry_out(
 
     Parameters
     ----------
-    study : Study or SpecList
+    study : Study
     store : Store
         The finished runs.
     jobs : int or JobQueue, optional
@@ -168,7 +167,7 @@ class Progress:
 
 
 def begin_study(
-    study: AnyStudy,
+    study: Study,
     store: Store,
     *,
     folder: Path | None = None,
@@ -202,9 +201,3 @@ def begin_study(
         return carry_out(study, store, queue, callback=callback, check=check, **options)
 
     return ThreadJob(work, lease, is_wanted, _one_study)
-
-
-def study_of(plain: Mapping[str, Any]) -> AnyStudy:
-    """Return a study of any kind, made from its plain data."""
-    kind: type[AnyStudy] = Trajectories if "data_seed" in plain else SpecList if "specs" in plain else Study
-    return kind.from_dict(plain)

@@ -14,11 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from dsgcore.diagnostics.convergence import Convergence
-from dsgcore.studies.carrying_out import carry_out, study_of
-from dsgcore.studies.results import StudyRuns
+from dsgcore.studies.carrying_out import carry_out
+from dsgcore.studies.results import StudyRuns, convergences
 from dsgcore.studies.store import Store, packed
-from dsgcore.studies.study import AnyStudy
-from dsgcore.studies.trajectories import Trajectories, convergences
+from dsgcore.studies.study import Study
 
 FILE = Path(__file__).with_name("examples.sqlite")
 KIND, STUDY, TRAJECTORIES = "example", "study", "ways"
@@ -26,13 +25,13 @@ KIND, STUDY, TRAJECTORIES = "example", "study", "ways"
 EACH = 4
 
 
-def _kept(store: Store, name: str) -> tuple[AnyStudy, list[str | None]] | None:
+def _kept(store: Store, name: str) -> tuple[Study, list[str | None]] | None:
     """Return an example's study, and the keys of its runs when they were made, or None if there is none of that name."""
     text = store.kept(KIND, [name]).get(name)
     if text is None:
         return None
     plain = json.loads(text)
-    return study_of(plain["study"]), plain["keys"]
+    return Study.from_dict(plain["study"]), plain["keys"]
 
 
 @cache
@@ -50,11 +49,11 @@ def example_study(setting: str) -> StudyRuns | None:
 
 
 @cache
-def example_trajectories(setting: str) -> tuple[Trajectories, list[Convergence]] | None:
+def example_trajectories(setting: str) -> tuple[Study, list[Convergence]] | None:
     """Return the question of a setting's finished trajectories and its results, or None. Do not change them."""
     store = Store(FILE, is_fixed=True)
     kept = _kept(store, f"{TRAJECTORIES}-{setting}")
-    if kept is None or not isinstance(kept[0], Trajectories):
+    if kept is None:
         return None
     study, keys = kept[0], kept[1]
     return study, [found for found in convergences(study, keys, store) if found is not None]
@@ -81,13 +80,13 @@ def make_again() -> None:
         new.file.replace(FILE)
 
 
-def _make_small(store: Store, study: AnyStudy) -> None:
+def _make_small(store: Store, study: Study) -> None:
     """Thin out the histories of trajectories, and leave out those of runs."""
     for key in (run.key for run in study.runs() if run.key is not None):
         columns = store.history(key)
         last = len(columns["t"]) - 1
         places = sorted({*range(last % EACH, last + 1, EACH), last})
-        thin = {name: column[places] for name, column in columns.items()} if isinstance(study, Trajectories) else {}
+        thin = {name: column[places] for name, column in columns.items()} if study.data_seed is not None else {}
         with store.opened() as connection:
             connection.execute("UPDATE histories SET columns = ? WHERE sha256 = ?", (packed(thin), key))
 

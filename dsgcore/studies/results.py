@@ -12,10 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.core.metrics import Difference, paired_difference
+from dsgcore.diagnostics.convergence import Convergence
 from dsgcore.experiments import Spec
 from dsgcore.studies.carrying_out import Outcome
 from dsgcore.studies.store import DIVERGED, Store, StoredRun
-from dsgcore.studies.study import AnyStudy
+from dsgcore.studies.study import Study
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ MEASURES = {
 class StudyRuns:
     """A study's runs and their results, looked up in the store without making or hashing the runs again."""
 
-    def __init__(self, study: AnyStudy) -> None:
+    def __init__(self, study: Study) -> None:
         self.study = study
         self.runs = list(study.runs())
         self.hashes = [run.key for run in self.runs]
@@ -124,7 +125,7 @@ class Results:
 RESULTS = ("seed", "score", "objective", "seconds", "state", "sha256")
 
 
-def table_of(study: AnyStudy, outcomes: Sequence[Outcome]) -> pd.DataFrame:
+def table_of(study: Study, outcomes: Sequence[Outcome]) -> pd.DataFrame:
     """Return one row per run, in the study's order. `csv_of` it has the same bytes, wherever the runs were made.
 
     The columns are the axes' values, seed, score, objective, seconds, state and the spec's sha256. The state of a stored run
@@ -137,7 +138,7 @@ def table_of(study: AnyStudy, outcomes: Sequence[Outcome]) -> pd.DataFrame:
         if stored is not None:
             made = [stored.score, stored.objective, stored.seconds, stored.state]
         rows.append([*run.values, run.seed, *made, run.spec.sha256 if run.spec is not None else None])
-    names = [*(axis.name for axis in study.axes), *RESULTS]
+    names = [*(["spec"] if study.others else []), *(axis.name for axis in study.axes), *RESULTS]
     return pd.DataFrame(rows, columns=names, dtype=object).infer_objects()
 
 
@@ -243,3 +244,14 @@ def usual_target(scores: Results) -> float | None:
     """Return a useful target score: a little below the best point's mean, in three digits; None without a best point."""
     best = scores.mean[scores.ranking()[0]] if len(scores.mean) else np.nan
     return round(float(best) - BEHIND, 3) if np.isfinite(best) else None
+
+
+def convergences(study: Study, keys: Sequence[str | None], store: Store) -> list[Convergence | None]:
+    """Return each spec's finished trajectories, by the keys of all runs in their order; None if there are none."""
+    there, n = store.get(key for key in keys if key is not None), len(study.seeds)
+    found: list[Convergence | None] = []
+    for number, spec in enumerate(study.specs):
+        own = zip(study.seeds, keys[number * n : (number + 1) * n], strict=True)
+        trajectories = {seed: store.history(key) for seed, key in own if key in there and key is not None}
+        found.append(Convergence.of(spec, trajectories) if trajectories else None)
+    return found

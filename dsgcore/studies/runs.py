@@ -1,7 +1,9 @@
-"""The run that a study makes of a spec, in any process: a spec's text is the input, the contents of a store's rows the output."""
+"""The run, or trajectory, that a study makes of a spec, in any process: a text is the input, a store's rows the output."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -13,19 +15,24 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from dsgcore.core.cost import Cost
 from dsgcore.core.errors import DSGError
 from dsgcore.data import Split
-from dsgcore.experiments import Run, Spec, StopReason, load_split, summary
+from dsgcore.diagnostics.convergence import reference_of, trajectory, trajectory_cost
+from dsgcore.diagnostics.references import check_possible, is_sampled
+from dsgcore.experiments import Run, Spec, SpecError, StopReason, load_split, summary
+from dsgcore.experiments.cost import cost_of, shape_of
 from dsgcore.experiments.run import step_limit
+from dsgcore.solver.exact import DiagnosticsError, Reference
 
 # Other processes have priority for the cores over those of a study in the background.
 NICENESS = 10
 TOO_LARGE = "it needs more memory than a run of a study is allowed"
+# Share of a run's likely seconds that it takes without its history of scores.
+SHARE_UNMEASURED = 0.2
 
 # A run's text, its summary, and recorded columns.
 Made = tuple[str, dict[str, Any], dict[str, NDArray]]
-# Makes them from the text, and the folder of the user's own data file.
-Maker = Callable[..., Made]
 
 
 def make_run(text: str, folder: str | None = None) -> Made:
@@ -53,7 +60,7 @@ def make_run(text: str, folder: str | None = None) -> Made:
 
 
 def make_runs(
-    make: Maker,
+    make: Callable[..., Made],
     folder: str | None,
     end: float,
     is_polite: bool,
@@ -101,3 +108,45 @@ def split_of(spec: Spec, folder: str | None) -> Split:
         return load_split(spec)  # the file may have changed since
     plain = {"setting": spec.problem.name, "data": spec.to_dict()["data"], "seed": spec.seed}
     return _split(Spec.from_dict(plain).to_json(), folder)
+
+
+def make_trajectory(text: str, folder: str | None = None) -> Made:
+    """Measure a trajectory; return its text, a run's summary and the trajectory's columns. Arguments as in `make_run`."""
+    plain = json.loads(text)
+    spec = Spec.from_dict(plain["spec"])
+    on_data = replace(spec, seed=plain["way_on"])
+    split = split_of(on_data, folder)
+    # If each seed draws its own points from many, it also has its own matrix and optimum.
+    seed = spec.seed if is_sampled(len(split.X_train)) else on_data.seed
+    own = on_data.to_dict()
+    solver = {name: own["solver"][name] for name in ("lam", "dtype")}  # the others change neither matrix nor optimum
+    same = json.dumps(own | {"solver": solver, "changes": []}, sort_keys=True)
+    columns = trajectory(spec, split, _reference(same, folder, seed))
+    t = columns["t"]
+    is_whole = len(t) > 0 and t[-1] == spec.solver.n_iter
+    summary = {
+        "spec_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "last": {"error_mean": float(columns["error"][-1])} if is_whole else {},
+        "seconds": float(columns["seconds"][-1]) if len(t) else 0.0,
+        "stop_reason": "finished" if is_whole else "diverged",
+        "iterations": int(t[-1]) if len(t) else 0,
+    }
+    return text, summary, columns
+
+
+@lru_cache(maxsize=1)  # a kernel matrix each
+def _reference(text: str, folder: str | None, seed: int) -> Reference:
+    spec = Spec.from_json(text)
+    return reference_of(replace(spec, seed=seed), split_of(spec, folder))
+
+
+def cost_of_trajectory(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
+    """Estimate the cost of one spec's trajectory; raise `SpecError` if it cannot be measured."""
+    n, _ = shape_of(spec) if shape is None else shape
+    try:
+        check_possible(spec)
+    except DiagnosticsError as error:
+        raise SpecError(str(error)) from None
+    run = cost_of(spec, shape)
+    n_train = n - round(spec.data.test_share * n)
+    return replace(run, likely=SHARE_UNMEASURED * run.likely) + trajectory_cost(spec, n_train)

@@ -1,4 +1,4 @@
-"""A study as plain data: a spec, axes along which it is varied, and seeds; a list of specs; and their price.
+"""A study as plain data: a spec, or several, axes along which it is varied, and seeds; and its price.
 
 A file that holds a study *is* the study.
 """
@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 
-from dsgcore.core.cost import Cost
 from dsgcore.core.durations import duration_text
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import (
@@ -47,7 +47,7 @@ from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import Budget, check_cost, cost_of
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, solver_parameters
 from dsgcore.experiments.spec import SECTIONS, plain_of
-from dsgcore.studies.runs import Maker, make_run
+from dsgcore.studies.runs import Made, cost_of_trajectory, make_run, make_trajectory
 
 MOST_RUNS, MOST_AXES = 100_000, 4
 SEEDS = Items("seeds", None, item=SEED, least=1, most=MOST_RUNS)
@@ -108,12 +108,28 @@ def _axes(given: Sequence[Any], spec: Spec) -> tuple[Axis, ...]:
 
 
 def _axis(said: Mapping[str, Any], spec: Spec) -> Axis:
+    """Return an axis: its values as they are given, or those of a range, evenly spread or drawn on its scale."""
     given = check_all(_FIELDS, said, "an axis")
-    name, is_random = given["name"], given["random"]
+    name, values, n, is_random = given["name"], given["values"], given["n"], given["random"]
     parameter = parameter_of(spec, name)
-    if (given["values"] is None) == (given["from"] is given["to"] is None):
+    if (values is None) == (given["from"] is given["to"] is None):
         raise StudyError(f"the axis {name} must have either values or from and to, got {quoted(dict(said))}")
-    values = _in_range(given, parameter) if given["values"] is None else given["values"]
+    if values is None:
+        if not isinstance(parameter, Real | Integer):
+            raise StudyError(f"the axis {name} is no number: it must have values")
+        low, high = (parameter.check(given[end]) for end in ("from", "to"))
+        scale = given["scale"] or ("linear" if parameter.scale == "linear" else "log")
+        if low is None or high is None or low > high or (scale == "log" and low <= 0):
+            raise StudyError(
+                f"the axis {name} must go from a number to a larger one, on a linear scale or from above 0 on a log "
+                f"scale, got {quoted(given)}"
+            )
+        share = generator(0, f"axis/{name}").random(n) if is_random else np.linspace(0.0, 1.0, n)
+        ends = np.log([low, high]) if scale == "log" else np.array([low, high], dtype=float)
+        spread = ends[0] + share * (ends[1] - ends[0])
+        spread = np.clip(np.exp(spread) if scale == "log" else spread, low, high)
+        # Shortest numbers that a person would write: the run uses exactly the numbers that are shown.
+        values = [round(v) if isinstance(parameter, Integer) else float(f"{v:.6g}") for v in spread.tolist()]
     try:
         checked = tuple(parameter.check(value) for value in values)
     except ParameterError as error:
@@ -132,26 +148,6 @@ def parameter_of(spec: Spec, name: str) -> Parameter:
     return offered[name]
 
 
-def _in_range(axis: Mapping[str, Any], parameter: Parameter) -> list[Any]:
-    """Return the values of a range: evenly spread or drawn, on the given scale or the parameter's own."""
-    name, n = axis["name"], axis["n"]
-    if not isinstance(parameter, Real | Integer):
-        raise StudyError(f"the axis {name} is no number: it must have values")
-    low, high = (parameter.check(axis[end]) for end in ("from", "to"))
-    scale = axis["scale"] or ("linear" if parameter.scale == "linear" else "log")
-    if low is None or high is None or low > high or (scale == "log" and low <= 0):
-        raise StudyError(
-            f"the axis {name} must go from a number to a larger one, on a linear scale or from above 0 on a log scale, "
-            f"got {quoted(dict(axis))}"
-        )
-    share = generator(0, f"axis/{name}").random(n) if axis["random"] else np.linspace(0.0, 1.0, n)
-    ends = np.log([low, high]) if scale == "log" else np.array([low, high], dtype=float)
-    values = ends[0] + share * (ends[1] - ends[0])
-    values = np.clip(np.exp(values) if scale == "log" else values, low, high)
-    # Shortest numbers that a person would write: the run uses exactly the numbers that are shown.
-    return [round(v) if isinstance(parameter, Integer) else float(f"{v:.6g}") for v in values.tolist()]
-
-
 @dataclass(frozen=True)
 class _Limits(Checked):
     """Limits of a study: the time in seconds after which no other run begins, and if seeds come in rounds."""
@@ -168,22 +164,32 @@ class _Said:
     axes: tuple[Any, ...] = items(ANYTHING, (), most=MOST_AXES)
     seeds: tuple[int, ...] | None = like(SEEDS, None, optional=True)
     budget: _Limits | None = record(_Limits)
+    others: tuple[Any, ...] = items(ANYTHING, ())
+    data_seed: int | None = like(SEED, None, optional=True)
 
 
 @dataclass(frozen=True)
 class StudyRun:
-    """One run of a study: its place, the axes' values, the seed and the spec. If `spec` is None, `refused` gives the reason."""
+    """One run of a study: its place, the axes' values, the seed and the spec. If `spec` is None, `refused` gives the reason.
+
+    With a `data_seed` it is a trajectory: its seed sets batches and features only, and the other seed sets the data.
+    """
 
     place: int
     values: tuple[Any, ...]
     seed: int
     spec: Spec | None
     refused: str = ""
+    data_seed: int | None = None
 
     @property
     def text(self) -> str | None:
         """The text from which a process makes it."""
-        return None if self.spec is None else self.spec.to_json()
+        if self.spec is None:
+            return None
+        if self.data_seed is None:
+            return self.spec.to_json()
+        return json.dumps({"way_on": self.data_seed, "spec": self.spec.to_dict()}, sort_keys=True)
 
     @cached_property
     def key(self) -> str | None:
@@ -193,7 +199,7 @@ class StudyRun:
 
 @dataclass(frozen=True)
 class Study:
-    """A spec, up to four axes, and seeds; `Study.from_dict` and `Study.from_json` check every field.
+    """A spec, or several, up to four axes, and seeds; `Study.from_dict` and `Study.from_json` check every field.
 
     Attributes
     ----------
@@ -201,6 +207,10 @@ class Study:
         Time after which no other run begins.
     is_best_first : bool
         True if seeds come in rounds, and points that are not among the best third get no more.
+    others : tuple of Spec
+        Further specs, which are varied in the same way.
+    data_seed : int or None
+        If given, the study measures the runs' trajectories to the optimum, on the data of this seed.
 
     Examples
     --------
@@ -215,9 +225,11 @@ class Study:
     seeds: tuple[int, ...] = (0,)
     seconds: float | None = None
     is_best_first: bool = False
+    others: tuple[Spec, ...] = ()
+    data_seed: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the seeds and the budget. The spec and the axes check themselves."""
+        """Check the seeds, the budget and the edits by hand. The specs and the axes check themselves."""
         try:
             object.__setattr__(self, "seeds", SEEDS.check(self.seeds))
             _Limits(self.seconds, self.is_best_first)
@@ -225,16 +237,30 @@ class Study:
             raise StudyError(str(error)) from None
         if len(set(self.seeds)) < len(self.seeds):
             raise StudyError(f"seeds must differ from each other, got {quoted(list(self.seeds))}")
-        check_edits(self.spec, self.seeds, self.axes)
+        seeds = self.seeds if self.data_seed is None else (self.data_seed,)
+        for spec in (spec for spec in self.specs if spec.data.edits):  # which would be replayed on other points
+            for axis in self.axes:
+                if axis.name.startswith("data."):
+                    raise StudyError(f"{axis.name} cannot vary, because the edits by hand belong to these data")
+            if not fit_any_seed(spec.data.edits) and set(seeds) != {spec.seed}:
+                said = f"edits by hand name points of the data of seed {spec.seed}, so seeds must be [{spec.seed}]"
+                raise StudyError(f"{said}, got {quoted(list(seeds))}")
 
-    make: ClassVar[Maker] = staticmethod(make_run)
-    cost: ClassVar[Callable[..., Cost]] = staticmethod(cost_of)
+    @property
+    def specs(self) -> tuple[Spec, ...]:
+        """The specs that the study varies."""
+        return (self.spec, *self.others)
+
+    @property
+    def make(self) -> Callable[..., Made]:
+        """The function that makes one of its runs from the run's text."""
+        return make_run if self.data_seed is None else make_trajectory
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Study:
         """Return a study made from plain data: ``spec``, and optionally ``axes``, ``seeds``, ``budget``.
 
-        The budget may hold ``seconds`` and ``best_first``.
+        The budget may hold ``seconds`` and ``best_first``. Some studies also have ``others`` and ``data_seed``.
 
         Raises
         ------
@@ -243,10 +269,11 @@ class Study:
         """
         try:
             plain = read(_Said, given, "a study")
-            spec = plain.spec if isinstance(plain.spec, Spec) else Spec.from_dict(plain.spec)
-            limits = plain.budget or _Limits()
-            seeds = (spec.seed,) if plain.seeds is None else plain.seeds
-            study = cls(spec, _axes(plain.axes, spec), seeds, limits.seconds, limits.best_first)
+            specs = [s if isinstance(s, Spec) else Spec.from_dict(s) for s in (plain.spec, *plain.others)]
+            limits, axes = plain.budget or _Limits(), _axes(plain.axes, specs[0])
+            seeds = (specs[0].seed,) if plain.seeds is None else plain.seeds
+            more = tuple(specs[1:]), plain.data_seed
+            study = cls(specs[0], axes, seeds, limits.seconds, limits.best_first, *more)
         except StudyError:
             raise
         except DSGError as error:
@@ -271,15 +298,12 @@ class Study:
             "axes": [dict(axis.said) for axis in self.axes],
             "seeds": list(self.seeds),
             "budget": {"seconds": self.seconds, "best_first": self.is_best_first},
+            **({"others": [spec.to_dict() for spec in self.others]} if self.others else {}),
+            **({} if self.data_seed is None else {"data_seed": self.data_seed}),
         }
 
-    @property
-    def specs(self) -> tuple[Spec, ...]:
-        """The specs that the study varies: one."""
-        return (self.spec,)
-
     def __len__(self) -> int:
-        return math.prod(len(group) for group in self._groups()) * len(self.seeds)
+        return len(self.specs) * math.prod(len(group) for group in self._groups()) * len(self.seeds)
 
     def _groups(self) -> list[list[tuple[tuple[Axis, Any], ...]]]:
         """Return the factors that are crossed: each axis with its values, and all drawn axes together."""
@@ -288,90 +312,25 @@ class Study:
         return [*groups, *([list(zip(*drawn, strict=True))] if drawn else [])]
 
     def runs(self) -> Iterator[StudyRun]:
-        """Return the runs in order. The seed changes fastest, then the last axis."""
+        """Return the runs in order. The seed changes fastest, then the last axis; of several specs, the number is a value."""
         place = itertools.count()
-        for combination in itertools.product(*self._groups()):
+        for (number, base), *combination in itertools.product(enumerate(self.specs), *self._groups()):
             found = {axis.name: value for axis, value in itertools.chain(*combination)}
             values, refused = tuple(found[axis.name] for axis in self.axes), ""
+            values = (number, *values) if self.others else values
+            plain = base.to_dict()
+            if found.get("data.name", base.data.name) != base.data.name:  # other data take over how labels are hidden
+                plain["data"] = {name: plain["data"][name] for name in _OF_ANY_SET}
+            for name, value in found.items():
+                section, _, own = name.partition(".")
+                plain[section] = {**plain[section], own: value}
             try:
-                spec = _varied(self.spec, found)
+                spec = Spec.from_dict(plain) if found else base
             except SpecError as error:
                 spec, refused = None, str(error)
             for seed in self.seeds:
-                yield StudyRun(next(place), values, seed, spec and replace(spec, seed=seed), refused)
-
-
-def check_edits(spec: Spec, seeds: Sequence[int], axes: Sequence[Axis] = ()) -> None:
-    """Raise `StudyError` if edits by hand would be replayed on other points than those on which they were made."""
-    if not spec.data.edits:
-        return
-    for axis in axes:
-        if axis.name.startswith("data."):
-            raise StudyError(f"{axis.name} cannot vary, because the edits by hand belong to these data")
-    if not fit_any_seed(spec.data.edits) and set(seeds) != {spec.seed}:
-        said = f"edits by hand name points of the data of seed {spec.seed}, so seeds must be [{spec.seed}]"
-        raise StudyError(f"{said}, got {quoted(list(seeds))}")
-
-
-def _varied(spec: Spec, values: Mapping[str, Any]) -> Spec:
-    """Return the spec with other values, checked as a whole."""
-    plain = spec.to_dict()
-    if values.get("data.name", spec.data.name) != spec.data.name:  # other data take over only how labels are hidden
-        plain["data"] = {name: plain["data"][name] for name in _OF_ANY_SET}
-    for name, value in values.items():
-        section, _, own = name.partition(".")
-        plain[section] = {**plain[section], own: value}
-    return Spec.from_dict(plain)
-
-
-@dataclass(frozen=True)
-class SpecList:
-    """Specs and seeds with the interface of a study: each spec is run with each seed in place of its own."""
-
-    specs: tuple[Spec, ...]
-    seeds: tuple[int, ...]
-    axes: ClassVar[tuple[Axis, ...]] = ()
-    seconds: ClassVar[float | None] = None
-    is_best_first: ClassVar[bool] = False
-    make: ClassVar[Maker] = staticmethod(make_run)
-    cost: ClassVar[Callable[..., Cost]] = staticmethod(cost_of)
-
-    def __post_init__(self) -> None:
-        """Check that each spec's edits by hand fit the data of all seeds."""
-        for spec in self.specs:
-            check_edits(spec, self._data_seeds)
-
-    @property
-    def _data_seeds(self) -> tuple[int, ...]:
-        return self.seeds
-
-    @property
-    def spec(self) -> Spec:
-        """The first spec."""
-        return self.specs[0]
-
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """Return an object made from plain data, as `to_dict` gives them."""
-        specs = tuple(Spec.from_dict(spec) for spec in given["specs"])
-        return cls(**{**given, "specs": specs, "seeds": tuple(given["seeds"])})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the object as plain data."""
-        return {"specs": [spec.to_dict() for spec in self.specs], "seeds": list(self.seeds)}
-
-    def __len__(self) -> int:
-        return len(self.specs) * len(self.seeds)
-
-    def runs(self) -> Iterator[StudyRun]:
-        """Return the runs in their order, with the seed changing first; a run's value is the number of its spec."""
-        pairs = itertools.product(enumerate(self.specs), self.seeds)
-        for place, ((number, spec), seed) in enumerate(pairs):
-            yield StudyRun(place, (number,), seed, replace(spec, seed=seed))
-
-
-# Objects that can be executed.
-AnyStudy = Study | SpecList
+                own_spec = spec and replace(spec, seed=seed)
+                yield StudyRun(next(place), values, seed, own_spec, refused, self.data_seed)
 
 
 @dataclass(frozen=True)
@@ -392,20 +351,21 @@ class StudyBudget:
     seconds: float
 
 
-def price_of(study: AnyStudy, shape: tuple[int, int] | None = None) -> Price:
+def price_of(study: Study, shape: tuple[int, int] | None = None) -> Price:
     """Estimate the cost of a study. `shape` is the (rows, columns) of the user's own file, if it uses one."""
-    costs = [study.cost(spec, own) for spec, own in _points(study, shape)]
-    seconds = len(study.seeds) * sum(SECONDS_A_RUN + cost.likely for cost in costs)
-    return Price(len(study), seconds, max((cost.memory for cost in costs), default=0))
+    cost = cost_of if study.data_seed is None else cost_of_trajectory
+    costs = [cost(spec, own) for spec, own in _points(study, shape)]
+    seconds = len(study.seeds) * sum(SECONDS_A_RUN + one.likely for one in costs)
+    return Price(len(study), seconds, max((one.memory for one in costs), default=0))
 
 
-def _points(study: AnyStudy, shape: tuple[int, int] | None) -> list[tuple[Spec, tuple[int, int] | None]]:
+def _points(study: Study, shape: tuple[int, int] | None) -> list[tuple[Spec, tuple[int, int] | None]]:
     """Return the spec and the shape of its own file for each point; seeds do not change the cost."""
-    specs = [run.spec for run in replace(study, seeds=study.seeds[:1]).runs() if run.spec is not None]
+    specs = [run.spec for run in itertools.islice(study.runs(), 0, None, len(study.seeds)) if run.spec is not None]
     return [(spec, shape if spec.data.name == FILE else None) for spec in specs]
 
 
-def check_price(study: AnyStudy, budget: StudyBudget, shape: tuple[int, int] | None = None) -> Price:
+def check_price(study: Study, budget: StudyBudget, shape: tuple[int, int] | None = None) -> Price:
     """Return the cost of a study; raise `StudyError` if it costs more than the budget. Arguments as in `price_of`.
 
     The message gives the cost, the limit, and a change that would fit.
@@ -426,7 +386,7 @@ def check_price(study: AnyStudy, budget: StudyBudget, shape: tuple[int, int] | N
     return price
 
 
-def _fits(study: AnyStudy, share: float) -> str:
+def _fits(study: Study, share: float) -> str:
     """Return a sentence about the share of the study that would fit."""
     seeds = int(len(study.seeds) * share + ROUNDING)
     if seeds:

@@ -31,7 +31,6 @@ from dsgcore.jobs import JobState, ThreadJob
 from dsgcore.studies import (
     Price,
     ScoreCurves,
-    SpecList,
     Store,
     StoreError,
     Study,
@@ -99,7 +98,7 @@ def exploring(place: str) -> Exploring:
     return st.session_state.setdefault(f"_exploring_{place}", Exploring())
 
 
-def look_at(state: Exploring, study: Study | SpecList) -> None:
+def look_at(state: Exploring, study: Study) -> None:
     """Switch to a study: find its runs and its price, or the reason to refuse it; do nothing if it is shown already."""
     text = json.dumps(study.to_dict(), sort_keys=True)
     if text == state.text:
@@ -279,7 +278,7 @@ def _say_status(state: Exploring, of: str) -> None:
 class Asks(Protocol):
     """A question in widgets."""
 
-    def study(self) -> Study | SpecList:
+    def study(self) -> Study:
         """Return the study that answers the question."""
 
 

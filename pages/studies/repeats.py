@@ -7,7 +7,7 @@ import streamlit as st
 
 from dsgcore.core.metrics import Effect
 from dsgcore.experiments import Run, Spec
-from dsgcore.studies import Results, SpecList, StoreError, StudyError, curves_of
+from dsgcore.studies import Results, StoreError, Study, StudyError, curves_of
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart, theme_now
 from pages.shell.plain_text import plain
@@ -35,7 +35,8 @@ def draw_repeats(run: Run) -> None:
     state = exploring(f"repeats_{run.problem.name}")
     first = run.spec.seed
     try:
-        look_at(state, SpecList(_with_twin(run.spec), tuple(range(first, first + N_SEEDS))))
+        seeds = tuple(range(first, first + N_SEEDS))
+        look_at(state, Study(run.spec, seeds=seeds, others=_twin_of(run.spec)))
         refresh(state)
     except StoreError as error:
         st.error(plain(str(error)))
@@ -52,10 +53,10 @@ def draw_repeats(run: Run) -> None:
         watched_runs(state, _draw, run.n_iter)
 
 
-def _with_twin(spec: Spec) -> tuple[Spec, ...]:
-    """Return the run, and its twin if it has one."""
+def _twin_of(spec: Spec) -> tuple[Spec, ...]:
+    """Return the run's twin, if it has one."""
     twin = spec.baseline()
-    return (spec,) if twin.problem == spec.problem else (spec, twin)
+    return () if twin.problem == spec.problem else (twin,)
 
 
 def _say(state: Exploring) -> None:

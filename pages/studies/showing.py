@@ -12,8 +12,8 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from dsgcore.studies import MEASURES, Results, csv_of, table_of, time_to, usual_target
-from dsgcore.studies.study import AnyStudy, parameter_of
+from dsgcore.studies import MEASURES, Results, Study, csv_of, table_of, time_to, usual_target
+from dsgcore.studies.study import parameter_of
 from pages.charts.figures import Figure
 from pages.charts.live_chart import clicked, live_chart
 from pages.controls.control import draw_download, in_link
@@ -134,7 +134,7 @@ def _figure(results: Results, axes: list[AxisView], name: str, look: Look, chose
     return charts.heat_map(results, axes, name=name, chosen=chosen)
 
 
-def is_parallel(study: AnyStudy, view: str) -> bool:
+def is_parallel(study: Study, view: str) -> bool:
     """Return True if a view draws the study on parallel axes, where lines can be selected."""
     is_plane = len(study.axes) <= 1 or (len(study.axes) == 2 and not any(axis.is_random for axis in study.axes))
     return view == PARALLEL or (view == MAIN and not is_plane)

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dsgcore.core.parameters import Choice, Integer
 from dsgcore.experiments import SETTINGS, Spec, breaches, broken_by, kept_to
 from dsgcore.settings import Breach, profile_of
-from dsgcore.studies import Study, StudyError, Trajectories
+from dsgcore.studies import Study, StudyError
 from pages.controls.control import Control, count, draw
 from pages.studies.links import with_linked_edits
 from pages.studies.question import NOTHING, Question
@@ -62,12 +62,13 @@ class AskedTrajectories:
     axis: str
     control: Control | None
 
-    def study(self) -> Trajectories:
+    def study(self) -> Study:
         """Return the question as a study."""
         if len(self.cases) > MOST_CASES:
             raise StudyError(f"a chart can show at most {MOST_CASES} curves, got {len(self.cases)}")
-        specs = tuple(case.spec for case in self.cases)
-        return Trajectories(specs, tuple(range(self.seeds)), specs[0].seed)
+        first, *others = (case.spec for case in self.cases)
+        seeds = tuple(range(self.seeds))
+        return Study(first, seeds=seeds, others=tuple(others), data_seed=first.seed)
 
 
 def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedTrajectories | None:
