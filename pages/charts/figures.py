@@ -154,14 +154,15 @@ def thinned(x: NDArray, y: NDArray, limit: int = MAX_POINTS_PER_TRACE) -> tuple[
     places = np.minimum(first + np.arange(np.diff(edges).max()), end - 1)
     piece, is_gap = y[places], ~np.isfinite(y[places])
     low, high = np.where(is_gap, np.inf, piece).argmin(axis=1), np.where(is_gap, -np.inf, piece).argmax(axis=1)
-    kept = np.unique(edges[:-1] + np.stack([low, high]))
+    kept = (edges[:-1] + np.sort([low, high], axis=0)).T.ravel()
+    kept = kept[np.diff(kept, prepend=-1) > 0]  # a point that is both is there once
     kept[-1] = len(x) - 1  # the newest point is always kept
     return x[kept], y[kept]
 
 
 def _whole(x: NDArray) -> NDArray:
     """Return iterations as integers, which take fewer bytes to send."""
-    return x.astype(np.int64) if np.array_equal(x, np.rint(x)) else x
+    return x.astype(np.int64) if (x == np.rint(x)).all() else x
 
 
 def line_chart(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from mimetypes import guess_type
 from typing import Any
 
@@ -162,7 +163,8 @@ def number(text: str, parameter: Real | Integer) -> float | None:
         return None
 
 
-def names_of_stops(stops: Sequence[Any]) -> dict[Any, str]:
+@cache
+def names_of_stops(stops: tuple[Any, ...]) -> dict[Any, str]:
     """Return the names of a slider's stops: those that were computed with four digits, unless another stop has that name."""
     short = {stop: brief(stop) for stop in stops}
     names = list(short.values())
@@ -191,10 +193,15 @@ def draw(control: Control, *, label: str = "", is_plain: bool = False, **options
     elif isinstance(p, Choice):
         value = _draw_choice(control, common)
     else:
-        _keep_between_stops(control)
-        names = names_of_stops(control.options)
+        stops = control.options
+        value = st.session_state.get(control.key)
+        # A stop for the value that a lesson has set; without it the slider would return to its default.
+        if isinstance(value, int | float) and value not in stops and number(str(value), p) == value:
+            also_offer(control.key, value)
+            stops = control.options
+        names = names_of_stops(stops)
         common["format_func"] = lambda stop: names.get(stop, shown(stop))
-        value = st.select_slider(options=control.options, value=p.default, **common)
+        value = st.select_slider(options=stops, value=p.default, **common)
     return in_link(control, value)
 
 
@@ -224,15 +231,6 @@ def _draw_choice(control: Control, common: dict[str, Any]) -> Any:
 def without_blank(value: Any) -> Any:
     """Return the value that a widget's value stands for."""
     return None if value == _NONE else value
-
-
-def _keep_between_stops(control: Control) -> None:
-    """Add a stop for the value that a lesson has set; without it the slider would return to its default."""
-    p, value = control.parameter, st.session_state.get(control.key)
-    if not isinstance(p, Real | Integer) or not isinstance(value, int | float) or value in control.options:
-        return
-    if number(str(value), p) == value:
-        also_offer(control.key, value)
 
 
 SHOWN_FROM_LINK = 40
