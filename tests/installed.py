@@ -50,13 +50,14 @@ def environment(site: Path, own: Path) -> dict[str, str]:
     )
 
 
-def started(site: Path, own: Path, *options: str) -> tuple[subprocess.Popen[bytes], str]:
+def started(site: Path, own: Path, **variables: str) -> tuple[subprocess.Popen[bytes], str]:
     """Start the app of the package in a folder, from an empty folder; return its process and its address."""
     (own / "empty").mkdir()
     port = free_port()
-    command = [sys.executable, "-m", "dsgcore", "--port", str(port), "--no-browser", *options]
+    command = [sys.executable, "-m", "dsgcore", "--port", str(port), "--no-browser"]
     with (own / "log").open("wb") as log:
-        server = subprocess.Popen(command, cwd=own / "empty", env=environment(site, own), stdout=log, stderr=log)
+        env = environment(site, own) | variables
+        server = subprocess.Popen(command, cwd=own / "empty", env=env, stdout=log, stderr=log)
     return server, f"http://127.0.0.1:{port}"
 
 

@@ -1,6 +1,5 @@
 import hashlib
 import json
-import multiprocessing
 import os
 import signal
 import sqlite3
@@ -17,6 +16,7 @@ import pytest
 from cases import each
 from clocks import until
 from commands import refusal
+from job_functions import write_runs
 from own_tables import sniff
 from sklearn.datasets import make_moons
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -25,7 +25,7 @@ from dsgcore.__main__ import main
 from dsgcore.cli.runs import asked_study, axis_of
 from dsgcore.data.reading import File
 from dsgcore.experiments import Run, Spec, load_split
-from dsgcore.jobs import JobQueue, tasks
+from dsgcore.jobs import JobQueue, JobState, tasks
 from dsgcore.jobs.tasks import ThisProcess
 from dsgcore.studies import (
     Store,
@@ -261,23 +261,6 @@ def test_what_waits_does_not_begin_after_the_time(store, monkeypatch):
 # --- the store
 
 
-def summary_of(spec):
-    return {
-        "spec_sha256": spec.sha256,
-        "last": {"score_test": 0.5, "objective": 1.0},
-        "seconds": 0.1,
-        "stop_reason": "finished",
-        "iterations": 6,
-    }
-
-
-def write_many(file, start, number):
-    store = Store(file)
-    for i in range(start, start + number):
-        spec = Spec.from_dict(SPEC | {"seed": i})
-        store.put(spec.to_json(), summary_of(spec), {"t": np.arange(6.0)})
-
-
 def is_whole(file):
     connection = sqlite3.connect(file)
     (answer,) = connection.execute("PRAGMA integrity_check").fetchone()
@@ -334,16 +317,11 @@ def test_a_worker_that_is_killed_loses_no_run(store):
     assert len(store) == len(study) == 60
 
 
-@pytest.mark.ci
 def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path):
     file = tmp_path / "runs.sqlite"
-    context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=write_many, args=(file, start, 40)) for start in (0, 30)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-        assert writer.exitcode == 0
+    with JobQueue(2) as queue:
+        writers = [queue.submit(write_runs, file, SPEC, range(start, start + 40)) for start in (0, 30)]
+        assert [writer.wait(60.0) and writer.error for writer in writers] == ["", ""]
     assert len(Store(file)) == 70  # ten of them were written by both
     assert is_whole(file)
 
@@ -360,17 +338,16 @@ def test_a_store_that_several_make_at_once_is_one_store(tmp_path):
             assert [made.result() for made in [pool.submit(make) for _ in range(4)]] == [0] * 4
 
 
-@pytest.mark.ci
 def test_a_writer_that_is_killed_leaves_a_whole_store(tmp_path):
     file = tmp_path / "runs.sqlite"
-    context = multiprocessing.get_context("spawn")
-    for attempt in range(3):
-        writer = context.Process(target=write_many, args=(file, 1000 * attempt, 1000))
-        writer.start()
-        until(lambda most=5 * (attempt + 1): file.exists() and len(Store(file)) >= most)
-        os.kill(writer.pid, signal.SIGKILL)
-        writer.join()
-        assert is_whole(file)
+    with JobQueue(1) as queue:
+        for attempt in range(3):
+            writer = queue.submit(write_runs, file, SPEC, range(1000 * attempt, 1000 * (attempt + 1)))
+            until(lambda most=5 * (attempt + 1): file.exists() and len(Store(file)) >= most)
+            writer.cancel()
+            assert writer.wait(60.0)
+            assert writer.state is JobState.CANCELLED  # it was at work
+            assert is_whole(file)
 
 
 def test_another_file_is_no_store(tmp_path):

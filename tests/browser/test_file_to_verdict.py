@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
-ROWS, LABELS = 10_000, 100
+ROWS, LABELS = 2_100, 100
 # A verdict needs three seeds of the quick methods. The whole comparison may take 120 s.
 VERDICT_MS, PAGE_MS = 200_000, 60_000
 
@@ -31,13 +31,13 @@ def test_a_file_leads_to_a_verdict_and_to_labeled_rows_and_goes_on_to_explore_an
     # In the system's window this takes two clicks.
     file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": table()}
     page.locator("input[type=file]").set_input_files(file, timeout=PAGE_MS)
-    expect(page.get_by_text("9,900 rows without a label")).to_be_visible(timeout=PAGE_MS)
+    expect(page.get_by_text("2,000 rows without a label")).to_be_visible(timeout=PAGE_MS)
     page.get_by_role("button", name="Compare methods").click()
     verdict = page.get_by_test_id("stMarkdown").get_by_text(re.compile(r"^(Use|Nothing clearly beats) .*seeds"))
     expect(verdict).to_be_visible(timeout=VERDICT_MS)
     expect(page.get_by_text("The difference is to the best method")).to_be_visible(timeout=PAGE_MS)
     page.locator(".st-key-stop-comparing button").click()
-    page.get_by_role("button", name="Label 9,900 rows").click(timeout=PAGE_MS)
+    page.get_by_role("button", name="Label 2,000 rows").click(timeout=PAGE_MS)
     with page.expect_download(timeout=VERDICT_MS) as labeled:
         page.get_by_role("button", name="Labeled rows (CSV)").click(timeout=VERDICT_MS)
     assert pd.read_csv(labeled.value.path())["row"].tolist() == list(range(LABELS, ROWS))
@@ -53,6 +53,6 @@ def test_a_file_leads_to_a_verdict_and_to_labeled_rows_and_goes_on_to_explore_an
 def assert_on_file(page, name):
     """Fail unless a page asks its question about the file, and the study can start."""
     expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible(timeout=PAGE_MS)
-    expect(page.get_by_text("9,900 rows without a label")).to_be_visible(timeout=PAGE_MS)
+    expect(page.get_by_text("2,000 rows without a label")).to_be_visible(timeout=PAGE_MS)
     expect(page.locator(".st-key-part-study-transport button").first).to_be_enabled(timeout=PAGE_MS)
     assert page.get_by_test_id("stAlertContentError").count() == 0
