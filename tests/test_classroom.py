@@ -48,7 +48,7 @@ def test_sixty_phones_vote_draw_and_see_the_reveal_and_a_killed_server_loses_not
     lecturer = room.phones_at(ENTRANCE, room.phones[-1:])
     try:
         assert len(phones.do("join", key.code)) == N_PHONES
-        phones.do("vote", key.code, 3.0)
+        phones.do("vote", key.code, 1.0)
         phones.begin("wait", key.code, "isRevealed", True)
         rooms.reveal(key)
         assert len(phones.done()) == N_PHONES

@@ -247,12 +247,12 @@ def queue():
 
 @pytest.mark.ci
 def test_damaged_files_are_read_or_refused_in_one_sentence(queue):
-    seeds = small_files(60)
+    seeds = some(small_files(60), 30)
     job = queue.submit(read_seeds, seeds, memory_limit=10**9, time_limit=60.0)
     assert job.wait(300)
     assert job.state is JobState.DONE, (job.progress, job.error)
     assert [outcome.seed for outcome in job.result] == seeds
     assert [outcome for outcome in job.result if outcome.strange] == []
     said = [outcome.sentence for outcome in job.result if outcome.sentence]
-    assert len(said) > 20
+    assert len(said) > 10
     assert [sentence for sentence in said if "\n" in sentence or len(sentence) > 500] == []

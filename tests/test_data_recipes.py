@@ -239,7 +239,7 @@ def drawn(figure):
     return go.Figure(figure).data
 
 
-@pytest.mark.parametrize("dataset", tiers(DATASETS, 4, len(DATASETS)))
+@pytest.mark.parametrize("dataset", tiers(DATASETS, 4, 7))
 def test_a_set_in_a_setting_starts_trains_and_is_drawn(dataset):
     for setting, problem in SETTINGS.items():
         for conversion in DATASETS[dataset].conversions_for(problem.labels):

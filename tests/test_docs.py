@@ -53,7 +53,7 @@ def prose_of(page):
 
 
 # The longest take as long as all others.
-MARKED = {"comparing": pytest.mark.weekly, "command-line": pytest.mark.ci, "optuna": pytest.mark.ci}
+MARKED = {"comparing": pytest.mark.weekly, "command-line": pytest.mark.ci, "optuna": pytest.mark.weekly}
 
 
 @pytest.mark.ci

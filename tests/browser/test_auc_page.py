@@ -134,7 +134,7 @@ def assert_a_number_is_of_the_curve_beside_it(page):
     number = page.locator("#chart-objective .live-chart-value").last
     held = []
     page.route("**/tick", lambda route: held.append(route))  # the page asks for the next one when it has shown this one
-    for _ in range(12):
+    for _ in range(6):
         route = _first(page, held)
         answer = route.fetch()
         first, *figures = answer.text().split("\n")

@@ -87,7 +87,7 @@ def test_words_are_seen_until_the_page_is(browser, app_url):
 
 @pytest.mark.usefixtures("warm_app")
 @pytest.mark.parametrize(
-    "path", [*MAIN, *tiers([path for path in PAGES if path not in ALIKE and path not in MAIN], 0, 4)]
+    "path", [*MAIN, *tiers([path for path in PAGES if path not in ALIKE and path not in MAIN], 0, 2)]
 )
 def test_a_page_has_its_name_does_not_jump_while_it_loads_and_is_accessible(open_page, path):
     page = open_page(path, is_first_visit=path in COLD)

@@ -27,17 +27,6 @@ def test_beside_the_sidebar_of_a_small_window_all_doors_are_in_one_line_and_the_
 
 
 @pytest.mark.ci
-def test_back_after_the_setting_was_switched_leads_to_the_one_before(open_page, wait_ready):
-    page = open_page("auc?at=3&data.name=Two+moons", viewport=SMALL)
-    page.get_by_test_id("stSidebar").get_by_role("combobox", name="Setting").click()
-    page.get_by_role("option", name="Gaps").click()
-    expect(page).to_have_title("Gaps - DSG Lab")
-    wait_ready(page)
-    page.go_back()
-    expect(page).to_have_title("Ranking - DSG Lab")
-
-
-@pytest.mark.ci
 def test_an_empty_sidebar_of_the_page_before_takes_no_room_from_the_bar(open_page):
     page = open_page("auc?at=3", viewport=SMALL)
     # On the way to a page without a sidebar, Streamlit sometimes does this, and keeps the sidebar until a later drawing.
