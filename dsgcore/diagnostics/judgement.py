@@ -49,9 +49,6 @@ from dsgcore.problems import UNLABELED
 from dsgcore.solver.gauges import STRIDE, Reading
 from dsgcore.solver.parameters import SolverParameters
 
-BATCHES, FEATURES = "batches", "features"
-# Relative to the size of f: more noise than this limits a run.
-MUCH_OF_BATCHES, MUCH_OF_FEATURES, MUCH_WANDER = 1.0, 0.1, 0.1
 # A run had time to arrive if its step sizes sum to this many times half the largest step.
 ENOUGH_REACH = 6.0
 # f still moves if it moved this far in the second half of the iterations.
@@ -92,6 +89,16 @@ class Cause(Enum):
     CHANCE = "at chance"
     NOTHING = "nothing"
     EARLY = "too early to say"
+
+
+# Relative to the size of f: more noise than this limits a run.
+MUCH, MUCH_WANDER = {Cause.BATCHES: 1.0, Cause.FEATURES: 0.1}, 0.1
+# What a remedy makes larger: the words of the cause and of the remedy, the solver's parameter, and its largest value.
+LARGER = {
+    Cause.ITERATIONS: ("The iterations are too few", "More iterations", "n_iter", MOST_ITERATIONS),
+    Cause.BATCHES: ("The mini-batches are too small", "Larger batches", "batch_size", LARGEST_BATCH),
+    Cause.FEATURES: ("The random features are too few", "More features", "n_features", MOST_FEATURES),
+}
 
 
 @dataclass(frozen=True)
@@ -180,27 +187,34 @@ def judgement(run: Run, *, baseline: Run | None = None, limits: RunLimits | None
     """
     state = _State(run, baseline, limits)
     found = next(made for rule in _RULES if (made := rule(state)) is not None)
-    return replace(found, reason=tuple(_reason(state)))
+    return replace(found, reason=tuple(_figures(state)))
 
 
-class GaugeValues:
-    """A run's gauge values up to iteration `t`, at least one; sizes are relative to the size of f at the probes."""
+class _State:
+    """What the rules ask about a run. Values of gauges are relative to the size of f at the probes."""
 
-    def __init__(self, run: Run, t: int, readings: list[Reading]) -> None:
-        self.run, self.t, self.readings, self.last = run, t, readings, readings[-1]
-        self.size = float(np.sqrt(np.mean(self.last.f**2)))
-        self.step = run.engine.step_at(min(t + 1, run.n_iter))
-        self.largest = run.engine.largest_step
-        self.noises = {BATCHES: self.relative(self.last.batches), FEATURES: self.relative(self._features())}
+    def __init__(self, run: Run, baseline: Run | None, limits: RunLimits | None) -> None:
+        self.run, self.baseline, self.limits, self.spec, self.t = run, baseline, limits, run.spec, run.model_t
+        self.values = run.spec.values_at(self.t + 1)
+        self.step, self.largest = run.engine.step_at(min(self.t + 1, run.n_iter)), run.engine.largest_step
+        asked = self.values["step_size"]
+        # The step size of the slider, or the value of "auto".
+        self.theta = float(run.engine.automatic_step or 0.0) if asked is None else float(asked)
+        # True if f goes towards an optimum, so that the way it has moved says something.
+        self.has_way = bool(run.problem.engine == "stochastic")
+        self.readings: list[Reading] = run.engine.gauges.up_to(self.t)
+        end = run.t if run.is_finished else run.n_iter
+        self.is_early = len(self.readings) < FEWEST_READINGS or self.t < EARLIEST * end
+        if not self.is_early:
+            self.last = self.readings[-1]
+            self.size = float(np.sqrt(np.mean(self.last.f**2)))
+            noises = {Cause.BATCHES: self.last.batches, Cause.FEATURES: self._noise_of_features()}
+            self.noises = {cause: self.relative(square) for cause, square in noises.items()}
 
-    def _features(self) -> float:
+    def _noise_of_features(self) -> float:
         """Return what the features have added: as measured, |f - h|^2, since an iteration of one feature shows no spread."""
-        history = self.run.history
-        if (
-            not math.isnan(self.last.features)
-            or self.run.problem.labels == "classes"
-            or "error_mean" not in history.names
-        ):
+        history, names = self.run.history, self.run.history.names
+        if not math.isnan(self.last.features) or self.run.problem.labels == "classes" or "error_mean" not in names:
             return self.last.features
         until = np.searchsorted(history.column("t"), self.t, side="right")
         return float(history.column("error_mean")[until - 1]) if until else math.nan
@@ -209,71 +223,43 @@ class GaugeValues:
         """Return the root of a mean square, relative to the size of f."""
         return float(np.sqrt(square)) / self.size if self.size > 0 else 0.0
 
-    @property
-    def end(self) -> int:
-        """The planned number of iterations, or those made if the run has settled."""
-        return self.run.t if self.run.stop_reason is StopReason.SETTLED else self.run.n_iter
-
-    @property
+    @cached_property
     def moved(self) -> float:
         """The distance that f moved in the second half of the iterations."""
-        return self.relative(float(np.mean((self._near(self.t) - self._near(self.t / 2)) ** 2)))
 
-    def _near(self, t: float) -> NDArray:
-        """Return the mean of f over the last eighth before `t`, so that noise does not count as movement."""
-        some = [r.f for r in self.readings if 0.875 * t - STRIDE < r.t <= t] or [self.readings[0].f]
-        mean: NDArray = np.mean(some, axis=0)
-        return mean
+        def near(t: float) -> NDArray:  # the mean over an eighth, so that noise does not count as movement
+            return np.mean(
+                [r.f for r in self.readings if 0.875 * t - STRIDE < r.t <= t] or [self.readings[0].f], axis=0
+            )
 
-    @property
-    def wander(self) -> float:
-        """The fluctuation of f, from second differences, which are zero on a straight path."""
+        return self.relative(float(np.mean((near(self.t) - near(self.t / 2)) ** 2)))
+
+    @cached_property
+    def unrest(self) -> float:
+        """The fluctuation of f in units of its limit, from second differences, which are zero on a straight path.
+
+        It is zero while f is still converging.
+        """
+        if self.last.agreement >= AGREE:
+            return 0.0
         F = np.array([r.f for r in self.readings if r.t > self.t / 2])
         lag = max(1, len(F) // 8)
         bends = F[2 * lag :] - 2.0 * F[lag:-lag] + F[: -2 * lag]
-        return self.relative(float(np.mean(bends**2)) / 6.0) if bends.size else 0.0
+        return (self.relative(float(np.mean(bends**2)) / 6.0) if bends.size else 0.0) / MUCH_WANDER
 
     @property
     def reach(self) -> float:
         """The sum of all step sizes to the planned end, in units of half the largest step; infinite if no step is too large."""
         if self.largest is None:
             return np.inf
-        left = self.end - self.t
-        still = left * float(np.sqrt(self.step * self.run.engine.step_at(self.end)))
+        end = self.run.t if self.run.stop_reason is StopReason.SETTLED else self.run.n_iter
+        still = (end - self.t) * float(np.sqrt(self.step * self.run.engine.step_at(end)))
         return (self.last.reach + still) * 2.0 / self.largest
-
-
-class _State:
-    """What the rules ask about a run."""
-
-    def __init__(self, run: Run, baseline: Run | None, limits: RunLimits | None) -> None:
-        self.run, self.baseline, self.limits = run, baseline, limits
-        self.spec, self.t = run.spec, run.model_t
-        self.values = run.spec.values_at(self.t + 1)
-        readings = run.engine.gauges.up_to(self.t)
-        is_early = len(readings) < FEWEST_READINGS or self.t < EARLIEST * self.end
-        self.gauges = None if is_early else GaugeValues(run, self.t, readings)
-
-    @property
-    def end(self) -> int:
-        """The planned number of iterations, or those made if the run has ended."""
-        return self.run.t if self.run.is_finished else self.run.n_iter
-
-    @property
-    def has_way(self) -> bool:
-        """True if f goes towards an optimum, so that the way it has moved says something."""
-        return bool(self.run.problem.engine == "stochastic")
-
-    @property
-    def theta(self) -> float:
-        """The step size of the slider, or the value of "auto"."""
-        asked = self.values["step_size"]
-        return float(self.run.engine.automatic_step or 0.0) if asked is None else float(asked)
 
     @property
     def has_arrived(self) -> bool:
         """True if the run has ended, or its function does not move any more."""
-        return self.run.is_finished or (self.gauges is not None and self.gauges.moved <= STILL_MOVES)
+        return self.run.is_finished or (not self.is_early and self.moved <= STILL_MOVES)
 
     @cached_property
     def useless(self) -> str:
@@ -283,17 +269,10 @@ class _State:
     @cached_property
     def ridge(self) -> float:
         """The ridge relative to the risk's curvature; 0 if there is no curvature."""
-        largest = self.run.engine.largest_step
-        if largest is None or self.run.engine.limited_by != CURVATURE:
+        if self.largest is None or self.run.engine.limited_by != CURVATURE:
             return 0.0
         lam = float(self.values["lam"])
-        return lam / max(2.0 / largest - lam, 1e-6)
-
-    @property
-    def usual_lam(self) -> float:
-        """The default ridge of the setting on these data."""
-        said = defaults_of(type(self.spec.problem), self.spec.data.name).get("solver", {})
-        return float(said.get("lam", SolverParameters().lam))
+        return lam / max(2.0 / self.largest - lam, 1e-6)
 
     @cached_property
     def scores(self) -> tuple[float, float]:
@@ -304,41 +283,51 @@ class _State:
 
 
 def _diverged(state: _State) -> Judgement | None:
-    if state.run.stop_reason is not StopReason.DIVERGED:
+    run = state.run
+    if run.stop_reason is not StopReason.DIVERGED:
         return None
-    largest, run = step_limit(state.run), state.run
-    above = "" if largest is None else f": above about {largest:.2g} it does"
-    now = run.spec.values_at(run.tried)["step_size"] or run.engine.automatic_step or 0.0
+    limit, now = step_limit(run), run.spec.values_at(run.tried)["step_size"] or run.engine.automatic_step or 0.0
+    above = "" if limit is None else f": above about {limit:.2g} it does"
     said = f"Steps of {now:g} made f diverge{above}."
     return Judgement(Cause.DIVERGED, said, *_step_to("Smaller", now, stable_step(run, run.tried)))
 
 
 def _too_early(state: _State) -> Judgement | None:
-    if state.gauges is not None or state.run.is_finished:
-        return None
-    return Judgement(Cause.EARLY, "It is too early to say what limits this run.")
+    if state.is_early and not state.run.is_finished:
+        return Judgement(Cause.EARLY, "It is too early to say what limits this run.")
+    return None
 
 
 def _step(state: _State) -> Judgement | None:
     """Judge a step above the largest one, or one that the next step undoes."""
-    run, at, largest = state.run, state.gauges, state.run.engine.largest_step
-    remedy = _step_to("Smaller", state.theta, stable_step(run, state.t))
+    run, largest = state.run, state.largest
     if largest is not None:
-        step = run.engine.step_at(min(state.t + 1, run.n_iter))
-        said = f"The step is too large: {step:.2g} is above {largest:.2g}, the largest that {run.engine.limited_by} allows."
-        return Judgement(Cause.STEP, said, *remedy) if step >= largest else None
-    if at is None:
-        return None
-    leap = at.relative(at.last.update)
-    if leap < LEAP or -at.last.agreement < OPPOSED:
-        return None
-    said = f"The step is too large: one moves f by {_percent(leap)} of its size, and the next one moves it back."
-    return Judgement(Cause.STEP, said, *remedy)
+        if state.step < largest:
+            return None
+        allowed = f"the largest that {run.engine.limited_by} allows"
+        said = f"The step is too large: {state.step:.2g} is above {largest:.2g}, {allowed}."
+    else:
+        if state.is_early or -state.last.agreement < OPPOSED or (leap := state.relative(state.last.update)) < LEAP:
+            return None
+        said = f"The step is too large: one moves f by {_percent(leap)} of its size, and the next one moves it back."
+    return Judgement(Cause.STEP, said, *_step_to("Smaller", state.theta, stable_step(run, state.t)))
+
+
+def _noise_or_length(state: _State) -> Judgement | None:
+    """Judge the worst of too few iterations, small batches, few features, and a ridge that makes the result useless."""
+    found, limits = [_strong_ridge(state), _odd_width(state)], state.limits
+    if limits is not None and not any(found) and (limits.has_grown or limits.parts["together"] > NEAR):
+        return _measured(state, limits)
+    if not state.is_early and limits is None:
+        found += [_length(state), *(_noise(state, cause) for cause in MUCH)]
+    return max((one for one in found if one is not None), key=lambda one: one[0], default=(0.0, None))[1]
 
 
 def _strong_ridge(state: _State) -> tuple[float, Judgement] | None:
     """Judge a ridge that is stronger than the risk, or that is strong and the result useless."""
-    lam, usual, useless = float(state.values["lam"]), state.usual_lam, state.useless if state.has_arrived else ""
+    defaults = defaults_of(type(state.spec.problem), state.spec.data.name).get("solver", {})
+    usual, lam = float(defaults.get("lam", SolverParameters().lam)), float(state.values["lam"])
+    useless = state.useless if state.has_arrived else ""
     is_strong = state.ridge >= MUCH_RIDGE or lam > FAR_FROM_USUAL * usual
     if not (is_strong and useless) and state.ridge < 1.0:
         return None
@@ -351,25 +340,24 @@ def _strong_ridge(state: _State) -> tuple[float, Judgement] | None:
 
 def _odd_width(state: _State) -> tuple[float, Judgement] | None:
     """Judge a useless result of a kernel whose width is far from the usual one for these points."""
-    remedy, severity = _usual_width(state) if state.has_arrived and state.useless else (NO_REMEDY, 0.0)
-    if severity < 1.0:
+    if not (state.has_arrived and state.useless):
         return None
-    said = f"{state.useless[:1].upper()}{state.useless[1:-1]}: the kernel's width does not suit these points."
-    return severity, Judgement(Cause.EQUAL if is_constant(state.run) else Cause.CHANCE, said, *remedy)
-
-
-def _noise_or_length(state: _State) -> Judgement | None:
-    """Judge the worst of too few iterations, small batches, few features, and a ridge that makes the result useless."""
-    found = [_strong_ridge(state), _odd_width(state)]
-    if (
-        state.limits is not None
-        and not any(found)
-        and (state.limits.has_grown or state.limits.parts["together"] > NEAR)
-    ):
-        return _measured(state, state.limits)
-    if state.gauges is not None and state.limits is None:
-        found += [_length(state, state.gauges), *(_noise(state, state.gauges, name) for name in (BATCHES, FEATURES))]
-    return max((one for one in found if one is not None), key=lambda one: one[0], default=(0.0, None))[1]
+    kernel = state.spec.kernel
+    for p in kernel.parameters:
+        if not isinstance(p, Real):
+            continue
+        now = float(getattr(kernel, p.name))
+        try:
+            usual = width(p, "scale", state.run.split.X_train, kernel.name)
+        except ParameterError:  # out of the parameter's range
+            continue
+        then, severity = float(f"{usual:.2g}"), max(now / usual, usual / now) / FAR_FROM_USUAL
+        if severity < 1.0:
+            return None
+        remedy: Remedy = f"Usual width: {p.symbol} {now:g} → {then:g}", {"kernel": {p.name: then}}
+        said = f"{state.useless[:1].upper()}{state.useless[1:-1]}: the kernel's width does not suit these points."
+        return severity, Judgement(Cause.EQUAL if is_constant(state.run) else Cause.CHANCE, said, *remedy)
+    return None
 
 
 def _measured(state: _State, limits: RunLimits) -> Judgement | None:
@@ -380,65 +368,53 @@ def _measured(state: _State, limits: RunLimits) -> Judgement | None:
     if limits.leading == "none":
         return None
     ((name, then),) = limits.changes.items()
-    cause = {"step_size": Cause.STEP, "n_iter": Cause.ITERATIONS, "batch_size": Cause.BATCHES}.get(name, Cause.FEATURES)
     part, whole = limits.parts[limits.leading], limits.parts["together"]
-    if cause is Cause.STEP:
-        said = f"The step is too small: f is still {part:.2g} of the optimum's size away from it."
-    else:
-        said = (
-            f"{_CAUSE_WORDS[cause]}: f is {whole:.2g} of the optimum's size away from it, {part:.2g} because of them."
-        )
     expected = "" if limits.expected is None else f"{limits.expected:.2g}"
-    return Judgement(cause, said, *_solver_to(cause, state, then), expected)
+    if name == "step_size":
+        said = f"The step is too small: f is still {part:.2g} of the optimum's size away from it."
+        return Judgement(Cause.STEP, said, *_step_to("Larger", state.theta, then), expected)
+    cause = next(cause for cause, words in LARGER.items() if words[2] == name)
+    said = f"{LARGER[cause][0]}: f is {whole:.2g} of the optimum's size away from it, {part:.2g} because of them."
+    return Judgement(cause, said, *_larger(state, cause, int(then)), expected)
 
 
-_CAUSE_WORDS = {
-    Cause.ITERATIONS: "The iterations are too few",
-    Cause.BATCHES: "The mini-batches are too small",
-    Cause.FEATURES: "The random features are too few",
-}
-
-
-def _length(state: _State, at: GaugeValues) -> tuple[float, Judgement] | None:
+def _length(state: _State) -> tuple[float, Judgement] | None:
     """Judge iterations, or a step, with which f does not arrive."""
     if not state.has_way:
         return None
-    moved, reach = at.moved, at.reach
+    moved, reach = state.moved, state.reach
     is_short = moved > STILL_MOVES and reach < ENOUGH_REACH
-    is_far = at.largest is None and moved > MOVES_FAR and at.last.agreement > AGREE
+    is_far = state.largest is None and moved > MOVES_FAR and state.last.agreement > AGREE
     if not (is_short or is_far):
         return None
-    way = f"since iteration {state.t // 2:,} f has moved by {_percent(moved)} of its size"
+    way = f"since iteration {state.t // 2:,} f has moved by {_percent(moved)} of its size, and does not arrive."
     severity, automatic = max(1.0, ENOUGH_REACH / reach), state.run.engine.sizes_at(state.t + 1).automatic
     if automatic > 2.0 * state.theta:
-        said = f"The step is too small: {way}, and does not arrive."
-        return severity, Judgement(Cause.STEP, said, *_solver_to(Cause.STEP, state, automatic))
-    said = f"{_CAUSE_WORDS[Cause.ITERATIONS]}: {way}, and does not arrive."
-    return severity, Judgement(Cause.ITERATIONS, said, *_more_iterations(state))
+        remedy = _step_to("Larger", state.theta, automatic)
+        return severity, Judgement(Cause.STEP, f"The step is too small: {way}", *remedy)
+    said = f"{LARGER[Cause.ITERATIONS][0]}: {way}"
+    return severity, Judgement(Cause.ITERATIONS, said, *_larger(state, Cause.ITERATIONS))
 
 
-def _noise(state: _State, at: GaugeValues, name: str) -> tuple[float, Judgement] | None:
+def _noise(state: _State, cause: Cause) -> tuple[float, Judgement] | None:
     """Judge a noise. Wandering counts for the larger noise, and for the smaller one only if it is close."""
-    share, much = at.noises[name], {BATCHES: MUCH_OF_BATCHES, FEATURES: MUCH_OF_FEATURES}
-    larger = FEATURES if at.noises[FEATURES] > at.noises[BATCHES] else BATCHES
-    severity = max(at.noises[larger] / much[larger], _unrest(at))
-    if name != larger:
-        ratio = share / at.noises[larger] if at.noises[larger] > 0 else 0.0
-        severity = min(share / much[name], severity * ratio) if ratio > HALF else 0.0
+    noises, share = state.noises, state.noises[cause]
+    larger = Cause.FEATURES if noises[Cause.FEATURES] > noises[Cause.BATCHES] else Cause.BATCHES
+    severity = max(noises[larger] / MUCH[larger], state.unrest)
+    if cause is not larger:
+        ratio = share / noises[larger] if noises[larger] > 0 else 0.0
+        severity = min(share / MUCH[cause], severity * ratio) if ratio > HALF else 0.0
     if not severity >= 1.0:
         return None
-    cause = Cause.BATCHES if name == BATCHES else Cause.FEATURES
-    now = state.spec.solver.batch_size if name == BATCHES else int(state.values["n_features"])
-    then = min(FACTOR * now, LARGEST_BATCH if name == BATCHES else MOST_FEATURES)
-    said = f"{_CAUSE_WORDS[cause]}: their random choice has changed f by {_percent(share)} of its size."
-    remedy = _solver_to(cause, state, then)
-    expected = _percent(share * (now / then) ** 0.5) if remedy[0] else ""
+    words, _, name, _ = LARGER[cause]
+    said, remedy = (
+        f"{words}: their random choice has changed f by {_percent(share)} of its size.",
+        _larger(state, cause),
+    )
+    expected = ""
+    if remedy[0]:
+        expected = _percent(share * (_present(state, name) / remedy[1]["solver"][name]) ** 0.5)
     return severity, Judgement(cause, said, *remedy, expected)
-
-
-def _unrest(at: GaugeValues) -> float:
-    """Return the fluctuation of f in units of its limit; zero while f is still converging."""
-    return at.wander / MUCH_WANDER if at.last.agreement < AGREE else 0.0
 
 
 def _growing(state: _State) -> Judgement | None:
@@ -453,26 +429,14 @@ def _useless(state: _State) -> Judgement | None:
     """Judge a score at chance though neither noise nor ridge nor width explain it."""
     if not (state.has_arrived and state.useless):
         return None
-    said = (
-        f"{state.useless[:1].upper()}{state.useless[1:]} Change the kernel's width, the regularisation or the labels."
-    )
+    useless = f"{state.useless[:1].upper()}{state.useless[1:]}"
+    said = f"{useless} Change the kernel's width, the regularisation or the labels."
     return Judgement(Cause.EQUAL if is_constant(state.run) else Cause.CHANCE, said, *_more_labels(state))
 
 
 def _converging(state: _State) -> Judgement | None:
     """Judge a run that goes on, and still moves."""
     return None if state.has_arrived else Judgement(Cause.EARLY, "f is still converging.")
-
-
-def _moving(state: _State) -> Judgement | None:
-    """Judge a run that has ended most of its way, and still moved."""
-    at = state.gauges
-    if at is None or not state.has_way or at.moved <= STILL_MOVES or _unrest(at) >= 1.0:
-        return None
-    if state.limits is not None or state.run.stop_reason is StopReason.SETTLED:
-        return None
-    said = f"Most of the way is done, but since iteration {state.t // 2:,} f has moved by {_percent(at.moved)} of its size."
-    return Judgement(Cause.ITERATIONS, said, *_more_iterations(state))
 
 
 def _hurt(state: _State) -> Judgement | None:
@@ -503,10 +467,9 @@ def _measured_generalisation(state: _State) -> Judgement | None:
     if state.limits is None:
         return None
     lam, found = float(state.values["lam"]), state.limits.scores
-    for name, then in ((LESS, lam / FACTOR_OF_RIDGE), (MORE, lam * FACTOR_OF_RIDGE)):
+    for name, too, then in ((LESS, "strong", lam / FACTOR_OF_RIDGE), (MORE, "weak", lam * FACTOR_OF_RIDGE)):
         gain = found.get(name)
         if gain is not None and gain.effect is Effect.HELPS and gain.mean >= WORTH:
-            too = "strong" if name == LESS else "weak"
             said = f"The regularisation is too {too}: λ = {then:.2g} scores {gain.mean:.3f} better."
             return Judgement(Cause.REGULARISATION, said, *_lam_to(name.partition(" ")[0].capitalize(), lam, then))
     loss = found.get(HALF_THE_LABELS)
@@ -519,13 +482,22 @@ def _measured_generalisation(state: _State) -> Judgement | None:
 def _labels(state: _State) -> Judgement | None:
     """Judge a run that knows its labels clearly better than other points."""
     on_labels, on_test = state.scores
-    gap = on_labels - on_test
-    if not gap > max(GAP, np.nan_to_num(score_half_width(state.run, on_test))):
+    if not on_labels - on_test > max(GAP, np.nan_to_num(score_half_width(state.run, on_test))):
         return None
     word = "pairs" if state.spec.problem.labels == "pairs" else "labels"
     of_them = f"the {state.run.problem.score_name} is {on_labels:.3f} on them, but {on_test:.3f} on test points"
     said = f"The {word} are few: {of_them}, in the mean of the last quarter of the iterations."
     return Judgement(Cause.LABELS, said, *_more_labels(state))
+
+
+def _moving(state: _State) -> Judgement | None:
+    """Judge a run that has ended most of its way, and still moved."""
+    if state.limits is not None or state.run.stop_reason is StopReason.SETTLED or state.is_early or not state.has_way:
+        return None
+    if state.moved <= STILL_MOVES or state.unrest >= 1.0:
+        return None
+    way = f"since iteration {state.t // 2:,} f has moved by {_percent(state.moved)} of its size"
+    return Judgement(Cause.ITERATIONS, f"Most of the way is done, but {way}.", *_larger(state, Cause.ITERATIONS))
 
 
 def _ridge(state: _State) -> Judgement | None:
@@ -538,7 +510,7 @@ def _ridge(state: _State) -> Judgement | None:
 
 
 def _nothing(state: _State) -> Judgement:
-    if state.gauges is None:
+    if state.is_early:
         return Judgement(Cause.EARLY, "The run is too short, or has no probe points, to say what limits it.")
     return Judgement(Cause.NOTHING, NOTHING)
 
@@ -573,38 +545,16 @@ def _lam_to(kind: str, now: float, then: float) -> Remedy:
     return (f"{kind} regularisation: λ {now:g} → {then:g}", {"solver": {"lam": then}}) if then != now else NO_REMEDY
 
 
-def _solver_to(cause: Cause, state: _State, then: float) -> Remedy:
-    """Return the remedy of a cause, whose value is the section's; none if the value is the largest already."""
-    if cause is Cause.STEP:
-        return _step_to("Larger", state.theta, then)
-    name, words = {
-        Cause.ITERATIONS: ("n_iter", "More iterations"),
-        Cause.BATCHES: ("batch_size", "Larger batches"),
-        Cause.FEATURES: ("n_features", "More features"),
-    }[cause]
-    now = int({**vars(state.spec.solver), **state.values}[name])
-    return (f"{words}: {now:,} → {int(then):,}", {"solver": {name: int(then)}}) if then > now else NO_REMEDY
+def _present(state: _State, name: str) -> int:
+    return int({**vars(state.spec.solver), **state.values}[name])
 
 
-def _more_iterations(state: _State) -> Remedy:
-    return _solver_to(Cause.ITERATIONS, state, min(FACTOR * state.run.n_iter, MOST_ITERATIONS))
-
-
-def _usual_width(state: _State) -> tuple[Remedy, float]:
-    """Return the kernel's usual width for these points, and by how much the present one is too far from it."""
-    kernel = state.spec.kernel
-    for p in kernel.parameters:
-        if not isinstance(p, Real):
-            continue
-        now = float(getattr(kernel, p.name))
-        try:
-            usual = width(p, "scale", state.run.split.X_train, kernel.name)
-        except ParameterError:  # out of the parameter's range
-            continue
-        then = float(f"{usual:.2g}")
-        remedy: Remedy = f"Usual width: {p.symbol} {now:g} → {then:g}", {"kernel": {p.name: then}}
-        return remedy, max(now / usual, usual / now) / FAR_FROM_USUAL
-    return NO_REMEDY, 0.0
+def _larger(state: _State, cause: Cause, then: int | None = None) -> Remedy:
+    """Return the remedy of a cause, by default four times its value; none if the value is the largest already."""
+    _, words, name, most = LARGER[cause]
+    now = _present(state, name)
+    then = min(FACTOR * now, most) if then is None else then
+    return (f"{words}: {now:,} → {then:,}", {"solver": {name: then}}) if then > now else NO_REMEDY
 
 
 def _more_labels(state: _State) -> Remedy:
@@ -617,44 +567,33 @@ def _more_labels(state: _State) -> Remedy:
     return f"More {'pairs' if is_pairs else 'labels'}: {now:,} → {then:,}", {"data": {"n_labeled": then}}
 
 
-def _reason(state: _State) -> list[Figure]:
+def _figures(state: _State) -> list[Figure]:
     """Return the figures of all causes that have a meaning for the run."""
-    if state.run.stop_reason is StopReason.DIVERGED:
-        return []
-    found = list[Figure]()
+    run, largest, found = state.run, state.largest, list[Figure]()
+    if run.stop_reason is StopReason.DIVERGED:
+        return found
     if state.limits is not None:
-        found += _of_limits(state.limits)
-    elif state.gauges is not None:
-        found += _of_gauges(state, state.gauges)
+        whys = ("iterations that are missing", "the choice of mini-batches", "the choice of random features")
+        for cause, name, why in zip(LARGER, CAUSES, whys, strict=True):
+            said = f"Distance to the optimum, relative to its size, because of {why}."
+            found.append(Figure(cause, f"{state.limits.parts[name]:.2g}", said))
+    elif not state.is_early:
+        share = state.relative(state.last.update) if largest is None else state.step / largest
+        beside = f"The step beside the largest one, {largest:.2g}" if largest else "The size of one step beside f"
+        found.append(Figure(Cause.STEP, _percent(share), f"{beside}."))
+        if state.has_way:
+            said = f"The way of f since iteration {state.t // 2:,}, beside its size."
+            found.append(Figure(Cause.ITERATIONS, _percent(state.moved), said))
+        said = "What their random choice has changed so far, beside the size of f."
+        found += [Figure(cause, _percent(s), said) for cause, s in state.noises.items() if not math.isnan(s)]
     if state.ridge:
         found.append(Figure(Cause.REGULARISATION, _percent(state.ridge), "λ beside the risk's curvature."))
-    on_labels, on_test = state.scores if state.run.t else (math.nan, math.nan)
+    on_labels, on_test = state.scores if run.t else (math.nan, math.nan)
     if math.isfinite(on_labels):
-        name = f"The {state.run.problem.score_name} on the labeled points, in the mean of the last quarter of the iterations"
+        name = f"The {run.problem.score_name} on the labeled points, in the mean of the last quarter of the iterations"
         said = f"{name}; it is {on_test:.3f} on the test points."
         found.append(Figure(Cause.LABELS, f"{on_labels:.3f}", said))
     return found
-
-
-def _of_limits(limits: RunLimits) -> list[Figure]:
-    causes = (Cause.ITERATIONS, Cause.BATCHES, Cause.FEATURES)
-    said = ("iterations that are missing", "the choice of mini-batches", "the choice of random features")
-    parts = [f"{limits.parts[name]:.2g}" for name in CAUSES]
-    words = [f"Distance to the optimum, relative to its size, because of {one}." for one in said]
-    return [Figure(*one) for one in zip(causes, parts, words, strict=True)]
-
-
-def _of_gauges(state: _State, at: GaugeValues) -> list[Figure]:
-    share = at.relative(at.last.update) if at.largest is None else at.step / at.largest
-    of = "The size of one step beside f" if at.largest is None else f"The step beside the largest one, {at.largest:.2g}"
-    found = [Figure(Cause.STEP, _percent(share), f"{of}.")]
-    if state.has_way:
-        said = f"The way of f since iteration {state.t // 2:,}, beside its size."
-        found.append(Figure(Cause.ITERATIONS, _percent(at.moved), said))
-    causes = {BATCHES: Cause.BATCHES, FEATURES: Cause.FEATURES}
-    noises = [(causes[name], share) for name, share in at.noises.items() if not math.isnan(share)]
-    said = "What their random choice has changed so far, beside the size of f."
-    return found + [Figure(cause, _percent(share), said) for cause, share in noises]
 
 
 def _percent(share: float) -> str:

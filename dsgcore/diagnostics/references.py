@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +69,7 @@ class Subsample:
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain data."""
-        return {"points": self.points, "of": self.of, "seeds": list(self.seeds)}
+        return asdict(self) | {"seeds": list(self.seeds)}
 
 
 def is_sampled(n: int) -> bool:
@@ -131,7 +131,8 @@ def check_possible(spec: Spec) -> None:
 def settled_task(spec: Spec, split: Split) -> Task:
     """Return the solver's task for a spec, with its automatic step; raise `DiagnosticsError` as in `check_possible`."""
     check_possible(spec)
-    task = task_of(spec.from_0(), split)  # the way from 0 is what is examined
+    # The way from 0 is what is examined, with all iterations, as the papers' are.
+    task = task_of(replace(spec, solver=replace(spec.solver, start=None, tol=0.0)), split)
     settle_step(task)
     return task
 
@@ -203,8 +204,44 @@ def four_runs(
     Parameters and errors are as in `dsgcore.diagnostics.limits`. The noiseless run is made once, or once per seed if each
     seed draws its own training points.
     """
+    found = list[FourRuns]()
+    for rows, of_f, end, is_exact in _paths(spec, seeds, split, callback):
+        ways = [(at.g - end, at.b - at.g, at.r - at.g, at.f - of_f, at.f - at.h) for at in rows]
+        squares = [[np.mean(difference**2) for difference in each] for each in ways]
+        own, b, r, f, error = np.array(squares, dtype=np.float64).reshape(len(rows), 5).T
+        t, scale = np.array([at.t for at in rows]), float(np.mean(of_f**2))
+        found.append(FourRuns(t, own, b, r, f, error, scale, is_exact))
+    return tuple(found)
+
+
+def values_of_four_runs(
+    spec: Spec, seeds: Sequence[int], *, split: Split
+) -> tuple[tuple[tuple[FourValues, ...], ...], NDArray]:
+    """Return the four runs' values at the training points for each seed, and those of f*. Parameters as in `limits`."""
+    paths = _paths(spec, seeds, split)
+    return tuple(tuple(rows) for rows, *_ in paths), paths[0][2]
+
+
+class FourValues(NamedTuple):
+    """The values of the four runs, and of h, at the training points after `t` iterations."""
+
+    t: int
+    g: NDArray
+    b: NDArray
+    r: NDArray
+    f: NDArray
+    h: NDArray
+
+
+def _paths(
+    spec: Spec,
+    seeds: int | Sequence[int],
+    split: Split | None,
+    callback: Callable[[float], object] = lambda share: None,
+) -> list[tuple[list[FourValues], NDArray, NDArray, bool]]:
+    """Make the four runs with each seed: the recorded values, those of f* as f and as g approach it, and if f* is exact."""
     task, used = settled_task(spec, load_split(spec) if split is None else split), seeds_of(spec, seeds)
-    has_own, still, parts, found = is_sampled(len(task.X)), None, count(), list[FourRuns]()
+    has_own, parts, found, g, end = is_sampled(len(task.X)), count(), list[Any](), dict[int, NDArray](), np.zeros(0)
     n_parts = len(used) * (1 + has_own) + (not has_own)
 
     def next_part() -> Callable[[float], object]:
@@ -213,37 +250,20 @@ def four_runs(
 
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
         for own, reference in references(replace(task, seed=seed) for seed in used):
-            if still is None:
-                still = _noiseless(own, reference, next_part())
-            found.append(_measured(own, still, next_part()))
+            if has_own or not found:
+                g, end = _noiseless(own, reference, next_part())
+            h = DualCoefficients(len(own.X))
+            rows = list(_steps(own, reference, g, h, next_part()))
+            found.append((rows, _end(own, reference, h), end, reference.optimum is not None))
             del reference  # before the next kernel matrix is made
-            still = None if has_own else still
-    return tuple(found)
+    return found
 
 
-def values_of_four_runs(
-    spec: Spec, seeds: Sequence[int], *, split: Split
-) -> tuple[tuple[tuple[FourValues, ...], ...], NDArray]:
-    """Return the four runs' values at the training points for each seed, and those of f*. Parameters as in `limits`."""
-    task = settled_task(spec, split)
-    with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        still = _noiseless(task, Reference.of(task), lambda share: None)
-        made = (replace(task, seed=seed) for seed in seeds)
-        n = len(task.X)
-        return tuple(tuple(_steps(own, still, DualCoefficients(n), lambda share: None)) for own in made), still.end
-
-
-@dataclass(frozen=True, eq=False)
-class _Noiseless:
-    """The noiseless part, equal for all seeds: the `Reference`, g at the recorded iterations, and its limit."""
-
-    reference: Reference
-    g: dict[int, NDArray]
-    end: NDArray
-
-
-def _noiseless(task: Task, reference: Reference, callback: Callable[[float], object]) -> _Noiseless:
-    path, g, n_iter = DualCoefficients(len(task.X)), {}, task.plan.n_iter
+def _noiseless(
+    task: Task, reference: Reference, callback: Callable[[float], object]
+) -> tuple[dict[int, NDArray], NDArray]:
+    """Return the noiseless path g, equal for all seeds, at the recorded iterations, and its limit."""
+    path, g, n_iter = DualCoefficients(len(task.X)), dict[int, NDArray](), task.plan.n_iter
     wanted = set(np.geomspace(1, n_iter, min(RECORDED, n_iter)).round().astype(int).tolist())
     values = reference.K @ path.values
     for t in range(1, n_iter + 1):
@@ -251,7 +271,7 @@ def _noiseless(task: Task, reference: Reference, callback: Callable[[float], obj
         callback(t / n_iter)
         if t in wanted:
             g[t] = values
-    return _Noiseless(reference, g, _end(task, reference, path))
+    return g, _end(task, reference, path)
 
 
 def _down(reference: Reference, path: DualCoefficients, values: NDArray, step: Step) -> NDArray:
@@ -273,35 +293,11 @@ def _end(task: Task, reference: Reference, start: DualCoefficients) -> NDArray:
     return values
 
 
-def _measured(task: Task, still: _Noiseless, callback: Callable[[float], object]) -> FourRuns:
-    h = DualCoefficients(len(task.X))
-    rows = list(_steps(task, still, h, callback))
-    of_f = _end(task, still.reference, h)
-    squares = [
-        [np.mean(d**2) for d in (at.g - still.end, at.b - at.g, at.r - at.g, at.f - of_f, at.f - at.h)] for at in rows
-    ]
-    parts = np.array(squares, dtype=np.float64).reshape(len(rows), 5).T
-    optimisation, batches, features, together, error = parts
-    t, scale, is_exact = np.array([at.t for at in rows]), float(np.mean(of_f**2)), still.reference.optimum is not None
-    return FourRuns(t, optimisation, batches, features, together, error, scale, is_exact)
-
-
-class FourValues(NamedTuple):
-    """The values of the four runs, and of h, at the training points after `t` iterations."""
-
-    t: int
-    g: NDArray
-    b: NDArray
-    r: NDArray
-    f: NDArray
-    h: NDArray
-
-
 def _steps(
-    task: Task, still: _Noiseless, h: DualCoefficients, callback: Callable[[float], object]
+    task: Task, reference: Reference, g: dict[int, NDArray], h: DualCoefficients, callback: Callable[[float], object]
 ) -> Iterator[FourValues]:
-    """Make the noisy runs together, and yield the recorded iterations."""
-    K, model, b = still.reference.K, task.new_model(), DualCoefficients(len(task.X))
+    """Make the noisy runs together, and yield the iterations at which `g` is recorded."""
+    K, model, b = reference.K, task.new_model(), DualCoefficients(len(task.X))
     points, r = AllPoints(task, model), np.zeros(len(K), dtype=task.dtype)
     for iterate in solve(task, model, training=points):
         step, batch = iterate.step, iterate.rows
@@ -312,9 +308,9 @@ def _steps(
         h.advance(batch, iterate.weights, step.size, step.decay)
         # A step of r along the whole sample's gradient, through this iteration's random features of the run.
         feature_map, W = task.kernel.feature_map, task.new_model().frequencies(iterate.t, step.n_features)
-        slopes = still.reference.whole.slopes(r.astype(np.float64)).astype(task.dtype)
+        slopes = reference.whole.slopes(r.astype(np.float64)).astype(task.dtype)
         feature_map.evaluate(points.X, W, feature_map.accumulate(points.X, slopes, W, step.size), step.decay, r)
         callback(iterate.t / task.plan.n_iter)
-        if iterate.t in still.g:
+        if iterate.t in g:
             f = points.values.astype(np.float64)
-            yield FourValues(iterate.t, still.g[iterate.t], K @ b.values, r.astype(np.float64), f, K @ h.values)
+            yield FourValues(iterate.t, g[iterate.t], K @ b.values, r.astype(np.float64), f, K @ h.values)

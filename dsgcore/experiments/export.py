@@ -128,13 +128,14 @@ def estimator_of_run(spec: Spec) -> tuple[Any, dict[str, Any]]:
 
 def summary(run: Run) -> dict[str, Any]:
     """Return the result of a run as plain data: last row, stop reason, time, and versions of the software."""
+    changed = [change.value for change in run.spec.changes if change.name == "step_size"]
     plain = {
         "spec_sha256": run.spec.sha256,
         "iterations": run.t,
         "model_iterations": run.model_t,
         "stop_reason": run.stop_reason.name.lower() if run.stop_reason else None,
         "message": run.stop_reason.value if run.stop_reason else "The run was not finished.",
-        "automatic_step": run.engine.automatic_step if run.spec.has_automatic_step else None,
+        "automatic_step": run.engine.automatic_step if None in (run.spec.solver.step_size, *changed) else None,
         "seconds": round(run.clock[-1], 4) if run.clock else 0.0,
         "data": {
             "n_train": len(run.split.X_train),

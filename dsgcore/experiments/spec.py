@@ -25,7 +25,7 @@ from dsgcore.core.parameters import (
     known,
     quoted,
 )
-from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry
+from dsgcore.data import DATASETS, OPTION_NAMES, DataError
 from dsgcore.data.datasets import EVEN_ODD, HALVES, ONE_REST, SEED
 from dsgcore.experiments.settings import (
     DATA_PARAMETERS,
@@ -170,11 +170,6 @@ class Spec:
         values = {name: getattr(next(o for o in owners if hasattr(o, name)), name) for name in self.steerable}
         return values | {change.name: change.value for change in self.changes if change.t <= t}
 
-    @property
-    def has_automatic_step(self) -> bool:
-        """True if some iteration uses the automatic step."""
-        return None in (self.solver.step_size, *(c.value for c in self.changes if c.name == "step_size"))
-
     def plan(self) -> Plan:
         """Return the settings of every iteration."""
         s = self.solver
@@ -186,10 +181,6 @@ class Spec:
         kept = [c for c in self.changes if (c.t, c.name) != (change.t, change.name)]
         checked = _change(asdict(change), self.problem, self.solver, self.solver.n_iter)
         return replace(self, changes=tuple(sorted([*kept, checked], key=lambda c: c.t)))
-
-    def from_0(self) -> Spec:
-        """Return the same spec for a run of all iterations from 0, as the papers' are."""
-        return replace(self, solver=replace(self.solver, start=None, tol=0.0))
 
     def baseline(self) -> Spec:
         """Return the same spec with the problem's twin, without changes of the problem's own parameters."""
@@ -275,7 +266,16 @@ def _data(values: dict[str, Any], labels: str) -> DataSpec:
                 raise SpecError(
                     f"{option} goes with the data's name 'file', got {quoted(values[option])} with {quoted(name)}"
                 )
-        values |= _conversion(DATASETS[name], values["convert"], values["positive"], labels)
+        suiting, positive = DATASETS[name].conversions_for(labels), values["positive"]
+        kind = Choice("convert", suiting[0], options=suiting).check(values["convert"] or suiting[0])
+        if kind != ONE_REST and positive is not None:
+            raise SpecError(
+                f"positive goes with files and with convert {ONE_REST!r}, got {quoted(positive)} with {name!r}"
+            )
+        if kind == ONE_REST:
+            last = len(DATASETS[name].class_names) - 1
+            positive = Integer("positive", 0, low=0, high=last).check(positive or 0)
+        values |= {"convert": kind, "positive": positive}
     for option in OPTION_NAMES:
         if values[option] is None:
             values[option] = takes[option].default if option in takes else None
@@ -284,19 +284,6 @@ def _data(values: dict[str, Any], labels: str) -> DataSpec:
         else:
             takes[option].check(values[option])
     return DataSpec(**values)
-
-
-def _conversion(entry: DatasetEntry, given: str | None, positive: int | None, labels: str) -> dict[str, Any]:
-    """Return the conversion of the set's classes for such labels: the given one if it suits, else the usual one."""
-    allowed = entry.conversions_for(labels)
-    name = Choice("convert", allowed[0], options=allowed).check(given or allowed[0])
-    if name != ONE_REST and positive is not None:
-        raise SpecError(
-            f"positive goes with files and with convert {ONE_REST!r}, got {quoted(positive)} with {entry.name!r}"
-        )
-    if name == ONE_REST:
-        positive = Integer("positive", 0, low=0, high=len(entry.class_names) - 1).check(positive or 0)
-    return {"convert": name, "positive": positive}
 
 
 def _steerable(problem: Setting, solver: SolverParameters) -> tuple[str, ...]:
