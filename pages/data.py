@@ -39,7 +39,7 @@ from pages.gallery.data_charts import class_colors
 from pages.gallery.gallery import facts, gallery, setting_link
 from pages.shell.page_link import link_now, read_once, say_in_link
 from pages.shell.plain_text import plain
-from pages.studies.onward import draw_links
+from pages.studies.links import draw_links
 from pages.upload.upload import draw_upload
 
 PREFIX = "data_"

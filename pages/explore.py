@@ -5,13 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shell.warm_up import get_ready, is_ready
-from pages.studies import showing
 from pages.studies.asking import draw_question
-from pages.studies.examples import draw_example_study, waits_for_study
-from pages.studies.going import Exploring, draw_and_look, draw_study_transport, exploring, watched_runs
-from pages.studies.links import draw_link_to_pins
-from pages.studies.onward import open_with
-from pages.studies.showing import read_curves, results_of
+from pages.studies.examples import draw_example_study
+from pages.studies.going import draw_and_look, draw_study_transport, exploring, watched_runs
+from pages.studies.links import open_with
+from pages.studies.pins import draw_link_to_pins
+from pages.studies.showing import choose_view, draw_answer
 from pages.workbench.steering import run_before
 
 
@@ -32,28 +31,11 @@ def page() -> None:
     draw_study_transport(state, "study", "point")
     if state.made is None:
         return
-    measure, view = showing.choose_view(state)
-    if waits_for_study(state):
+    measure, view = choose_view(state)
+    if state.waits:
         draw_example_study(state.made.study.spec, measure, view)
-        return
-    has_brush = bool(state.made.study.axes) and showing.is_parallel(state.made.study, view)
-    is_kept = showing.brush(state, results_of(state, measure)) if has_brush else None
-    look = showing.Look(measure, view, is_kept, state.chosen)
-    watched_runs(state, _answer, look)
-    if state.made.n_there:
-        showing.draw_way_out(state, look)
-
-
-def _answer(state: Exploring, look: showing.Look) -> None:
-    """Draw the answer so far."""
-    is_all_read = read_curves(state, look.measure)
-    chart, ranking = st.columns([5, 6], gap="small")
-    with chart:
-        showing.draw_chart(state, look)
-    with ranking:
-        showing.draw_ranking(state, look)
-    if state.chosen != look.chosen or not is_all_read:
-        st.rerun()  # so that the elements outside of the fragment follow
+    else:
+        watched_runs(state, draw_answer, measure, view)
 
 
 page()

@@ -32,7 +32,7 @@ from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
 from pages.shell.job_panel import job_panel, watched
 from pages.shell.warm_up import is_ready
-from pages.studies.onward import link_to_figure
+from pages.studies.links import link_to_figure
 
 # The marks differ in shape, not only in colour.
 MARKS = {

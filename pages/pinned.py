@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
 from dsgcore.core.parameters import Choice, Integer
 from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import Spec
-from dsgcore.studies import Results, StoreError, Study, StudyError, curves_of
+from dsgcore.studies import StoreError, Study, StudyError, curves_of
 from dsgcore.studies.results import BY, EVALUATIONS, ITERATIONS, x_values
+from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
 from pages.controls.control import Control, buttons, count, read_controls
 from pages.controls.link import unknown_names
 from pages.controls.own_file import entry_of
 from pages.shell.page_link import read_once, say_in_link
-from pages.shell.plain_text import plain
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
 from pages.studies.differing import differing, said_difference
 from pages.studies.going import (
     Exploring,
+    draw_refused,
     draw_transport,
     exploring,
-    finished,
     look_at,
-    refresh,
     say_progress,
-    store_of,
     watched_runs,
 )
-from pages.studies.links import in_link, link_to_run, linked, pins
-from pages.studies.trajectory_charts import Compared, compared_figure
+from pages.studies.links import link_to_run
+from pages.studies.pins import SHORT, linked, pins
 
 LINK = "runs"
 SEEDS = Control("c_seeds", "", Integer("seeds", 5, low=1, high=20).called("Seeds", ""))
@@ -56,7 +52,7 @@ def page() -> None:
     st.page_link("pages/explore.py", label="Back to Explore", icon=":material/grid_on:", width="content")
     read_once(_read)
     known = pins()
-    say_in_link(LINK, in_link(known))
+    say_in_link(LINK, ",".join(sha256[:SHORT] for sha256 in known))
     if len(known) < 2:
         st.markdown(
             "Pin two or more runs to see them side by side, with their difference over the same seeds. A method's page has a "
@@ -65,8 +61,7 @@ def page() -> None:
         )
     if not known or not is_ready():
         return
-    settings = {spec.problem.name for spec in known.values()}
-    if len(settings) > 1:
+    if len({spec.problem.name for spec in known.values()}) > 1:
         st.info(
             "These runs belong to different settings, so their scores mean different things. They are only "
             "shown side by side."
@@ -74,30 +69,32 @@ def page() -> None:
     state = exploring("pinned")
     if _transport(state, known):
         watched_runs(state, _answer)
-    _draw_runs(known)
+    for (sha256, spec), name in zip(list(known.items()), _names(tuple(known.values())), strict=True):
+        link, key = link_to_run(spec), f"unpin-{sha256[:SHORT]}"
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            page, icon = page_of(type(spec.problem)), ":material/open_in_new:"
+            st.page_link(page, label=f"Open {name}", icon=icon, query_params=link, width="content")
+            st.button(f"Unpin {name[0]}", key=key, type="tertiary", on_click=_unpin, args=(sha256,))
+
+
+def _unpin(sha256: str) -> None:
+    pins().pop(sha256, None)
 
 
 def _read(link: dict[str, str]) -> list[str]:
-    """Set the page's controls to a link's values; return a sentence for each value and name that is not valid."""
+    """Set the page's controls to a link's values, and put its runs among the session's pins; return a sentence for each value
+    and name that is not valid."""
     known = {name: name for name in (OVER.name, SEEDS.name, LINK)}
-    return [*read_controls([OVER, SEEDS], link), *unknown_names(link, known), *_add_linked(link.get(LINK, ""))]
-
-
-def _add_linked(asked: str) -> list[str]:
-    """Put a link's runs before the session's pins; return a sentence if it names others."""
-    if not asked:
-        return []
+    said = [*read_controls([OVER, SEEDS], link), *unknown_names(link, known)]
     try:
-        found, unknown = linked(asked)
+        found, unknown = linked(link.get(LINK, ""))
     except StoreError as error:
-        return [str(error)]
-    known = pins()
-    known |= found
-    if not unknown:
-        return []
-    return [
+        return [*said, str(error)]
+    pins().update(found)
+    lost = (
         f"In the link, runs names runs that are not pinned or no longer valid: {', '.join(unknown)}. They are left out."
-    ]
+    )
+    return [*said, *[lost] * bool(unknown)]
 
 
 def _transport(state: Exploring, known: dict[str, Spec]) -> bool:
@@ -111,17 +108,14 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> bool:
         buttons(OVER)
         try:
             first, *others = known.values()
-            seeds_of_all = bound or tuple(range(int(seeds)))
-            look_at(state, Study(first, seeds=seeds_of_all, others=tuple(others)))
-            refresh(state)
+            look_at(state, Study(first, seeds=bound or tuple(range(seeds)), others=tuple(others)))
         except (StoreError, StudyError) as error:
-            st.error(plain(f"{str(error)[:1].upper()}{str(error)[1:]}."))
+            draw_refused(str(error))
             return False
         draw_transport(state, "pinned", _say, "Make the missing runs")
     if bound:
         st.caption(f"The runs use seed {bound[0]} alone, because edits by hand name the points of its data.")
-    if state.refused:
-        st.error(plain(f"{state.refused[:1].upper()}{state.refused[1:]}."))
+    draw_refused(state.refused)
     return True
 
 
@@ -131,42 +125,46 @@ def _say(state: Exploring) -> None:
         st.caption(f"{state.runs.n_there} of {n} runs are done.")
 
 
-def _answer(state: Exploring) -> None:
-    """Draw the curves and the differences so far."""
-    specs = state.runs.study.specs
-    names = names_of(specs)
-    curves, tables = st.columns([6, 5], gap="medium")
-    with curves:
-        _draw_curves(state, specs, names, str(st.session_state.get(OVER.key, BY[0])))
-    with tables:
-        _draw_scores(state.runs.results("score"), specs, names)
-
-
-def names_of(specs: tuple[Spec, ...]) -> list[str]:
+def _names(specs: tuple[Spec, ...]) -> list[str]:
     """Return the names of the runs: a letter, and the data."""
     return [
-        f"{chr(ord('A') + i)}: {entry_of(type(spec.problem), spec.data.name).title}" for i, spec in enumerate(specs)
+        f"{letter}: {entry_of(type(s.problem), s.data.name).title}"
+        for letter, s in zip("ABCDEFGH", specs, strict=False)
     ]
 
 
-def _draw_curves(state: Exploring, specs: tuple[Spec, ...], names: list[str], by: str) -> None:
-    compared = []
-    for i, (spec, name) in enumerate(zip(specs, names, strict=True)):
-        if there := finished(state, i):
-            curves = curves_of(store_of(state, spec), there)
-            x = x_values(by, curves.t, spec, [state.runs.stored[sha256] for sha256 in there])
-            compared.append(Compared(name, x, curves))
-    if not compared:
+def _answer(state: Exploring) -> None:
+    """Draw the curves and the differences so far."""
+    specs = state.runs.study.specs
+    names, (left, right) = _names(specs), st.columns([6, 5], gap="medium")
+    with left:
+        _draw_curves(state, specs, names)
+    with right:
+        _draw_scores(state, specs, names)
+
+
+def _draw_curves(state: Exploring, specs: tuple[Spec, ...], names: list[str]) -> None:
+    """Draw the medians of the runs, each with the band of its seeds."""
+    lines, by = [], str(st.session_state.get(OVER.key, BY[0]))
+    looks = zip(charts.COLORS, charts.DASHES, strict=True)
+    for i, (spec, name, (color, dash)) in enumerate(zip(specs, names, looks, strict=False)):
+        if there := state.finished(i):
+            found = curves_of(state.store, there)
+            x = x_values(by, found.t, spec, [state.runs.stored[sha256] for sha256 in there])
+            band = (found.low, found.high) if len(found.values) > 1 else None
+            lines.append(charts.Curve(name, x, found.middle, color, dash=dash, width=2.5, band=band))
+    if not lines:
         st.caption("None of these runs exists yet.")
         return
     title = f"Test {specs[0].problem.score_name}: median, and from the lowest to the highest seed"
-    figure = compared_figure(compared, title=title, x_title=X_TITLES[by])
+    figure = charts.line_chart(lines, title=title, x_title=X_TITLES[by])
     live_chart(figure, key="chart-pinned", alt=f"{title}, of {', '.join(names)}.", height=HEIGHT)
 
 
-def _draw_scores(results: Results, specs: tuple[Spec, ...], names: list[str]) -> None:
+def _draw_scores(state: Exploring, specs: tuple[Spec, ...], names: list[str]) -> None:
     """Draw the table of scores with their difference from the first run, and the table of different parameters."""
-    rows, n_seeds = [], len(results.study.seeds)
+    results, rows = state.runs.results("score"), []
+    n_seeds = len(results.study.seeds)
     for i, name in enumerate(names):
         error = f" ± {results.error[i]:.2g}" if results.n[i] > 1 else ""
         n, n_diverged = results.n[i], results.n_diverged[i]
@@ -187,20 +185,6 @@ def _draw_scores(results: Results, specs: tuple[Spec, ...], names: list[str]) ->
         st.dataframe(pd.DataFrame(table), width="stretch", hide_index=True)
     elif len(specs) > 1:
         st.caption("Only their seeds differ.")
-
-
-def _draw_runs(known: dict[str, Spec]) -> None:
-    """Draw for each run a link to the workbench, and a button that removes it from this page."""
-    specs = tuple(known.values())
-    for (sha256, spec), name in zip(list(known.items()), names_of(specs), strict=True):
-        page, link, key = page_of(type(spec.problem)), link_to_run(spec), f"unpin-{sha256[:12]}"
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.page_link(page, label=f"Open {name}", icon=":material/open_in_new:", query_params=link, width="content")
-            st.button(f"Unpin {name[0]}", key=key, type="tertiary", on_click=_unpin, args=(known, sha256))
-
-
-def _unpin(known: dict[str, Any], sha256: str) -> None:
-    known.pop(sha256, None)
 
 
 page()

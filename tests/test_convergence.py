@@ -478,7 +478,7 @@ def test_curves_have_seeds_median_band_bound_the_promised_slope_and_a_table(stor
     drawn = next(trace["y"][-1] for trace in chart["data"] if trace.get("name") == "the theorem's bound")
     assert f"At t = 32 it is {short_number(drawn)}; the measured value is" in said
     question = AskedTrajectories((Case(ALL, None, asked(app).made.study.spec),), 2, "nothing", None)
-    found = app.session_state["_ways_found"][1]
+    found = asked(app).remembered[1]
     rows = list(csv.DictReader(io.StringIO(table_of_ways(shown_of(question, found)))))
     assert {row["seed"] for row in rows} == {"0", "1"}
     assert rows[-1]["t"] == "32"
@@ -502,7 +502,7 @@ def test_broken_assumptions_stand_beside_the_kept_ones_and_say_what_happens(stor
 @pytest.mark.usefixtures("store")
 def test_ends_are_drawn_against_what_varies_and_curves_over_evaluations(store):
     varied = {"vary": "Random features", "solver.n_features.range": "4,16", "solver.n_features.n": "3"}
-    app = answered(store, **SMALL | varied, over="evaluations", quantity_distance="|f − h|²")
+    app = answered(store, **SMALL | varied, over="evaluations", quantity="|f − h|²")
     ends = figure(app, "chart-ends")
     assert ends["layout"]["xaxis"]["ticktext"] == ["4", "8", "16"]
     assert "1/m" in [trace.get("name") for trace in ends["data"]]

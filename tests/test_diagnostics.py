@@ -47,8 +47,7 @@ from dsgcore.solver.task import Plan, Task
 from dsgcore.studies import Store, Study, StudyRuns, carry_out
 from dsgcore.studies.runs import make_run
 from pages.studies import study_charts as charts
-from pages.studies.other_views import parallel
-from pages.studies.study_charts import NAME, axis_of
+from pages.studies.study_charts import LIMIT, axis_of, parallel
 from pages.workbench import page
 from pages.workbench.steering import take
 from pages.workbench.tabs import _begin
@@ -511,7 +510,7 @@ def views(results):
 
 
 def line_of(figure):
-    return [trace for trace in figure["data"] if trace.get("name") == NAME]
+    return [trace for trace in figure["data"] if trace.get("name") == LIMIT]
 
 
 def test_above_the_limit_runs_grow_and_below_they_do_not():

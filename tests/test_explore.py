@@ -14,7 +14,7 @@ from dsgcore.studies import Store, Study, StudyRuns, carry_out, csv_of, table_of
 from dsgcore.studies.examples import FILE, KIND, example_study
 from pages.studies import links
 from pages.studies.going import look_at
-from pages.studies.onward import link_to_study
+from pages.studies.links import link_to_study
 from pages.studies.trajectory_asking import WITH_A_WAY
 
 

@@ -33,8 +33,7 @@ from dsgcore.studies import Study, StudyError
 from pages.controls.controls import read_also
 from pages.controls.link import names_of, unknown_names
 from pages.session.link import KEPT, read_link
-from pages.studies.links import link_to_run
-from pages.studies.onward import link_to_study
+from pages.studies.links import link_to_run, link_to_study
 
 pytestmark = pytest.mark.usefixtures("store")
 

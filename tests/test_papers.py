@@ -48,7 +48,7 @@ from dsgcore.settings.theorems import _lipschitz
 from dsgcore.studies import MEASURES, Study
 from dsgcore.studies.store import Store
 from pages.studies.going import BUDGET
-from pages.studies.onward import link_to_study
+from pages.studies.links import link_to_study
 
 FIGURES = [(setting, figure) for setting in SETTINGS for figure in profile_of(SETTINGS[setting]).figures]
 # Of each paper, the figures and tables of its experiments.

@@ -44,7 +44,7 @@ from dsgcore.lessons import FOLDER, library
 EVERYWHERE = "0.0.0.0"
 # The short address of the page on which phones enter the code of a room.
 ENTRANCE = "r"
-_WRITE, _LINK = "pages.handouts.static_lesson:write_lesson", "pages.studies.onward:link_to_study"
+_WRITE, _LINK = "pages.handouts.static_lesson:write_lesson", "pages.studies.links:link_to_study"
 _CHECK = "pages.session.lesson_check:check_file"
 _PORTS_TO_TRY = 100
 _PACKAGE = Path(__file__).parents[1]

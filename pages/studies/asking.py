@@ -2,55 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.core.parameters import Flag, Integer, Parameter, Real
+from dsgcore.core.parameters import Choice, Flag, Integer, Real
 from dsgcore.data.edits import fit_any_seed
-from dsgcore.experiments import SETTINGS, Spec
-from dsgcore.studies import Study
+from dsgcore.experiments import SETTINGS
+from dsgcore.studies import MEASURES, Study
 from dsgcore.studies.study import MOST_AXES
 from pages.controls.control import Control, count, draw, in_link
-from pages.studies.links import with_linked_edits
 from pages.studies.question import Question, can_be_axis
 
 PREFIX = "x_"
 MOST_SEEDS, USUAL_SEEDS = 50, 3
-USUAL_VALUES = 6
-SCORE, TIME = "score", "time"  # measures
 MOST_POINTS, USUAL_POINTS = 400, 60
-_KEPT = (
-    Integer("seeds", USUAL_SEEDS, low=1, high=MOST_SEEDS).called(
-        "Seeds", "DSG Lab runs each point once with each seed."
-    ),
-    Flag("random", False).called(
-        "At random", "Random points between the ends, instead of all combinations. Use it for three axes or more."
-    ),
-    Integer("points", USUAL_POINTS, low=2, high=MOST_POINTS).called("Points", ""),
-    Flag("best_first", False).called(
-        "Best first",
-        "Successive halving: one seed for each point, three for the best third, and nine for the best third of those. Each "
-        "round takes about the same time. The other points keep the seeds that they have.",
-    ),
-    Real("target", None, low=0.0, high=1.0, optional=True),
-)
-SEEDS, RANDOM, POINTS, BEST_FIRST, TARGET = (Control(PREFIX + p.name, "", p) for p in _KEPT)
-QUESTION = Question(PREFIX, _KEPT, tuple(SETTINGS), ("measure", "view", "best"), MOST_AXES)
+USUAL_VALUES = 6
 # By default the ends of a logarithmic axis are the usual value times these.
 REACH = 1 / 10.0, 10.0
+SCORE, TIME = "score", "time"  # measures
+MAIN, PARALLEL, CONTOUR, SLICES, IMPORTANCE = VIEWS = "Together", "Parallel", "Contour", "One by one", "Importance"
+SAID = {name: measure.name for name, measure in MEASURES.items()} | {TIME: "time to score"}
+SEEDS, RANDOM, POINTS, BEST_FIRST, TARGET, MEASURE, VIEW = OWN = tuple(
+    Control(PREFIX + p.name, "", p, say=lambda value: SAID.get(value, str(value)))
+    for p in (
+        Integer("seeds", USUAL_SEEDS, low=1, high=MOST_SEEDS).called(
+            "Seeds", "DSG Lab runs each point once with each seed."
+        ),
+        Flag("random", False).called(
+            "At random",
+            "Random points between the ends, instead of all combinations. Use it for three axes or more.",
+        ),
+        Integer("points", USUAL_POINTS, low=2, high=MOST_POINTS).called("Points", ""),
+        Flag("best_first", False).called(
+            "Best first",
+            "Successive halving: one seed for each point, three for the best third, and nine for the best third of those. "
+            "Each round takes about the same time. The other points keep the seeds that they have.",
+        ),
+        Real("target", None, low=0.0, high=1.0, optional=True),
+        Choice("measure", SCORE, options=(*MEASURES, TIME), label="Compare by"),
+        Choice("view", MAIN, options=VIEWS, label="Axes"),
+    )
+)
+QUESTION = Question(PREFIX, OWN, tuple(SETTINGS), MOST_AXES)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The question in the widgets: the study's spec, its plain data, and the controls by the names of their axes."""
+    """The question in the widgets, as a study's plain data."""
 
-    spec: Spec
     plain: dict[str, Any]
-    labels: dict[str, Parameter]
 
     def study(self) -> Study:
         """Return the study; raise `StudyError` with a sentence if it is not valid."""
@@ -64,21 +67,22 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Asked | None:
     """
     begun = QUESTION.begin(upload)
     axes = {f"{c.section}.{name}": c for name, c in begun.offered.items() if can_be_axis(c)}
-    vary = QUESTION.varied(begun.problem, axes, _usual_axes(axes))
-    QUESTION.usual(vary)
+    # By default the step size and the width of the kernel vary.
+    widths = [name for name, c in axes.items() if c.section == "kernel" and isinstance(c.parameter, Real)]
+    steps = [name for name in axes if name.startswith("solver.")]
+    vary = QUESTION.followed(QUESTION.varied(begun.problem, axes, (*steps[:1], *(widths or steps[1:])[:1])))
     with main:
         first, second, third = st.columns([4, 1, 1.5], gap="small", vertical_alignment="bottom")
-        with first:
-            chosen = st.multiselect(
-                vary.parameter.label,
-                list(axes),
-                default=vary.usual,
-                key=vary.key,
-                max_selections=MOST_AXES,
-                format_func=vary.say,
-                help="Up to four sliders. The others keep their values in the sidebar.",
-            )
-            in_link(vary, chosen)
+        chosen = first.multiselect(
+            vary.parameter.label,
+            list(axes),
+            default=vary.usual,
+            key=vary.key,
+            max_selections=MOST_AXES,
+            format_func=vary.say,
+            help="Up to four sliders. The others keep their values in the sidebar.",
+        )
+        in_link(vary, chosen)
         with second:
             n_seeds = count(SEEDS, help=SEEDS.parameter.sentence)
         with third:
@@ -90,18 +94,8 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Asked | None:
             for place, name in zip(st.columns(2, gap="medium"), row, strict=False):
                 with place:
                     said.append(QUESTION.axis(name, axes[name], points, reach=REACH, usual=USUAL_VALUES))
-    spec = QUESTION.spec(begun, {axes[name].parameter.name for name in chosen})
+    spec = QUESTION.spec(begun, {axes[name].parameter.name for name in chosen}, main)
     if spec is None:
         return None
-    with main:
-        spec = with_linked_edits(spec)
     seeds = list(range(n_seeds)) if fit_any_seed(spec.data.edits) else [spec.seed]
-    plain = {"spec": spec.to_dict(), "axes": said, "seeds": seeds, "budget": {"best_first": is_best_first}}
-    return Asked(spec, plain, {name: control.parameter for name, control in axes.items()})
-
-
-def _usual_axes(axes: Mapping[str, Control]) -> tuple[str, ...]:
-    """Return the axes that vary by default: the step size and the width of the kernel."""
-    widths = [name for name, c in axes.items() if c.section == "kernel" and isinstance(c.parameter, Real)]
-    steps = [name for name in axes if name.startswith("solver.")]
-    return (*steps[:1], *(widths or steps[1:])[:1])
+    return Asked({"spec": spec.to_dict(), "axes": said, "seeds": seeds, "budget": {"best_first": is_best_first}})

@@ -13,17 +13,10 @@ from pages.controls.own_file import entry_of
 from pages.studies import showing, trajectory_showing
 from pages.studies.asking import SCORE, TIME
 from pages.studies.differing import values_of
-from pages.studies.going import Exploring, exploring
+from pages.studies.going import exploring
 from pages.studies.question import NOTHING
 from pages.studies.trajectory_asking import ALL, AskedTrajectories, Case
-from pages.studies.trajectory_showing import Shown
-
-LENGTH = "solver.n_iter"
-
-
-def waits_for_study(state: Exploring) -> bool:
-    """Return True if the session has begun no study, and the store has no run of the study on the page."""
-    return state.made is not None and not state.made.stored and not state.is_going
+from pages.studies.trajectory_showing import LENGTH, Shown
 
 
 def draw_example_study(asked: Spec, measure: str, view: str) -> None:
@@ -36,16 +29,9 @@ def draw_example_study(asked: Spec, measure: str, view: str) -> None:
     state = exploring("example")
     if state.made is not made:
         state.made, state.text, state.chosen = made, f"example {setting}", None
-    spec = made.study.spec
-    say_example(spec, f"{len(made.points)} points × {len(made.study.seeds)} seeds")
-    look = showing.Look(SCORE if measure == TIME else measure, view, None, state.chosen)
-    chart, ranking = st.columns([5, 6], gap="small")
-    with chart:
-        showing.draw_chart(state, look)
-    with ranking:
-        showing.draw_ranking(state, look)
-    showing.draw_way_out(state, look)
-    draw_values(spec)
+    _say_example(made.study.spec, f"{len(made.points)} points × {len(made.study.seeds)} seeds")
+    showing.draw_answer(state, SCORE if measure == TIME else measure, view)
+    _draw_values(made.study.spec)
 
 
 def example_of_ways(asked_of: Spec) -> tuple[AskedTrajectories, list[Shown]] | None:
@@ -54,8 +40,7 @@ def example_of_ways(asked_of: Spec) -> tuple[AskedTrajectories, list[Shown]] | N
     example = example_trajectories(asked_of.problem.name)
     if example is None or example[0].spec.data.name != asked_of.data.name:
         return None
-    # Return the question of a study of one run, or of runs of several lengths.
-    study = example[0]
+    study = example[0]  # of one run, or of runs of several lengths
     specs, is_varied = study.specs, len(study.specs) > 1
     control = controls_for(type(study.spec.problem), study.spec.data.name)["n_iter"] if is_varied else None
     cases = tuple(Case(ALL, spec.solver.n_iter if is_varied else None, spec) for spec in specs)
@@ -63,8 +48,15 @@ def example_of_ways(asked_of: Spec) -> tuple[AskedTrajectories, list[Shown]] | N
     return asked, trajectory_showing.shown_of(asked, list(example[1]))
 
 
-def say_example(spec: Spec, size: str) -> None:
-    """Say that the page shows an example."""
+def draw_example_of_ways(asked: AskedTrajectories, shown: list[Shown]) -> None:
+    """Draw finished trajectories as the page draws the reader's own."""
+    n, spec = len(asked.cases), asked.cases[0].spec
+    _say_example(spec, f"{n} curve{'s' * (n > 1)} × {asked.seeds} seeds")
+    trajectory_showing.draw_answer(asked, shown)
+    _draw_values(spec)
+
+
+def _say_example(spec: Spec, size: str) -> None:
     problem = type(spec.problem)
     data = entry_of(problem, spec.data.name).title
     st.info(
@@ -74,7 +66,7 @@ def say_example(spec: Spec, size: str) -> None:
     )
 
 
-def draw_values(spec: Spec) -> None:
+def _draw_values(spec: Spec) -> None:
     """Draw the values with which an example was made."""
     with st.expander("Values of the example"):
         st.markdown("The varied values are on the axes.")

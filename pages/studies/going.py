@@ -1,11 +1,10 @@
-"""The study that a session has started, and the study on the page, with its progress and the buttons that start and cancel it.
-
-Runs appear in the store as they finish.
-"""
+"""The study on a page: its runs as they come into the store, its price, and its background job with the buttons that start
+and cancel it."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 from collections.abc import Callable
@@ -13,11 +12,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Protocol, TypeVar
+from typing import Any
 from weakref import finalize
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -53,6 +51,7 @@ LARGEST_STORE = 4 * GIGABYTE
 # Seconds that a study continues without a browser.
 LEASE_SECONDS = 20.0
 SECONDS_TO_CANCEL = 2.0
+_WHOLE_PAGE = "_whole_page"
 
 
 @dataclass
@@ -78,19 +77,45 @@ class Exploring:
         return self.made
 
     @property
-    def is_going(self) -> bool:
-        """True if a study of the session is in progress or waits for its turn."""
-        return self.job is not None and not self.job.is_over
-
-    @property
     def is_over(self) -> bool:
-        """True if no study of the session is in progress or waits."""
-        return not self.is_going
+        """True if no study of the session is in progress or waits for its turn."""
+        return self.job is None or self.job.is_over
 
     @property
-    def is_own_job(self) -> bool:
-        """True if the background job belongs to the study on the page."""
-        return self.job is not None and self.job_text == self.text
+    def own_job(self) -> ThreadJob | None:
+        """The background job, if it belongs to the study on the page."""
+        return self.job if self.job_text == self.text else None
+
+    @property
+    def waits(self) -> bool:
+        """True if the session has begun no study, and the store has no run of the study on the page."""
+        return self.made is not None and not self.made.stored and self.is_over
+
+    @property
+    def store(self) -> Store:
+        """The store of the runs: the session's own, if any run of the study uses an uploaded file."""
+        is_own = any(spec.data.name == FILE for spec in self.runs.study.specs)
+        return Store(self.own_folder() / "runs.sqlite") if is_own else Store(default_store())
+
+    def own_folder(self) -> Path:
+        """Return the session's own folder, which is removed with the session."""
+        if self.folder is None:
+            self.folder = Path(mkdtemp(prefix="dsg-lab-"))
+            finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        return self.folder
+
+    def finished(self, number: int) -> list[str]:
+        """Return the finished runs of one of several specs, by its place."""
+        n = len(self.runs.study.seeds)
+        keys = self.runs.hashes[number * n : (number + 1) * n]
+        return [key for key in keys if key is not None and key in self.runs.stored]
+
+    def remember(self, about: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        """Return what `make` returns, from memory if no run has come since."""
+        key = self.text, self.runs.n_there, about
+        if self.remembered is None or self.remembered[0] != key:
+            self.remembered = key, make()
+        return self.remembered[1]
 
 
 def exploring(place: str) -> Exploring:
@@ -99,67 +124,75 @@ def exploring(place: str) -> Exploring:
 
 
 def look_at(state: Exploring, study: Study) -> None:
-    """Switch to a study: find its runs and its price, or the reason to refuse it; do nothing if it is shown already."""
+    """Switch to a study: find its price, or the reason to refuse it, and its runs in the store."""
     text = json.dumps(study.to_dict(), sort_keys=True)
-    if text == state.text:
-        return
-    state.text, state.made, state.price, state.chosen, state.refused = text, None, None, None, ""
-    try:
-        state.price = check_price(study, BUDGET, _shape_of_files(study.specs))
-        state.made = StudyRuns(study)
-    except (StudyError, DataError) as error:
-        state.refused = str(error)
-
-
-def _shape_of_files(specs: tuple[Spec, ...]) -> tuple[int, int] | None:
-    """Return the rows and columns of the largest of the session's uploaded files, or None if the specs use none."""
-    shapes = [_shape_of(spec) for spec in specs if spec.data.name == FILE]
-    return max(shapes, key=lambda shape: shape[0] * shape[1], default=None)
+    if text != state.text:
+        state.text, state.made, state.price, state.chosen, state.refused = text, None, None, None, ""
+        try:
+            shapes = [_shape_of(spec) for spec in study.specs if spec.data.name == FILE]
+            state.price = check_price(study, BUDGET, max(shapes, key=math.prod, default=None))
+            state.made = StudyRuns(study)
+        except (StudyError, DataError) as error:
+            state.refused = str(error)
+    refresh(state)
 
 
 def _shape_of(spec: Spec) -> tuple[int, int]:
     own = read_file(type(spec.problem))
     if own is not None and (own.sha256, own.recipe) == (spec.data.sha256, spec.data.recipe):
-        return own.n, own.d
+        return own.n, own.d  # a slider that is moved reads no file
     n, d = load_dataset(spec, files=own_files()).X.shape
     return int(n), int(d)
 
 
-def store_of(state: Exploring, spec: Spec) -> Store:
-    """Return the store for the runs of a spec: the session's own, if any run of the study uses an uploaded file."""
-    specs = (spec,) if state.made is None else (spec, *state.made.study.specs)
-    is_own = any(one.data.name == FILE for one in specs)
-    return Store(folder_of(state) / "runs.sqlite") if is_own else Store(default_store())
+def refresh(state: Exploring) -> None:
+    """Update the list of the study's finished runs."""
+    if state.made is not None:
+        progress = state.own_job and state.own_job.progress
+        state.made.refresh(state.store, progress.failed if progress else {})
 
 
-def folder_of(state: Exploring) -> Path:
-    """Return the session's own folder, which is removed with the session."""
-    if state.folder is None:
-        state.folder = Path(mkdtemp(prefix="dsg-lab-"))
-        finalize(state, shutil.rmtree, state.folder, ignore_errors=True)
-    return state.folder
+def draw_refused(reason: str) -> None:
+    """Draw the reason of a refusal as a sentence, if there is one."""
+    if reason:
+        reason = reason.rstrip(".")
+        st.error(plain(f"{reason[:1].upper()}{reason[1:]}."))
+
+
+def draw_and_look(state: Exploring, draw: Callable[..., Any]) -> Any:
+    """Draw a question and switch to its study; return the question, or None after a message if there is nothing to show."""
+    upload, question = st.container(), st.container(border=True, key="part-question")
+    try:
+        with st.sidebar:
+            asked = draw(question, upload)
+        if asked is None:
+            return None  # the upload has its own message
+        look_at(state, asked.study())
+    except (*BAD_INPUT, StoreError) as error:
+        st.error(plain(str(error)))
+        return None
+    draw_refused(state.refused)
+    return asked
 
 
 def begin(state: Exploring) -> None:
-    """Start the study on the page, unless one is in progress; raise `StudyError` if the store is full."""
-    if state.made is None or state.is_going:
+    """Start the study on the page, unless one is in progress."""
+    if state.made is None or not state.is_over:
         return
     study, folder = state.made.study, None
-    store = store_of(state, study.spec)
-    if store.file.stat().st_size > LARGEST_STORE:
-        raise StudyError(f"the store of runs is full: it has {LARGEST_STORE / GIGABYTE:.0f} GB")
-    own = [spec.data for spec in study.specs if spec.data.name == FILE]
-    if own:
-        folder = folder_of(state)
-    for data in own:
-        # Write a session's file to the place where the worker processes look for it.
-        try:
-            content = content_of(data, own_files(), None)
-        except DataError as error:
-            raise StudyError(str(error)) from None
-        place = place_of(data, folder_of(state))
-        place.parent.mkdir(exist_ok=True)
-        place.write_bytes(content)
+    try:
+        store = state.store
+        if store.file.stat().st_size > LARGEST_STORE:
+            raise StudyError(f"the store of runs is full: it has {LARGEST_STORE / GIGABYTE:.0f} GB")
+        for data in (spec.data for spec in study.specs if spec.data.name == FILE):
+            # Write a session's file to the place where the worker processes look for it.
+            folder = state.own_folder()
+            place = place_of(data, folder)
+            place.parent.mkdir(exist_ok=True)
+            place.write_bytes(content_of(data, own_files(), None))
+    except (StudyError, StoreError, DataError) as error:
+        state.refused = str(error)
+        return
     context = get_script_run_ctx()
     is_wanted = partial(_is_watched, "" if context is None else context.session_id)
     state.job = begin_study(study, store, folder=folder, memory=GIGABYTE, lease=LEASE_SECONDS, is_wanted=is_wanted)
@@ -178,20 +211,6 @@ def cancel(state: Exploring) -> None:
         state.job.wait(SECONDS_TO_CANCEL)
 
 
-def refresh(state: Exploring) -> None:
-    """Update the list of the study's finished runs."""
-    if state.made is not None:
-        failed = state.job.progress.failed if state.is_own_job and state.job and state.job.progress else {}
-        state.made.refresh(store_of(state, state.made.study.spec), failed)
-
-
-def finished(state: Exploring, number: int) -> list[str]:
-    """Return the finished runs of one of several specs, by its place."""
-    n = len(state.runs.study.seeds)
-    keys = state.runs.hashes[number * n : (number + 1) * n]
-    return [key for key in keys if key is not None and key in state.runs.stored]
-
-
 def watched_runs(state: Exploring, draw: Callable[..., None], *given: Any) -> None:
     """Draw what there is of a study's runs, again and again while they come. A fragment draws in its own place only."""
 
@@ -199,105 +218,70 @@ def watched_runs(state: Exploring, draw: Callable[..., None], *given: Any) -> No
         if state.made is not None:
             refresh(state)
             draw(state, *given)
+            if st.session_state.pop(_WHOLE_PAGE, False):
+                st.rerun()
 
     watched(state, drawn)
+
+
+def draw_whole_page() -> None:
+    """Ask for the whole page: the link or a part outside of the fragment follows a widget within it."""
+    st.session_state[_WHOLE_PAGE] = True
 
 
 def draw_transport(
     state: Exploring, key: str, say: Callable[[Exploring], None], label: str = "Start", *, is_primary: bool = True
 ) -> None:
-    """Draw the button that starts and cancels the work, and beside it what `say` draws of the progress."""
+    """Draw the button that starts the missing runs or cancels the job, and beside it what `say` draws of the progress."""
     # There are always the same two places, because elements move when one before them disappears.
     with st.container(width="content"):
-        draw_button(state, key, label, is_primary=is_primary)
+        if not state.is_over:
+            st.button("Cancel", key=f"{key}-cancel", icon=":material/close:", on_click=cancel, args=(state,))
+        elif state.made is not None and state.made.n_there < len(state.made.runs):
+            kind, icon = ("primary" if is_primary else "secondary"), ":material/play_arrow:"
+            st.button(label, key=f"{key}-start", type=kind, icon=icon, on_click=begin, args=(state,))  # type: ignore[arg-type]
     with st.container(width="stretch"):
         watched_runs(state, say)
 
 
 def draw_study_transport(state: Exploring, key: str, of: str) -> None:
     """Draw the same with the number of points (named `of`), of seeds and of runs, and what they cost."""
+
+    def say(state: Exploring) -> None:
+        made, price = state.runs, state.price
+        assert price is not None
+        seeds, points, n = len(made.study.seeds), len(made.points), len(made.runs)
+        size = f"{points:,} {of}{'s' * (points > 1)} × {seeds} seed{'s' * (seeds > 1)} = {n:,} runs"
+        with st.container(key="study-status"):
+            if say_progress(state, size):
+                return
+            left = 1.0 - made.n_there / n
+            some = f"; {made.n_there:,} of them are done already" if made.n_there and left else ""
+            about = f"All {'other ' * bool(made.failed)}runs are done."
+            if left:
+                about = f"About {duration_text(left * price.seconds / (os.cpu_count() or 1))} on this server."
+            st.markdown(f"{size}{some}. {about}")
+
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="part-study-transport"):
-        draw_transport(state, key, partial(_say_status, of=of))
-
-
-def draw_button(state: Exploring, key: str, label: str = "Start", *, is_primary: bool = True) -> None:
-    """Draw the button that starts the missing runs or cancels the job; draw nothing if all runs are done."""
-    if state.is_going:
-        st.button("Cancel", key=f"{key}-cancel", icon=":material/close:", on_click=cancel, args=(state,))
-    elif state.made is not None and state.made.n_there < len(state.made.runs):
-        kind = "primary" if is_primary else "secondary"
-        icon = ":material/play_arrow:"
-        st.button(label, key=f"{key}-start", type=kind, icon=icon, on_click=_begin, args=(state,))  # type: ignore[arg-type]
-
-
-def _begin(state: Exploring) -> None:
-    try:
-        begin(state)
-    except (StudyError, StoreError) as error:
-        state.refused = str(error)
+        draw_transport(state, key, say)
 
 
 def say_progress(state: Exploring, size: str) -> bool:
     """Draw the progress of the job, or the reason of its failure; return True if the job is in progress."""
-    if state.is_going and state.is_own_job:
-        waits = state.job is not None and state.job.state is JobState.WAITING
-        done, of = state.runs.n_there, len(state.runs.runs)
-        if waits:
-            state.left.skip(done)
-        doing = "this study waits, because the server runs another one" if waits else f"{done:,} done"
-        st.progress(done / of, text=f"{size}: {doing}{state.left.text(done, of)}")
-        return True
-    if state.is_going:
+    made, job = state.runs, state.own_job
+    if not state.is_over and job is None:
         st.info("The runs that you started before are still in progress. Cancel them to start these.")
         return True
-    if state.is_own_job and state.job is not None and state.job.state is JobState.FAILED:
-        st.error(plain(state.job.error))
-    made = state.runs
+    if job is not None and not job.is_over:
+        done, of, doing = made.n_there, len(made.runs), f"{made.n_there:,} done"
+        if job.state is JobState.WAITING:
+            state.left.skip(done)
+            doing = "this study waits, because the server runs another one"
+        st.progress(done / of, text=f"{size}: {doing}{state.left.text(done, of)}")
+        return True
+    if job is not None and job.state is JobState.FAILED:
+        st.error(plain(job.error))
     if made.failed:
         reason = made.failed[min(made.failed)].rstrip(".")
         st.error(plain(f"{len(made.failed):,} of {len(made.runs):,} runs failed. {reason[:1].upper()}{reason[1:]}."))
     return False
-
-
-def _say_status(state: Exploring, of: str) -> None:
-    made, price = state.runs, state.price
-    assert price is not None
-    seeds, points = len(made.study.seeds), len(made.points)
-    size = f"{points:,} {of}{'s' * (points > 1)} × {seeds} seed{'s' * (seeds > 1)} = {len(made.runs):,} runs"
-    left = 1.0 - made.n_there / len(made.runs)
-    with st.container(key="study-status"):
-        if say_progress(state, size):
-            return
-        some = f"; {made.n_there:,} of them are done already" if made.n_there and left else ""
-        about = f"All {'other ' * bool(made.failed)}runs are done."
-        if left:
-            about = f"About {duration_text(left * price.seconds / (os.cpu_count() or 1))} on this server."
-        st.markdown(f"{size}{some}. {about}")
-
-
-class Asks(Protocol):
-    """A question in widgets."""
-
-    def study(self) -> Study:
-        """Return the study that answers the question."""
-
-
-Asked = TypeVar("Asked", bound=Asks)
-
-
-def draw_and_look(state: Exploring, draw: Callable[[DeltaGenerator, DeltaGenerator], Asked | None]) -> Asked | None:
-    """Draw a question and switch to its study; return the question, or None after a message if there is nothing to show."""
-    upload, question = st.container(), st.container(border=True, key="part-question")
-    try:
-        with st.sidebar:
-            asked = draw(question, upload)
-        if asked is None:
-            return None  # the upload has its own message
-        look_at(state, asked.study())
-        refresh(state)
-    except (*BAD_INPUT, StoreError) as error:
-        st.error(plain(str(error)))
-        return None
-    if state.refused:
-        st.error(plain(f"{state.refused[:1].upper()}{state.refused[1:]}."))
-    return asked

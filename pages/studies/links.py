@@ -1,30 +1,49 @@
-"""Links from a run of a study to the workbench, and the edits of its data that a link brings to a page of studies."""
+"""Links that carry a run, or a whole study, to a method's page, to Explore, to Convergence and to the Data page."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import streamlit as st
 
+from dsgcore.core.parameters import Choice
 from dsgcore.data.datasets import SEED
 from dsgcore.data.edits import fit_any_seed
-from dsgcore.experiments import Setting, Spec, load_split
+from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.experiments.settings import FILE
-from dsgcore.studies import Store, StoreError, default_store
+from dsgcore.settings import profile_of
+from dsgcore.studies import Study, StudyError
+from dsgcore.studies.study import N_VALUES, Axis
 from pages.controls import controls
-from pages.controls.control import BAD_INPUT, Control, number
+from pages.controls.control import Control
 from pages.controls.controls import ALSO, PICKER, data_picker, what_differs
-from pages.controls.hand import EDITS, Hand, edits_in, edits_to_text
+from pages.controls.hand import EDITS, edits_to_text
 from pages.controls.link import CHANGES, FILE_ENTRY, changes_to_text
-from pages.controls.own_file import entry_of, file_in_link, store
-from pages.shell.page_link import PageLink, link_now, say_in_link
-from pages.shell.plain_text import say_of_link
+from pages.controls.own_file import entry_of, file_in_link
+from pages.shell.page_link import link_now
+from pages.studies.asking import BEST_FIRST, MEASURE, MOST_POINTS, MOST_SEEDS, POINTS, RANDOM, SCORE, SEEDS
+from pages.studies.question import (
+    MOST_VALUES,
+    SETTING,
+    VARY,
+    can_be_axis,
+    edits_entry,
+    ends_of_axis,
+    number_on_axis,
+    values_of_axis,
+)
+from pages.studies.trajectory_asking import WITH_A_WAY
+
+Link = dict[str, str]
 
 
-def link_to_run(spec: Spec) -> dict[str, str]:
+def link_to_run(spec: Spec) -> Link:
     """Return the query of a link to a run in the workbench."""
-    said = data_in_link(spec) | said_of(at_its_end(spec))
+    said = _data(spec) | _values(spec)
     if spec.seed != SEED.default:
         said[SEED.name] = str(spec.seed)
     if spec.changes:
@@ -34,168 +53,168 @@ def link_to_run(spec: Spec) -> dict[str, str]:
     return said
 
 
-def data_in_link(spec: Spec) -> dict[str, str]:
+def to_question(spec: Spec) -> Link:
+    """Return the query of a link that varies a run's parameters on the page Explore, or checks its convergence."""
+    return {SETTING: spec.problem.name} | _data(spec) | edits_entry(spec) | _values(spec)
+
+
+def to_data(spec: Spec) -> Link:
+    """Return the query of a link that shows a run's data on the Data page, and compares methods on them."""
+    own = {name: text for name, text in _values(spec).items() if name.startswith("data.")}
+    seed = {SEED.name: str(spec.seed)} if spec.seed != SEED.default else {}
+    return {SETTING: spec.problem.name} | _data(spec) | own | seed
+
+
+def _data(spec: Spec) -> Link:
     """Return the entries of a link that name a spec's data."""
-    data = spec.data
-    said = {data_picker(type(spec.problem)).name: data.name}
-    is_file = data.name == FILE
-    return said | ({FILE_ENTRY: file_in_link(str(data.path), str(data.sha256), data.recipe)} if is_file else {})
+    data, said = spec.data, {data_picker(type(spec.problem)).name: spec.data.name}
+    if data.name == FILE:
+        said[FILE_ENTRY] = file_in_link(str(data.path), str(data.sha256), data.recipe)
+    return said
 
 
-def at_its_end(spec: Spec) -> Spec:
-    """Return a spec without changes, with the final values, as the sliders show them."""
+def _values(spec: Spec) -> Link:
+    """Return the values of a spec, at its end, that differ from the page's defaults, as entries of a link."""
     plain = spec.to_dict() | {"changes": []}
     for name, value in spec.values_at(spec.solver.n_iter + 1).items():
         plain["solver" if name in plain["solver"] else "problem"][name] = value
-    return Spec.from_dict(plain)
-
-
-def said_of(spec: Spec) -> dict[str, str]:
-    """Return the values of a spec that differ from the page's defaults, as entries of a link."""
-    problem = type(spec.problem)
+    spec, problem = Spec.from_dict(plain), type(spec.problem)
     offered = controls.controls_for(problem, spec.data.name, spec.kernel.name)
-    values = {name: _value(spec, problem, name, control) for name, control in offered.items() if name != ALSO}
-    data = spec.to_dict()["data"]
-    own = {name: data[name] for name in ("name", "path", "sha256", "recipe")} if spec.data.name == FILE else None
-    plain = replace(spec, data=replace(spec.data, edits=()))
-    values[ALSO] = what_differs(plain, controls.to_spec(problem, values, spec.data.name, spec.seed, own))
-    return {
-        offered[name].name: offered[name].text(value) for name, value in values.items() if value != offered[name].usual
-    }
+    is_file, values = spec.data.name == FILE, dict[str, Any]()
+    for name, control in offered.items():
+        if name in (ALSO, PICKER):
+            continue
+        value = getattr(getattr(spec, control.section), name)
+        if control.section == "data" and not is_file:
+            # A spec has None for all points, and for the default positive class; a control has a value.
+            if name == "positive" and value is not None:
+                value = entry_of(problem, spec.data.name).class_names[value]
+            elif name in ("n", "positive") and value is None:
+                value = control.parameter.default
+        values[name] = value
+    if PICKER in offered:
+        values[PICKER] = spec.kernel.name
+    own = {name: plain["data"][name] for name in ("name", "path", "sha256", "recipe")} if is_file else None
+    without = replace(spec, data=replace(spec.data, edits=()))
+    values[ALSO] = what_differs(without, controls.to_spec(problem, values, spec.data.name, spec.seed, own))
+    return {offered[name].name: offered[name].text(v) for name, v in values.items() if v != offered[name].usual}
 
 
-def _value(spec: Spec, problem: type[Setting], name: str, control: Control) -> Any:
-    """Return a control's value in a spec."""
-    if name == PICKER:
-        return spec.kernel.name
-    part: Any = getattr(spec, control.section)
-    value = getattr(part, name)
-    if spec.data.name == FILE or control.section != "data":
-        return value
-    if name == "positive" and value is not None:
-        return entry_of(problem, spec.data.name).class_names[value]
-    # A spec has None for all points, and for the default positive class; a control has a value.
-    return control.parameter.default if value is None and name in ("n", "positive") else value
+def open_with(page: str, spec: Spec | None) -> None:
+    """Open a page of studies with a run's data and values, unless its link asks for something else."""
+    link = link_now()
+    if link.is_plain and spec is not None and _has_page(page, spec):
+        link.given |= to_question(spec)
 
 
-@dataclass
-class _Brought:
-    """The edits of one visit's link, the seed of their data, and the sentence if they cannot be used."""
-
-    link: PageLink
-    hand: Hand
-    seed: int = SEED.default
-    notice: str = ""
-    is_checked: bool = False
+def _has_page(page: str, spec: Spec) -> bool:
+    return page != "convergence" or type(spec.problem).name in WITH_A_WAY
 
 
-def edits_entry(spec: Spec) -> dict[str, str]:
-    """Return the link's entries for a spec's edits and for the seed of their data; none without edits."""
-    return {EDITS: edits_to_text(spec.data.edits), SEED.name: str(spec.seed)} if spec.data.edits else {}
+def draw_links(spec: Spec) -> None:
+    """Draw links to Explore and Convergence with a spec's data."""
+    for page in ("explore", "convergence"):
+        if _has_page(page, spec):
+            st.page_link(f"pages/{page}.py", label=page.title(), query_params=to_question(spec))
 
 
-def with_linked_edits(spec: Spec) -> Spec:
-    """Return a question's spec with the edits that its link brings and with their seed, and say so on the page."""
-    # Return the edits of this visit's link.
-    noted = "_brought_edits"
-    known: _Brought | None = st.session_state.get(noted)
-    if known is None or known.link is not link_now():
-        known = st.session_state[noted] = _read(link_now())
-    brought = known
-    own = brought.hand.edit(replace(spec, seed=brought.seed))
-    if own.data.edits and not brought.is_checked:
-        own = _checked(brought, own)
-    if brought.notice:
-        say_of_link(brought.notice)
-    for name, text in edits_entry(own).items():
-        say_in_link(name, text)
-    if not own.data.edits:
-        return spec
-    kept = "" if fit_any_seed(own.data.edits) else f" They name points of the data of seed {own.seed}."
-    st.caption(f"With your edits of the data by hand.{kept} Other data come without them.")
-    return own
+def draw_onward(spec: Spec) -> None:
+    """Draw the buttons that take a run to Explore, Convergence and the Data page."""
+    why = "This comparison hides labels at random, so it cannot use data that were edited by hand."
+    ways: tuple[tuple[str, str, str, Callable[[Spec], Link], str], ...] = (
+        ("explore", "Vary this run's parameters", "grid_on", to_question, ""),
+        ("convergence", "Check its convergence", "trending_down", to_question, ""),
+        ("data", "Which method suits these data?", "trophy", to_data, why if spec.data.edits else ""),
+    )
+    for page, label, sign, link, no in ways:
+        icon, key = f":material/{sign}:", f"to-{page}"
+        if _has_page(page, spec) and st.button(
+            label, icon=icon, type="tertiary", key=key, disabled=bool(no), help=no or None
+        ):
+            st.switch_page(
+                f"pages/{page}.py", query_params=link(spec)
+            )  # made at the click: it takes too long for each drawing
 
 
-def _read(link: PageLink) -> _Brought:
-    try:
-        text = link.given.get(SEED.name) or str(SEED.default)
-        seed = number(text, SEED)
-        return _Brought(link, Hand(edits_in(link.given.get(EDITS, ""))), SEED.check(text if seed is None else seed))
-    except BAD_INPUT as error:
-        return _Brought(link, Hand(), notice=f"In the link, {error}; all edits are left out.")
+def link_to_study(study: Study, measure: str = SCORE) -> Link:
+    """Return the query of a link that opens a study on the Explore page.
 
+    Parameters
+    ----------
+    study : Study
+    measure : str
+        The measure that the page shows first.
 
-def _checked(brought: _Brought, spec: Spec) -> Spec:
-    """Return the spec, without edits if they do not suit its data."""
-    brought.is_checked = True
-    try:
-        load_split(spec, files=store())
-    except BAD_INPUT as error:
-        brought.hand, brought.notice = Hand(), f"In the link, {error}; all edits are left out."
-        return replace(spec, data=replace(spec.data, edits=()))
-    return spec
-
-
-MOST = 8
-SHORT = 12
-_PINS = "_pins"
-
-
-def pins() -> dict[str, Spec]:
-    """Return the session's pins by their hash, in the order of pinning."""
-    return st.session_state.setdefault(_PINS, {})
-
-
-def draw_pin(spec: Spec, key: str) -> None:
-    """Draw the button that pins a run, and a link to the pins. Runs on an uploaded file are pinned in the session only."""
-    known = pins()
-    if spec.sha256 not in known:
-        st.button(
-            "Pin", key=key, icon=":material/keep:", on_click=_pin, args=(known, spec), disabled=len(known) >= MOST
-        )
-    if known:
-        draw_link_to_pins()
-
-
-def draw_link_to_pins() -> None:
-    """Draw the link to the pinned runs, with their number."""
-    n = len(pins())
-    said = f"Pinned runs ({n})" if n else "Pinned runs"
-    st.page_link("pages/pinned.py", label=said, icon=":material/keep:", width="content")
-
-
-def _pin(known: dict[str, Spec], spec: Spec) -> None:
-    known[spec.sha256] = spec
-    if spec.data.name != FILE:
-        try:
-            Store(default_store()).keep("pin", [(spec.sha256, spec.to_json(), None)])
-        except StoreError:
-            return  # it is pinned in this session in any case
-
-
-def linked(given: str) -> tuple[dict[str, Spec], list[str]]:
-    """Return the specs that a link names by the first digits of their hashes, and the names that have no valid spec here."""
-    store, found, unknown = Store(default_store()), dict[str, Spec](), list[str]()
-    for beginning in dict.fromkeys(part for part in given.split(",") if part):
-        is_hash = len(beginning) >= SHORT and set(beginning) <= set("0123456789abcdef")
-        own = next((spec for sha256, spec in pins().items() if sha256.startswith(beginning)), None)
-        text = store.pinned(beginning) if is_hash and own is None else None
-        spec = own if text is None else _valid(text)
-        if spec is None or len(found) >= MOST:
-            unknown.append(beginning[:SHORT])
+    Raises
+    ------
+    StudyError
+        If the page has no widgets for a part of the study.
+    """
+    spec = study.spec
+    offered = controls.controls_for(type(spec.problem), spec.data.name, spec.kernel.name)
+    can_vary = {f"{c.section}.{name}": c for name, c in offered.items() if can_be_axis(c)}
+    _check(study, can_vary)
+    link = to_question(spec) | {SEEDS.name: str(len(study.seeds)), VARY: ",".join(axis.name for axis in study.axes)}
+    if study.is_best_first:
+        link[BEST_FIRST.name] = "true"
+    if drawn := [axis for axis in study.axes if axis.is_random]:
+        link |= {RANDOM.name: "true", POINTS.name: str(len(drawn[0].values))}
+    for axis in study.axes:
+        control = can_vary[axis.name]
+        found = None if isinstance(control.parameter, Choice) else _range_of(spec, axis, control)
+        if found is None:
+            several = values_of_axis(control)
+            link[several.name] = several.text(axis.values)
         else:
-            found[spec.sha256] = spec
-    return found, unknown
+            ends, number = ends_of_axis(control), number_on_axis(control)
+            link |= {ends.name: ends.text(found[:2]), number.name: number.text(found[2])}
+    return link if measure == SCORE else link | {MEASURE.name: measure}
 
 
-def _valid(text: str) -> Spec | None:
-    """Return the spec of a pin, or None if it is no longer valid."""
-    try:
-        return Spec.from_json(text)
-    except BAD_INPUT:
+def _check(study: Study, can_vary: Mapping[str, Control]) -> None:
+    """Raise `StudyError` if the page has no widgets for a part of the study."""
+    known = [(axis, can_vary[axis.name]) for axis in study.axes if axis.name in can_vary]
+    numbers = [(axis, control) for axis, control in known if not isinstance(control.parameter, Choice)]
+    n_random, seeds = sum(axis.is_random for axis in study.axes), study.seeds
+    own_seeds = tuple(range(len(seeds))) if fit_any_seed(study.spec.data.edits) else (study.spec.seed,)
+    reasons = {
+        f"its seeds must be 0, 1, .. and at most {MOST_SEEDS}": seeds != own_seeds or len(seeds) > MOST_SEEDS,
+        "it must have an axis and no time limit": not study.axes or study.seconds is not None,
+        "its axes must be sliders of the page": len(known) < len(study.axes),
+        "an axis of numbers must have values that are evenly spread on the scale of its slider": any(
+            _range_of(study.spec, axis, control) is None for axis, control in numbers
+        ),
+        "all axes of numbers are random, or none; one axis alone is not": n_random not in (0, len(numbers))
+        or (n_random > 0 and len(study.axes) < 2),
+        f"an axis must have at most {MOST_VALUES} values, or 2 to {MOST_POINTS} random ones": any(
+            not (2 <= len(axis.values) <= MOST_POINTS if axis.is_random else len(axis.values) <= MOST_VALUES)
+            for axis, _ in numbers
+        ),
+    }
+    for reason, is_so in reasons.items():
+        if is_so:
+            raise StudyError(f"the Explore page cannot show this study: {reason}")
+
+
+def _range_of(spec: Spec, axis: Axis, control: Control) -> tuple[float, float, int] | None:
+    """Return the ends and the number of values of an axis of numbers, or None if no range has its values."""
+    said, check = axis.said, control.parameter.check
+    if "from" in said:
+        is_own = said.get("scale") in (None, "linear" if getattr(control.parameter, "scale", "") == "linear" else "log")
+        return (check(said["from"]), check(said["to"]), said.get("n", N_VALUES.default)) if is_own else None
+    if None in axis.values:
         return None
+    values = tuple(sorted(axis.values))
+    ends = {"name": axis.name, "from": values[0], "to": values[-1], "n": len(values)}
+    with suppress(StudyError):
+        if Study.from_dict({"spec": spec, "axes": [ends]}).axes[0].values == values:
+            return values[0], values[-1], len(values)
+    return None
 
 
-def in_link(known: dict[str, Spec]) -> str:
-    """Return the pins as text for a link."""
-    return ",".join(sha256[:SHORT] for sha256 in known)
+@cache  # it takes a hundredth of a second, and is the same for everyone
+def link_to_figure(setting: str, number: int) -> tuple[int, Link]:
+    """Return the number of runs of a paper's figure as a study, and the query of its link."""
+    figure = profile_of(SETTINGS[setting]).figures[number]
+    study = Study.from_dict(figure.study(setting))
+    return len(study), link_to_study(study, figure.measure)

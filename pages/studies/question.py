@@ -2,76 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.core.parameters import Choice, Integer, Parameter, Real, Text, grid
+from dsgcore.core.parameters import Choice, Integer, Real, grid
 from dsgcore.data.datasets import SEED
+from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import SETTINGS, Setting, Spec, load_split
 from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
 from pages.controls import controls
 from pages.controls.control import (
+    BAD_INPUT,
     Control,
     Several,
     automatic_of,
-    buttons,
     count,
     draw,
     in_link,
     key_of,
+    number,
     read_controls,
     shown,
 )
 from pages.controls.controls import PICKER, data_picker, read_spec
-from pages.controls.hand import EDITS
+from pages.controls.hand import EDITS, Hand, edits_in, edits_to_text
 from pages.controls.link import names_of, unknown_names
 from pages.controls.own_file import offer_own, store
-from pages.shell.page_link import read_once
+from pages.shell.page_link import link_now, read_once, say_in_link
+from pages.shell.plain_text import say_of_link
 from pages.upload.upload import draw_upload
 
 SETTING, VARY, NOTHING = "setting", "vary", "nothing"
-# Endings of the keys of an axis' widgets.
-VALUES, RANGE, NUMBER = "_values", "_range", "_n"
 MOST_VALUES = 20  # of an axis
+EDITS_LEFT_OUT = "In the link, {}; all edits are left out."
 
 
-def pick(label: str, options: Iterable[str], usual: str, key: str, say: Callable[[str], str] = str, **more: Any) -> str:
-    """Draw a choice of how the answer is shown, which the link keeps under the key without the page's prefix."""
-    choice = Choice(key.partition("_")[2], usual, label=label, options=tuple(options))
-    if (asked := st.session_state.get(key, usual)) not in choice.options:  # a link may have the words of the page
-        st.session_state[key] = next((option for option in choice.options if say(option) == asked), usual)
-    return str(buttons(Control(key, "", choice, say=say), label_visibility="collapsed", **more))
+def begin_anew(prefix: str, given: frozenset[str] = frozenset()) -> None:
+    """Reset a page's controls to what suits other data, when they are drawn next, except those of the given names.
+
+    Deleting the session's values is not enough, because the browser keeps the values and sends them again.
+    """
+    st.session_state[f"_{prefix}anew"] = given
+
+
+def is_anew(prefix: str, control: Control) -> bool:
+    """Return True if a control of the page must follow its data."""
+    given = st.session_state.get(f"_{prefix}anew")
+    return given is not None and control.name not in given
+
+
+def follow_data(prefix: str, control: Control) -> Control:
+    """Set a control to its usual value before it is drawn, if the data have changed; return it."""
+    if is_anew(prefix, control):
+        st.session_state[control.key] = control.usual
+    return control
+
+
+def end_anew(prefix: str) -> None:
+    """Note that all controls of the page are drawn."""
+    st.session_state.pop(f"_{prefix}anew", None)
 
 
 def can_be_axis(control: Control) -> bool:
     """Return True if a study can vary a control: a number, or a required choice of the solver or the problem."""
     p = control.parameter
-    return isinstance(p, Real | Integer) or (
-        isinstance(p, Choice) and not p.optional and control.section in ("solver", "problem")
-    )
+    is_choice = isinstance(p, Choice) and not p.optional and control.section in ("solver", "problem")
+    return isinstance(p, Real | Integer) or is_choice
 
 
 def values_of_axis(control: Control) -> Several:
     """Return the chosen options of an axis as a control."""
     p = control.parameter
     options = p.options if isinstance(p, Choice) else ()
-    return Several(control.key + VALUES, control.section, p, say=control.say, many=options, ending=".values")
+    return Several(f"{control.key}_values", control.section, p, say=control.say, many=options, ending=".values")
 
 
 def ends_of_axis(control: Control, usual: tuple[float, ...] = ()) -> Several:
     """Return the ends of an axis of numbers as a control."""
-    return Several(control.key + RANGE, control.section, control.parameter, many=usual, ending=".range", is_range=True)
+    key, p = f"{control.key}_range", control.parameter
+    return Several(key, control.section, p, many=usual, ending=".range", is_range=True)
 
 
 def number_on_axis(control: Control, usual: int = 0) -> Control:
     """Return the number of values of an axis of numbers as a control."""
     named = Integer(f"{control.parameter.name}.n", usual, low=1, high=MOST_VALUES)
-    return Control(control.key + NUMBER, control.section, named)
+    return Control(f"{control.key}_n", control.section, named)
+
+
+def edits_entry(spec: Spec) -> dict[str, str]:
+    """Return the link's entries for a spec's edits and for the seed of their data; none without edits."""
+    return {EDITS: edits_to_text(spec.data.edits), SEED.name: str(spec.seed)} if spec.data.edits else {}
 
 
 @dataclass(frozen=True)
@@ -92,20 +117,17 @@ class Question:
     ----------
     prefix : str
         Prefix of the keys of its widgets.
-    kept : tuple of Parameter
-        The page's own widgets, whose keys without the prefix are the parameters' names.
+    own : tuple of Control
+        The page's own controls. Those that depend on the data check their values when they are drawn.
     settings : tuple of str
         The settings that can be chosen.
-    views : tuple of str
-        More keys without the prefix, for names in the link: how the answer is shown.
     most_varied : int
         Number of parameters that can vary at the same time.
     """
 
     prefix: str
-    kept: tuple[Parameter, ...]
+    own: tuple[Control, ...]
     settings: tuple[str, ...]
-    views: tuple[str, ...] = ()
     most_varied: int = 1
 
     def begin(
@@ -116,17 +138,24 @@ class Question:
         """Read the link; draw the setting and the data. `usual_of` returns the page's own defaults of a setting."""
         read_once(self._refusals)
         problem = SETTINGS[draw(self._of_setting, label="Setting", is_plain=True)]
-        dataset = self._dataset(problem)
+        picker, drawn = self._placed(data_picker(problem)), f"_{self.prefix}data"
+        last, last_data = st.session_state.get(drawn, (problem.name, ""))
+        if last != problem.name and last_data == FILE and picker.key not in st.session_state:
+            st.session_state[picker.key] = FILE  # an uploaded file stays chosen when the setting changes
+        dataset = str(draw(replace(picker, on_change=self._begin_anew)))
+        offer_own(picker.key, dataset, self._begin_anew)
+        st.session_state[drawn] = problem.name, dataset
         own = None
         if dataset == FILE:
             file_key = self.prefix + key_of(problem, "file")
             own = draw_upload(problem, upload, file_key, self._begin_anew, upload_key=f"{self.prefix}upload")
         return Begun(problem, dataset, own, self._offered(problem, dataset, usual_of(problem)))
 
-    def spec(self, begun: Begun, varied: set[str]) -> Spec | None:
+    def spec(self, begun: Begun, varied: set[str], main: DeltaGenerator) -> Spec | None:
         """Draw all controls that do not vary; return the spec, with the usual values of those that vary.
 
-        Return None if the reader must still choose a file. Raise `SpecError` if a value does not fit.
+        At `main` it says that the data have edits by hand, which a link can bring. Return None if the reader must still
+        choose a file. Raise `SpecError` if a value does not fit.
         """
         values = {name: control.parameter.default for name, control in begun.offered.items()}
         for title, sections in (
@@ -136,50 +165,32 @@ class Question:
             with st.expander(title):
                 for name, control in begun.offered.items():
                     if control.section in sections and name not in varied:
-                        self.usual(control)
-                        values[name] = draw(control)
-        st.session_state.pop(self._anew, None)
+                        values[name] = draw(self.followed(control))
+        end_anew(self.prefix)
         if begun.dataset == FILE and begun.own is None:
             return None
-        spec = controls.to_spec(begun.problem, values, begun.dataset, 0, begun.own)
-        noted, asked = f"_{self.prefix}split", (begun.problem.name, spec.data)
-        if begun.own is not None and st.session_state.get(noted) != asked:
-            load_split(spec, files=store())  # before any run: can the labels of a file be hidden as asked?
+        plain = controls.to_spec(begun.problem, values, begun.dataset, 0, begun.own)
+        hand, seed = st.session_state.get(self._hand, (Hand(), SEED.default))
+        spec = hand.edit(replace(plain, seed=seed))
+        is_edited = bool(spec.data.edits)
+        noted, asked = f"_{self.prefix}split", (begun.problem.name, spec.data, spec.seed)
+        if (is_edited or begun.own is not None) and st.session_state.get(noted) != asked:
+            try:
+                load_split(spec, files=store())  # before any run: do the labels of a file, and the edits, fit the data?
+            except BAD_INPUT as error:
+                if not is_edited:
+                    raise
+                with main:
+                    self._leave_out_edits(error)
+                return plain
             st.session_state[noted] = asked
+        if not is_edited:
+            return plain
+        for name, text in edits_entry(spec).items():
+            say_in_link(name, text)
+        kept = "" if fit_any_seed(spec.data.edits) else f" They name points of the data of seed {spec.seed}."
+        main.caption(f"With your edits of the data by hand.{kept} Other data come without them.")
         return spec
-
-    @property
-    def _of_setting(self) -> Control:
-        choice = Choice(SETTING, "auc", options=self.settings)
-        return Control(self.prefix + SETTING, "", choice, say=lambda name: profile_of(SETTINGS[name]).short)
-
-    def _refusals(self, given: Mapping[str, str]) -> list[str]:
-        """Set the page's controls to a link's values; return a sentence for each one that is not valid."""
-        said = read_controls([self._of_setting, *self._own(given)], given)
-        problem = SETTINGS[st.session_state.get(self._of_setting.key, self._of_setting.usual)]
-        said += read_spec(problem, given, self._placed)
-        data = self._placed(data_picker(problem))
-        offered = self._offered(problem, st.session_state.get(data.key, data.usual))
-        axes = {f"{c.section}.{name}": c for name, c in offered.items() if can_be_axis(c)}
-        for control in axes.values():
-            is_choice = isinstance(control.parameter, Choice)
-            own = [values_of_axis(control)] if is_choice else [ends_of_axis(control), number_on_axis(control)]
-            said += read_controls(own, given)
-        said += read_controls([self.varied(problem, axes)], given)
-        return said + unknown_names(given, self._known_names(given))
-
-    def _known_names(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Return all names that the page's link can have, for any setting, and for axes with their endings."""
-        known = {word: name for setting in self.settings for word, name in names_of(SETTINGS[setting]).items()}
-        own = {SETTING, VARY, EDITS, SEED.name, *(control.name for control in self._own(given))}
-        ended = {f"{name}{ending}" for name in known.values() for ending in (".values", ".range", ".n")}
-        return known | {name: name for name in own | ended}
-
-    def _own(self, given: Mapping[str, str]) -> list[Control]:
-        """Return the page's own controls, and how the answer is shown: one quantity for each list of quantities."""
-        views = [*self.views, *(name for name in given if name.startswith("quantity_"))]
-        texts = [Text(name, "") for name in views]
-        return [Control(self.prefix + p.name, "", p) for p in (*self.kept, *texts)]
 
     def varied(self, problem: type[Setting], axes: Mapping[str, Control], usual: tuple[str, ...] = ()) -> Control:
         """Return the choice of what varies as a control: of several axes, or of one or none."""
@@ -195,59 +206,9 @@ class Question:
         choice = Choice(VARY, usual, label="Vary", options=tuple(axes))
         return Several(key, "", choice, say=say, many=usual, high=self.most_varied)
 
-    def _placed(self, control: Control) -> Control:
-        """Return a control with the key that it has on the page."""
-        return replace(control, key=self.prefix + control.key, on_change=None)
-
-    def _dataset(self, problem: type[Setting]) -> str:
-        """Draw the choice of data; an uploaded file stays chosen when the setting changes."""
-        picker = self._placed(data_picker(problem))
-        drawn = f"_{self.prefix}data"  # the last drawn setting, and its data
-        before = st.session_state.get(drawn, (problem.name, ""))
-        if before[0] != problem.name and before[1] == FILE and picker.key not in st.session_state:
-            st.session_state[picker.key] = FILE
-        dataset = str(draw(replace(picker, on_change=self._begin_anew)))
-        offer_own(picker.key, dataset, self._begin_anew)
-        st.session_state[drawn] = problem.name, dataset
-        return dataset
-
-    def _offered(
-        self, problem: type[Setting], dataset: str, usual: Mapping[str, Any] | None = None
-    ) -> dict[str, Control]:
-        """Return the controls of a setting with its data; `usual` replaces defaults by name."""
-        found = controls.controls_for(problem, dataset)
-        if PICKER in found:
-            picker = self._placed(found[PICKER])
-            kernel = st.session_state.get(picker.key)
-            is_left = kernel not in picker.options or self._is_anew(picker)  # the usual kernel is then used
-            found = controls.controls_for(problem, dataset, None if is_left else kernel)
-        placed = {name: self._placed(control) for name, control in found.items()}
-        return placed | {
-            name: replace(placed[name], parameter=replace(placed[name].parameter, default=value))
-            for name, value in (usual or {}).items()
-            if name in placed
-        }
-
-    @property
-    def _anew(self) -> str:
-        """Key of the names that a link has set, while all other values that depend on the data must follow it."""
-        return f"_{self.prefix}anew"
-
-    def _begin_anew(self, given: frozenset[str] = frozenset()) -> None:
-        """Reset all values that depend on the data to their defaults at the next drawing, except those of the given names.
-
-        Deleting the session's values is not enough, because the browser keeps the values and sends them again.
-        """
-        st.session_state[self._anew] = given
-
-    def usual(self, control: Control) -> None:
-        """Set a widget to its default before it is drawn, if the data have changed."""
-        if self._is_anew(control):
-            st.session_state[control.key] = control.usual
-
-    def _is_anew(self, control: Control) -> bool:
-        given = st.session_state.get(self._anew)
-        return given is not None and control.name not in given
+    def followed(self, control: Control) -> Control:
+        """Return a control with its usual value if the data have changed."""
+        return follow_data(self.prefix, control)
 
     def axis(
         self, name: str, control: Control, points: int | None = None, *, reach: tuple[float, float], usual: int
@@ -268,46 +229,109 @@ class Question:
         p = control.parameter
         if isinstance(p, Choice):
             several = values_of_axis(control)
-            self.usual(several)
+            self.followed(several)
             values = st.multiselect(p.label, p.options, default=p.options, key=several.key, format_func=control.say)
             return {"name": name, "values": list(in_link(several, values) or p.options)}
         assert isinstance(p, Real | Integer)
         ends = ends_of_axis(control, _usual_ends(p, reach))
-        self.usual(ends)
-        stops = _stops(p, ends.key)
+        self.followed(ends)
+        asked = st.session_state.get(ends.key, ())  # a link may ask for values between the stops of the slider
+        if p.scale != "linear" and 0 in asked:  # where a logarithmic axis cannot begin
+            del st.session_state[ends.key]
+        stops = {*_stops(p), *(end for end in asked if end is not None and (p.scale == "linear" or end > 0))}
         left, right = st.columns([3, 1], gap="small")
-        with left:
-            low, high = st.select_slider(
-                f"{p.label} ({p.symbol})" if p.symbol else p.label,
-                stops,
-                value=ends.usual,
-                key=ends.key,
-                format_func=shown,
-                help=p.sentence,
-            )
-            in_link(ends, (low, high))
+        low, high = left.select_slider(
+            f"{p.label} ({p.symbol})" if p.symbol else p.label,
+            sorted(stops),
+            value=ends.usual,
+            key=ends.key,
+            format_func=shown,
+            help=p.sentence,
+        )
+        in_link(ends, (low, high))
         if points is not None:
             return {"name": name, "from": low, "to": high, "n": points, "random": True}
         with right:
             n = count(number_on_axis(control, usual), "Values")
         return {"name": name, "from": low, "to": high, "n": int(n)}
 
+    def _refusals(self, given: Mapping[str, str]) -> list[str]:
+        """Set the page's controls to a link's values; return a sentence for each one that is not valid."""
+        said = read_controls([self._of_setting, *self.own], given)
+        problem = SETTINGS[st.session_state.get(self._of_setting.key, self._of_setting.usual)]
+        said += read_spec(problem, given, self._placed)
+        data = self._placed(data_picker(problem))
+        offered = self._offered(problem, st.session_state.get(data.key, data.usual))
+        axes = {f"{c.section}.{name}": c for name, c in offered.items() if can_be_axis(c)}
+        for control in axes.values():
+            is_choice = isinstance(control.parameter, Choice)
+            said += read_controls(
+                [values_of_axis(control)] if is_choice else [ends_of_axis(control), number_on_axis(control)], given
+            )
+        said += read_controls([self.varied(problem, axes)], given)
+        try:
+            seed = number(given.get(SEED.name, str(SEED.default)), SEED)
+            hand = Hand(edits_in(given.get(EDITS, "")))
+            st.session_state[self._hand] = hand, SEED.check(given[SEED.name] if seed is None else seed)
+        except BAD_INPUT as error:
+            st.session_state.pop(self._hand, None)
+            said.append(EDITS_LEFT_OUT.format(error))
+        # All names that the link can have, for any setting, and for axes with their endings.
+        known = {word: name for setting in self.settings for word, name in names_of(SETTINGS[setting]).items()}
+        own = {SETTING, VARY, EDITS, SEED.name, *(control.name for control in self.own)}
+        ended = {f"{name}{ending}" for name in known.values() for ending in (".values", ".range", ".n")}
+        return said + unknown_names(given, known | {name: name for name in own | ended})
 
-def _stops(p: Real | Integer, key: str) -> list[float]:
-    """Return the possible ends of an axis: the slider's own stops, and values from a link; a logarithmic axis has no zero."""
-    if p.scale != "linear" and 0 in st.session_state.get(key, ()):
-        del st.session_state[key]
-    values = {stop for stop in (*grid(p), *st.session_state.get(key, ())) if stop is not None}
-    return sorted(stop for stop in values if p.scale == "linear" or stop > 0)
+    @property
+    def _of_setting(self) -> Control:
+        choice = Choice(SETTING, "auc", options=self.settings)
+        return Control(self.prefix + SETTING, "", choice, say=lambda name: profile_of(SETTINGS[name]).short)
+
+    @property
+    def _hand(self) -> str:
+        """Key of the edits of the visit's link, and of the seed of their data."""
+        return f"_{self.prefix}hand"
+
+    def _leave_out_edits(self, error: Exception) -> None:
+        """Forget the edits of the link, and say so as long as the page is open."""
+        del st.session_state[self._hand]
+        said = EDITS_LEFT_OUT.format(error)
+        say_of_link(said)
+        link_now().notices = [*(link_now().notices or []), said]
+
+    def _placed(self, control: Control) -> Control:
+        """Return a control with the key that it has on the page."""
+        return replace(control, key=self.prefix + control.key, on_change=None)
+
+    def _begin_anew(self, given: frozenset[str] = frozenset()) -> None:
+        begin_anew(self.prefix, given)
+
+    def _offered(
+        self, problem: type[Setting], dataset: str, usual: Mapping[str, Any] | None = None
+    ) -> dict[str, Control]:
+        """Return the controls of a setting with its data; `usual` replaces defaults by name."""
+        found = controls.controls_for(problem, dataset)
+        if PICKER in found:
+            picker = self._placed(found[PICKER])
+            kernel = st.session_state.get(picker.key)
+            is_left = kernel not in picker.options or is_anew(self.prefix, picker)  # the usual kernel is then used
+            found = controls.controls_for(problem, dataset, None if is_left else kernel)
+        placed = {name: self._placed(control) for name, control in found.items()}
+        for name, value in (usual or {}).items():
+            if name in placed:
+                placed[name] = replace(placed[name], parameter=replace(placed[name].parameter, default=value))
+        return placed
+
+
+def _stops(p: Real | Integer) -> list[float]:
+    """Return the stops of a parameter's slider at which an axis can end: not "auto", and above 0 on a logarithmic axis."""
+    return [stop for stop in grid(p) if stop is not None and (p.scale == "linear" or stop > 0)]
 
 
 def _usual_ends(p: Real | Integer, reach: tuple[float, float]) -> tuple[float, float]:
     """Return the default ends of an axis: a few powers of ten around the usual value, or the whole slider."""
-    usual = p.default if p.default is not None else automatic_of(p)
-    if p.scale == "linear" or not usual:
-        own = [stop for stop in grid(p) if p.scale == "linear" or stop > 0]
-        return own[0], own[-1]
-    low, high = usual * reach[0], usual * reach[1]
-    # Only the slider's own stops, because a link does not hold default values.
-    near = [stop for stop in grid(p) if stop > 0 and low <= stop * 1.001 and stop <= high * 1.001]
-    return near[0], near[-1]
+    usual, stops = (p.default if p.default is not None else automatic_of(p)), _stops(p)
+    if p.scale != "linear" and usual:
+        # Only the slider's own stops, because a link does not hold default values.
+        stops = [stop for stop in stops if usual * reach[0] <= stop * 1.001 and stop <= usual * reach[1] * 1.001]
+    return stops[0], stops[-1]

@@ -6,44 +6,33 @@ import numpy as np
 import streamlit as st
 
 from dsgcore.core.metrics import Effect
-from dsgcore.experiments import Run, Spec
-from dsgcore.studies import Results, StoreError, Study, StudyError, curves_of
+from dsgcore.experiments import Run
+from dsgcore.studies import StoreError, Study, StudyError, curves_of
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart, theme_now
 from pages.shell.plain_text import plain
 from pages.studies.differing import said_difference
-from pages.studies.going import (
-    Exploring,
-    draw_transport,
-    exploring,
-    finished,
-    look_at,
-    refresh,
-    say_progress,
-    store_of,
-    watched_runs,
-)
-from pages.studies.trajectory_charts import seeds_figure
+from pages.studies.going import Exploring, draw_transport, exploring, look_at, say_progress, watched_runs
 
 N_SEEDS = 10
 HEIGHT = 260
+THIN = 0.35
 COLORS = {Effect.HELPS: "green", Effect.HURTS: "red", Effect.TIE: "gray"}
 
 
 def draw_repeats(run: Run) -> None:
-    """Draw the button for ten runs that differ only in their seed, and their results."""
+    """Draw the button for ten runs, and for ten of the twin if there is one, that differ only in their seed; and their
+    results."""
     state = exploring(f"repeats_{run.problem.name}")
-    first = run.spec.seed
+    first, twin = run.spec.seed, run.spec.baseline()
+    others = () if twin.problem == run.problem else (twin,)
     try:
-        seeds = tuple(range(first, first + N_SEEDS))
-        look_at(state, Study(run.spec, seeds=seeds, others=_twin_of(run.spec)))
-        refresh(state)
+        look_at(state, Study(run.spec, seeds=tuple(range(first, first + N_SEEDS)), others=others))
     except StoreError as error:
         st.error(plain(str(error)))
         return
     except StudyError as error:  # edits by hand that fit one seed
-        st.caption(plain(f"Over {N_SEEDS} seeds: {error}."))
-        return
+        state.refused = str(error)
     if state.refused:
         st.caption(plain(f"Over {N_SEEDS} seeds: {state.refused}."))
         return
@@ -53,20 +42,15 @@ def draw_repeats(run: Run) -> None:
         watched_runs(state, _draw, run.n_iter)
 
 
-def _twin_of(spec: Spec) -> tuple[Spec, ...]:
-    """Return the run's twin, if it has one."""
-    twin = spec.baseline()
-    return () if twin.problem == spec.problem else (twin,)
-
-
 def _say(state: Exploring) -> None:
-    """Show the results over the seeds, or a sentence on the button before there are any."""
+    """Show the results over the seeds and the effect compared with the twin, or a sentence on the button before there are
+    any."""
     if say_progress(state, f"{N_SEEDS} seeds"):
         return
-    results: Results = state.runs.results("score")
-    problem, n = state.runs.study.spec.problem, int(results.n[0])
+    results = state.runs.results("score")
+    problem, n, has_twin = results.study.spec.problem, int(results.n[0]), len(results.points) > 1
     if n < 2:
-        twin = f" and the run for comparison, “{problem.baseline_name}”," if len(results.points) > 1 else ""
+        twin = f" and the run for comparison, “{problem.baseline_name}”," if has_twin else ""
         st.caption(
             f"Repeats this run{twin} with other seeds: other data (if generated), labels, mini-batches and features."
         )
@@ -76,33 +60,32 @@ def _say(state: Exploring) -> None:
         f"Test {problem.score_name} **{results.mean[0]:.4f} ± {results.error[0]:.2g}** "
         f"(mean and standard error of {n} seeds{diverged}), from {results.low[0]:.4f} to {results.high[0]:.4f}."
     )
-    if len(results.points) > 1:
-        _say_effect(results, problem.baseline_name)
-
-
-def _say_effect(results: Results, twin: str) -> None:
-    """Show the effect of the method compared with its twin, over the same seeds, and the rule for the verdict."""
-    found = results.compared(0, 1)
-    if found.effect is None:
-        return
-    name, score = found.effect.name, results.study.spec.problem.score_name
-    st.markdown(
-        f":{COLORS[found.effect]}-badge[{name}] Compared with “{twin}”: **{said_difference(found)}** in test {score}, paired over "
-        f"{found.n} seeds, with the same data, labels, mini-batches and features. "
-        f"{name} means that {found.effect.value} (Student's t)."
-    )
+    found = results.compared(0, 1) if has_twin else None
+    if found is not None and found.effect is not None:
+        name = found.effect.name
+        st.markdown(
+            f":{COLORS[found.effect]}-badge[{name}] Compared with “{problem.baseline_name}”: **{said_difference(found)}** in "
+            f"test {problem.score_name}, paired over {found.n} seeds, with the same data, labels, mini-batches and features. "
+            f"{name} means that {found.effect.value} (Student's t)."
+        )
 
 
 def _draw(state: Exploring, n_iter: int) -> None:
-    spec: Spec = state.runs.study.spec
-    own, of_twin = (finished(state, number) for number in (0, 1))
+    """Draw a thin trace for each seed, the median and a band, and the twin's median."""
+    problem, own, of_twin = state.runs.study.spec.problem, state.finished(0), state.finished(1)
     if not own:
         return
-    store = store_of(state, spec)
-    curves = curves_of(store, own)
-    twin = (spec.problem.baseline_name, curves_of(store, of_twin)) if of_twin else None
-    theme = theme_now()
-    title = f"Test {spec.problem.score_name}, {len(own)} seeds"
-    figure = seeds_figure(curves, title=title, n_iter=n_iter, color=charts.INK[theme], twin=twin)
-    alt = f"{title}: median {np.nanmax(curves.middle[-1:]):.4f} at the end." if len(curves.t) else title
+    found, color = curves_of(state.store, own), charts.INK[theme_now()]
+    curves = [
+        charts.Curve(f"seed {i}", found.t, row, color, width=1.0, opacity=THIN, in_legend=False)
+        for i, row in enumerate(found.values)
+    ]
+    band = {"band": (found.low, found.high), "band_name": "lowest to highest"}
+    curves.append(charts.Curve("median", found.t, found.middle, color, width=3.0, **band))  # type: ignore[arg-type]
+    if of_twin:
+        twin, name = curves_of(state.store, of_twin), f"{problem.baseline_name}, median"
+        curves.append(charts.Curve(name, twin.t, twin.middle, charts.TWIN, dash="dot", width=2.5))
+    title = f"Test {problem.score_name}, {len(own)} seeds"
+    figure = charts.line_chart(curves, title=title, x_range=(0, n_iter))
+    alt = f"{title}: median {np.nanmax(found.middle[-1:]):.4f} at the end." if len(found.t) else title
     live_chart(figure, key="chart-repeats", alt=alt, height=HEIGHT, save_as="seeds")

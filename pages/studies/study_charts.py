@@ -1,18 +1,31 @@
-"""Charts of a study: lines with a band, a map with contour lines, slices. Diverged runs never stretch
-an axis."""
+"""Charts of a study's points: lines, a map, parallel axes, slices, the importance of its axes, and contours over two of them.
+
+Diverged runs never stretch an axis.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.studies.results import MEASURES, Results
+from dsgcore.studies import MEASURES, Importance, Response, Results, Study
+from dsgcore.studies.study import parameter_of
 from pages.charts import figures as charts
-from pages.charts.figures import Figure
+from pages.charts.figures import Figure, four_digits
+
+DIVERGED_COLOR, MEAN_COLOR, CHOSEN_COLOR = "#8A949E", "#0072B2", "#E69F00"
+MOST_TICKS = 9
+FOOT = 0.03  # height of the marks of diverged runs, as a share of the chart's height
+STEP, LIMIT = (
+    "solver.step_size",
+    "diverges above",
+)  # the axis that the stability limit is about, and the name of its line
+N_COLORS, MOST_CURVES = 12, 2000  # of parallel axes
+Trace = dict[str, Any]
 
 
 def short_number(value: float) -> str:
@@ -33,18 +46,29 @@ class AxisView:
         """True if the values are words."""
         return any(isinstance(value, str) for value in self.values)
 
-    def places(self, column: Sequence[Any]) -> NDArray[np.float64]:
+    def numbers(self, values: Iterable[Any]) -> NDArray[np.float64]:
+        """Return values as numbers; a word is the number of its place."""
+        return np.array([self.values.index(value) if self.is_words else value for value in values], dtype=float)
+
+    def shares(self, values: Iterable[Any]) -> NDArray[np.float64]:
         """Return the places of values between the axis' ends, 0 and 1."""
-        if self.is_words:
-            at = np.array([self.values.index(value) for value in column], dtype=float)
-            return at / max(len(self.values) - 1, 1)
-        scale = np.log if self.is_log else np.asarray
-        low, high = scale(float(min(self.values))), scale(float(max(self.values)))
-        return (scale(np.array(column, dtype=float)) - low) / ((high - low) or 1.0)
+        low, high, *places = (np.log if self.is_log else np.asarray)(
+            self.numbers([self.values[0], self.values[-1], *values])
+        )
+        return (np.array(places) - low) / ((high - low) or 1.0)
 
     def text(self, value: Any) -> str:
         """Return a value as text for a tick."""
         return value if isinstance(value, str) else short_number(float(value))
+
+    def some(self) -> tuple[Any, ...]:
+        """Return the values that have a tick."""
+        return self.values[:: -(-len(self.values) // MOST_TICKS)]
+
+    def layout(self) -> Trace:
+        """Return the axis of a chart on its own scale."""
+        ticks = {"tickvals": self.numbers(self.some()).tolist(), "ticktext": [*map(self.text, self.some())]}
+        return {"type": "log" if self.is_log else "linear", **ticks, "title": {"text": self.label}}
 
 
 def axis_of(label: str, values: tuple[Any, ...], *, is_log: bool) -> AxisView:
@@ -53,308 +77,262 @@ def axis_of(label: str, values: tuple[Any, ...], *, is_log: bool) -> AxisView:
     return AxisView(label, values if is_words else tuple(sorted(values)), is_log and not is_words)
 
 
-DIVERGED_COLOR = "#8A949E"
-MEAN_COLOR = "#0072B2"
-# Height of the marks of diverged runs, as a share of the chart's height.
-FOOT = 0.03
-MOST_TICKS = 9
+def axes_of(study: Study) -> list[AxisView]:
+    """Return the views of a study's axes."""
+    parameters = [(axis.values, parameter_of(study.spec, axis.name)) for axis in study.axes]
+    return [axis_of(p.label or p.name, v, is_log=getattr(p, "scale", "linear") != "linear") for v, p in parameters]
 
 
-def title_of(results: Results, name: str) -> str:
-    """Return the title: the measure, and the number of seeds."""
-    n = len(results.study.seeds)
-    return f"{name}, mean of {n} seeds" if n > 1 else name
-
-
-def lines(results: Results, axis: AxisView, *, name: str, chosen: int | None) -> charts.Figure:
-    """Return the means along one axis, with a band from the lowest to the highest seed."""
-    column = [point[0] for point in results.points]
-    order = np.argsort(axis.places(column), kind="stable")
-    x = np.array(column, dtype=object if axis.is_words else float)[order]
-    traces = _band(x, results.low[order], results.high[order]) if len(results.study.seeds) > 1 else []
-    said = [_said(results, axis_texts([axis], results.points[i]), i) for i in order]
-    traces.append(
-        {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "name": "mean",
-            "x": x.tolist(),
-            "y": charts.four_digits(results.mean[order]),
-            "line": {"color": MEAN_COLOR},
-            "marker": {"color": MEAN_COLOR, "size": 8},
-            "customdata": order.tolist(),
-            "text": said,
-            "hovertemplate": "%{text}<extra></extra>",
-        }
-    )
-    traces += _feet(x, results.n_diverged[order], len(results.study.seeds)) + limit_on_lines(results)
-    figure = charts.plain_figure(traces, title=title_of(results, name))
-    figure["layout"] |= {
-        "xaxis": value_axis(axis),
-        "yaxis": {"title": {"text": name}, "exponentformat": "e", **_from_zero(results)},
-        "yaxis2": {"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True},
-    }
-    if chosen is not None and np.isfinite(results.mean[chosen]):
-        figure["data"].append(_chosen_mark(results.points[chosen][0], float(results.mean[chosen])))
-    return figure
-
-
-def _from_zero(results: Results) -> dict[str, Any]:
-    """Return the setting of an axis that begins at 0, for an error."""
-    return {"rangemode": "tozero"} if results.measure == MEASURES["error"] else {}
-
-
-def _band(x: NDArray, low: NDArray, high: NDArray) -> list[dict[str, Any]]:
-    if x.dtype == object:
-        return []
-    return charts.band_of(
-        charts.Curve("mean", x, low, MEAN_COLOR, band=(low, high), band_name="lowest to highest seed")
-    )
-
-
-def _feet(x: NDArray, n_diverged: NDArray, n_seeds: int) -> list[dict[str, Any]]:
-    """Return the marks of diverged runs at the bottom of the chart, on a separate axis."""
-    some = n_diverged > 0
-    if not some.any():
-        return []
-    text = [f"{n} of {n_seeds} seeds diverged" for n in n_diverged[some]]
-    marker = {"symbol": "x", "color": DIVERGED_COLOR, "size": 9}
-    feet = [FOOT] * int(some.sum())
-    return [dots("diverged", x[some].tolist(), feet, marker) | said_at(text) | {"yaxis": "y2"}]
-
-
-def dots(name: str, x: Sequence[Any], y: Sequence[Any], marker: dict[str, Any]) -> dict[str, Any]:
-    """Return points as a trace that says nothing when pointed at."""
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": list(x),
-        "y": list(y),
-        "marker": marker,
-        "hoverinfo": "skip",
-    }
-
-
-def said_at(text: Sequence[str]) -> dict[str, Any]:
-    """Return the entries of a trace that says a text at each point."""
-    return {"text": list(text), "hovertemplate": "%{text}<extra></extra>", "hoverinfo": "all"}
-
-
-def _chosen_mark(x: Any, y: float) -> dict[str, Any]:
-    marker = {"symbol": "circle-open", "size": 16, "color": "#E69F00", "line": {"width": 2.5, "color": "#E69F00"}}
-    return dots("chosen", [x], charts.four_digits(np.array([y])), marker)
-
-
-def axis_texts(axes: Sequence[AxisView], point: Sequence[Any]) -> str:
+def point_text(axes: Sequence[AxisView], point: Sequence[Any]) -> str:
     """Return a point as text: each axis with its value."""
     return ", ".join(f"{axis.label} {axis.text(value)}" for axis, value in zip(axes, point, strict=True))
 
 
-def _said(results: Results, point: str, place: int) -> str:
+def dots(name: str, x: Iterable[Any], y: Iterable[Any], marker: Trace, said: Sequence[str] = (), **more: Any) -> Trace:
+    """Return points as a trace that says a text at each of them, or nothing when pointed at."""
+    hover = {"text": list(said), "hovertemplate": "%{text}<extra></extra>"} if said else {"hoverinfo": "skip"}
+    own = {"x": list(x), "y": list(y), "marker": marker}
+    return {"type": "scatter", "mode": "markers", "name": name, **own, **hover, **more}
+
+
+def _figure(traces: list[Trace], title: str, **layout: Any) -> Figure:
+    figure = charts.plain_figure(traces, title=title)
+    figure["layout"] |= layout
+    return figure
+
+
+def _title(results: Results, name: str) -> str:
+    n = len(results.study.seeds)
+    return f"{name}, mean of {n} seeds" if n > 1 else name
+
+
+def _is_error(results: Results) -> bool:
+    """Return True if the axis of the measure begins at 0."""
+    return results.measure == MEASURES["error"]
+
+
+def _said(results: Results, axes: Sequence[AxisView], place: int) -> str:
+    """Return a point, its mean and the number of seeds that diverged, as text for the pointer."""
     mean, n, diverged = results.mean[place], results.n[place], results.n_diverged[place]
-    parts = [point]
-    if n:
-        error = f" ± {short_number(results.error[place])}" if n > 1 else ""
-        parts.append(f"{mean:.4g}{error} ({n} seed{'s' if n > 1 else ''})")
-    if diverged:
-        parts.append(f"{diverged} diverged")
-    return "<br>".join(parts)
+    error = f" ± {short_number(results.error[place])}" if n > 1 else ""
+    score = [f"{mean:.4g}{error} ({n} seed{'s' if n > 1 else ''})"] * bool(n)
+    return "<br>".join([point_text(axes, results.points[place]), *score, *[f"{diverged} diverged"] * bool(diverged)])
 
 
-def heat_map(results: Results, axes: Sequence[AxisView], *, name: str, chosen: int | None) -> charts.Figure:
+def _chosen(x: float, y: float) -> Trace:
+    marker = {"symbol": "circle-open", "size": 16, "color": CHOSEN_COLOR}
+    return dots("chosen", [x], four_digits(np.array([y])), marker | {"line": {"width": 2.5, "color": CHOSEN_COLOR}})
+
+
+def _limit(x: Sequence[float | None], y: Sequence[float | None], **more: Any) -> Trace:
+    hover, line = "stability limit: diverges above<extra></extra>", {"color": "#D55E00", "width": 2, "dash": "dash"}
+    own = {"x": x, "y": y, "line": line, "hovertemplate": hover, "showlegend": True}
+    return {"type": "scatter", "mode": "lines", "name": LIMIT, **own, **more}
+
+
+def _mean_limit(results: Results, places: Any, steps: Sequence[Any]) -> float | None:
+    """Return the mean stability limit of some points, or None if it is unknown or does not lie between the steps."""
+    known = results.step_limit[places]
+    known, numbers = known[np.isfinite(known)], [step for step in steps if isinstance(step, int | float)]
+    limit = float(known.mean()) if len(known) else np.nan
+    return limit if numbers and min(numbers) <= limit <= max(numbers) else None
+
+
+def lines(results: Results, axis: AxisView, *, name: str, chosen: int | None) -> Figure:
+    """Return the means along one axis, with a band from the lowest to the highest seed."""
+    x = axis.numbers(point[0] for point in results.points)
+    order, n_seeds = np.argsort(x, kind="stable"), len(results.study.seeds)
+    band = (results.low[order], results.high[order]) if n_seeds > 1 else None
+    curve = charts.Curve(
+        "mean", x[order], results.mean[order], MEAN_COLOR, band=band, band_name="lowest to highest seed"
+    )
+    said, marker = [_said(results, [axis], i) for i in order], {"color": MEAN_COLOR, "size": 8}
+    style = {"mode": "lines+markers", "line": {"color": MEAN_COLOR}, "customdata": order.tolist()}
+    traces = [*charts.band_of(curve), dots("mean", curve.x.tolist(), four_digits(curve.y), marker, said, **style)]
+    if (gone := order[results.n_diverged[order] > 0]).size:
+        feet, cross = [FOOT] * len(gone), {"symbol": "x", "color": DIVERGED_COLOR, "size": 9}
+        text = [f"{results.n_diverged[i]} of {n_seeds} seeds diverged" for i in gone]
+        traces.append(dots("diverged", x[gone].tolist(), feet, cross, text, yaxis="y2"))
+    is_step = results.study.axes[0].name == STEP
+    if is_step and (limit := _mean_limit(results, slice(None), axis.values)) is not None:
+        traces.append(_limit([limit, limit], [0.0, 1.0], yaxis="y2"))
+    if chosen is not None and np.isfinite(results.mean[chosen]):
+        traces.append(_chosen(float(x[chosen]), float(results.mean[chosen])))
+    of_values = {
+        "title": {"text": name},
+        "exponentformat": "e",
+        **({"rangemode": "tozero"} if _is_error(results) else {}),
+    }
+    of_marks = {"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True}
+    return _figure(traces, _title(results, name), xaxis=axis.layout(), yaxis=of_values, yaxis2=of_marks)
+
+
+def heat_map(results: Results, axes: Sequence[AxisView], *, name: str, chosen: int | None) -> Figure:
     """Return the means over two crossed axes as cells with contour lines; diverged cells are grey and crossed out."""
     across, up = axes
     place = {point: i for i, point in enumerate(results.points)}
     cells = np.array([[place[(a, b)] for a in across.values] for b in up.values])
-    mean, diverged = results.mean[cells], results.n_diverged[cells]
-    said = [[_said(results, axis_texts(axes, results.points[i]), i) for i in row] for row in cells]
-    low_is_good = not results.measure.is_better_high
-    heat = {
-        "type": "heatmap",
-        "z": charts.four_digits(mean),
-        "text": said,
-        "customdata": cells.tolist(),
-        "hovertemplate": "%{text}<extra></extra>",
-        "colorscale": charts.SEQUENTIAL,
-        "reversescale": low_is_good,
-        "colorbar": charts.COLORBAR,
-        **({"zmin": 0.0, "zmax": charts.farthest(mean, 0.0)} if _from_zero(results) else {}),
-        "xgap": 1,
-        "ygap": 1,
-    }
-    traces = [heat]
+    mean, diverged, n_seeds = results.mean[cells], results.n_diverged[cells], len(results.study.seeds)
+    said = [[_said(results, axes, i) for i in row] for row in cells]
+    heat = {"type": "heatmap", "z": four_digits(mean), "text": said, "customdata": cells.tolist(), "xgap": 1, "ygap": 1}
+    heat |= {"hovertemplate": "%{text}<extra></extra>", "colorscale": charts.SEQUENTIAL, "colorbar": charts.COLORBAR}
+    heat |= {"reversescale": not results.measure.is_better_high}
+    traces = [heat | ({"zmin": 0.0, "zmax": charts.farthest(mean, 0.0)} if _is_error(results) else {})]
     if min(mean.shape) > 1 and np.isfinite(mean).sum() > 3:
-        traces.append(_iso_lines(mean))
-    traces += _crosses(cells, diverged, said, len(results.study.seeds))
-    traces += limit_on_cells(results, (across.values, up.values), cells)
-    if chosen is not None:
-        (row,), (column,) = np.nonzero(cells == chosen)
-        traces.append(_chosen_mark(int(column), float(row)))
-    figure = charts.plain_figure(traces, title=title_of(results, name))
-    note = "× all seeds diverged, + some" if (diverged > 0).any() else ""
-    figure["layout"] |= {"xaxis": _cell_axis(across), "yaxis": _cell_axis(up), "meta": {"note": note}}
-    return figure
-
-
-def _iso_lines(mean: NDArray) -> dict[str, Any]:
-    return {
-        "type": "contour",
-        "z": charts.four_digits(mean),
-        "contours": {"coloring": "none", "showlabels": True, "labelfont": {"size": 11, "color": "white"}},
-        "line": {"color": "white", "width": 1},
-        "ncontours": 6,
-        "showscale": False,
-        "hoverinfo": "skip",
-        "name": "iso-lines",
-        "showlegend": False,
-    }
-
-
-def _crosses(cells: NDArray, diverged: NDArray, said: list[list[str]], n_seeds: int) -> list[dict[str, Any]]:
-    traces = []
+        labels = {"coloring": "none", "showlabels": True, "labelfont": {"size": 11, "color": "white"}}
+        lines = {"type": "contour", "z": four_digits(mean), "contours": labels, "line": {"color": "white", "width": 1}}
+        more = {"ncontours": 6, "showscale": False, "hoverinfo": "skip", "name": "iso-lines", "showlegend": False}
+        traces.append(lines | more)
     # A light rim, so that the dark mark is seen on dark and on light cells.
     rim = {"width": 1, "color": charts.INK["dark"]}
     of_all = {"symbol": "x", "color": DIVERGED_COLOR, "line": {"width": 2, "color": DIVERGED_COLOR}}
     of_some = {"symbol": "cross", "color": charts.INK["light"], "line": rim}
-    for name, which, mark in (
+    for what, which, mark in (
         ("all seeds diverged", diverged >= n_seeds, of_all),
         ("some seeds diverged", (diverged > 0) & (diverged < n_seeds), of_some),
     ):
         rows, columns = np.nonzero(which)
         if len(rows):
-            text = [said[r][c] for r, c in zip(rows, columns, strict=True)]
-            own = {"customdata": cells[rows, columns].tolist(), "showlegend": False}
-            marks = dots(name, columns.tolist(), rows.tolist(), {"size": 10, **mark})
-            traces.append(marks | said_at(text) | own)
-    return traces
+            text, own = [said[r][c] for r, c in zip(rows, columns, strict=True)], cells[rows, columns].tolist()
+            marker = {"size": 10, **mark}
+            traces.append(dots(what, columns.tolist(), rows.tolist(), marker, text, customdata=own, showlegend=False))
+    traces += _limit_on_cells(results, axes, cells)
+    if chosen is not None:
+        (row,), (column,) = np.nonzero(cells == chosen)
+        traces.append(_chosen(float(column), float(row)))
+
+    def layout(axis: AxisView) -> Trace:
+        at, n = [axis.values.index(value) for value in axis.some()], len(axis.values)
+        lines = {"range": [-0.5, n - 0.5], "showgrid": False, "zeroline": False}
+        return axis.layout() | {"type": "linear", "tickvals": at, **lines}
+
+    note = "× all seeds diverged, + some" if (diverged > 0).any() else ""
+    return _figure(traces, _title(results, name), xaxis=layout(across), yaxis=layout(up), meta={"note": note})
 
 
-def value_axis(axis: AxisView) -> dict[str, Any]:
-    """Return an axis on its own scale, with ticks at values of the study."""
-    title = {"title": {"text": axis.label}}
-    if axis.is_words:
-        return {"type": "category", **title}
-    some = axis.values[:: -(-len(axis.values) // MOST_TICKS)]
-    ticks = {"tickvals": list(some), "ticktext": [axis.text(value) for value in some]}
-    return {"type": "log" if axis.is_log else "linear", **ticks, **title}
-
-
-def _cell_axis(axis: AxisView) -> dict[str, Any]:
-    n = len(axis.values)
-    step = -(-n // MOST_TICKS)
-    return {
-        "title": {"text": axis.label},
-        "tickvals": list(range(0, n, step)),
-        "ticktext": [axis.text(value) for value in axis.values[::step]],
-        "range": [-0.5, n - 0.5],
-        "showgrid": False,
-        "zeroline": False,
-    }
-
-
-def slice_of(results: Results, number: int, axis: AxisView, *, name: str) -> charts.Figure:
-    """Return all points over one axis, and the best point at each of its values."""
-    column = [point[number] for point in results.points]
-    known = np.isfinite(results.mean)
-    x = [value for value, is_known in zip(column, known, strict=True) if is_known]
-    points = dots("each point", x, charts.four_digits(results.mean[known]), {"color": DIVERGED_COLOR, "size": 5})
-    points |= {"opacity": 0.7, "hoverinfo": "x+y"}
-    best = _best_at(results, column, axis)
-    figure = charts.plain_figure([points, best], title=axis.label)
-    figure["layout"] |= {
-        "xaxis": value_axis(axis),
-        "yaxis": {"title": {"text": name}, "exponentformat": "e"},
-    }
-    return figure
-
-
-def _best_at(results: Results, column: list[Any], axis: AxisView) -> dict[str, Any]:
-    choose = np.nanmax if results.measure.is_better_high else np.nanmin
-    found = []
-    for value in axis.values:
-        here = results.mean[[c == value for c in column]]
-        if np.isfinite(here).any():
-            found.append((value, float(choose(here))))
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": "the best with this value",
-        "x": [value for value, _ in found],
-        "y": charts.four_digits(np.array([best for _, best in found])),
-        "line": {"color": MEAN_COLOR},
-        "marker": {"color": MEAN_COLOR, "size": 6},
-    }
-
-
-STEP = "solver.step_size"
-NAME = "diverges above"
-COLOR = "#D55E00"
-LINE = {"color": COLOR, "width": 2, "dash": "dash"}
-
-
-def limit_on_lines(results: Results) -> list[dict[str, Any]]:
-    """Return the limit as a vertical line over the only axis; return nothing if that is not the step, or does not reach the
-    limit."""
-    (axis,) = results.study.axes
-    known = results.step_limit[np.isfinite(results.step_limit)]
-    if axis.name != STEP or not len(known):
-        return []
-    limit, steps = float(known.mean()), _numbers(axis.values)
-    if not len(steps) or not steps.min() <= limit <= steps.max():
-        return []
-    return [_trace([limit, limit], [0.0, 1.0]) | {"yaxis": "y2"}]
-
-
-def limit_on_cells(results: Results, values: Sequence[Sequence[Any]], cells: NDArray) -> list[dict[str, Any]]:
-    """Return the limit as a line through the cells of a map, in one piece for each value of the other axis.
-
-    Parameters
-    ----------
-    results : Results
-        Results with two axes.
-    values : two sequences
-        Values of the axes in the order of the cells, across and up.
-    cells : ndarray of int, shape (up, across)
-        Places of the points.
-    """
+def _limit_on_cells(results: Results, axes: Sequence[AxisView], cells: NDArray) -> list[Trace]:
+    """Return the limit as a line through the cells, in one piece for each value of the axis that is not the step's."""
     names = [axis.name for axis in results.study.axes]
     if STEP not in names:
         return []
     is_across = names.index(STEP) == 0
-    steps, limits = _numbers(values[0 if is_across else 1]), results.step_limit[cells if is_across else cells.T]
-    along: list[float | None] = []
-    beside: list[float | None] = []
-    for number, row in enumerate(limits):
-        known = row[np.isfinite(row)]
-        if len(known) and len(steps) == len(row) and steps[0] <= known.mean() <= steps[-1]:
-            place = float(np.interp(np.log(known.mean()), np.log(steps), np.arange(len(steps))))
-            along, beside = [*along, place, place], [*beside, number - 0.5, number + 0.5]
-        else:
-            along, beside = [*along, None], [*beside, None]
-    if not any(place is not None for place in along):
+    steps, along, beside = axes[names.index(STEP)].values, list[float | None](), list[float | None]()
+    for number, row in enumerate(cells if is_across else cells.T):
+        limit = _mean_limit(results, row, steps)
+        place = None if limit is None else float(np.interp(np.log(limit), np.log(steps), np.arange(len(steps))))
+        along += [None] if place is None else [place, place]
+        beside += [None] if place is None else [number - 0.5, number + 0.5]
+    if all(place is None for place in along):
         return []
-    return [_trace(along, beside) if is_across else _trace(beside, along)]
+    return [_limit(along, beside) if is_across else _limit(beside, along)]
 
 
 def has_limit(figure: Figure) -> bool:
     """Return True if a figure shows the limit."""
-    return any(trace.get("name") == NAME for trace in figure["data"])
+    return any(trace.get("name") == LIMIT for trace in figure["data"])
 
 
-def _numbers(values: Sequence[Any]) -> NDArray:
-    """Return the step sizes that are numbers, without "auto"."""
-    return np.array([value for value in values if isinstance(value, int | float)], dtype=float)
+def parallel(
+    results: Results, axes: Sequence[AxisView], *, name: str, is_kept: NDArray[np.bool_], chosen: int | None
+) -> Figure:
+    """Return each point as a line across its axes to its mean. Unselected lines are grey, and diverged ones end before the
+    mean."""
+    known, is_gone = np.isfinite(results.mean), results.n_diverged >= len(results.study.seeds)
+    means = results.mean[known]
+    low, high = (float(means.min()), float(means.max())) if len(means) else (0.0, 1.0)
+    heights = [axis.shares(point[i] for point in results.points) for i, axis in enumerate(axes)]
+    columns = np.vstack([*heights, (results.mean - low) / ((high - low) or 1.0)])
+    shown, gone = np.flatnonzero(known)[:MOST_CURVES], np.flatnonzero(is_gone)[:MOST_CURVES]
+    # The selected lines have a few colours of the map's scale by their mean, and the best are drawn last.
+    worth = columns[-1] if results.measure.is_better_high else 1.0 - columns[-1]
+    colors = charts.sequential_colors(np.linspace(0.0, 0.95, N_COLORS).tolist())
+    steps = np.minimum((np.where(known, worth, 0.0) * N_COLORS).astype(int), N_COLORS - 1)
+    groups = [(columns, shown[~is_kept[shown]], DIVERGED_COLOR, 0.25, "not selected", 1.0, "solid")]
+    groups += [
+        (columns, shown[is_kept[shown] & (steps[shown] == step)], color, 0.8, "", 1.5, "solid")
+        for step, color in enumerate(colors)
+    ]
+    groups += [(columns[:-1], gone, DIVERGED_COLOR, 0.5, "diverged", 1.0, "dot")]
+    groups += [] if chosen is None else [(columns, np.array([chosen]), CHOSEN_COLOR, 1.0, "chosen", 3.5, "solid")]
+    scales = [list(zip(axis.shares(axis.some()), map(axis.text, axis.some()), strict=True)) for axis in axes]
+    scales.append([(share, short_number(low + share * (high - low))) for share in (0, 0.25, 0.5, 0.75, 1)])
+    look = {"showarrow": False, "xanchor": "right", "xshift": -4, "font": {"size": 11}}
+    look |= {"templateitemname": "on ground", "visible": True}  # lines pass behind the text (charts/browser/chart.js)
+    names = [*(axis.label for axis in axes), name]
+    ticks = {"tickvals": list(range(len(names))), "ticktext": names, "range": [-0.25, len(axes) + 0.35]}
+    return _figure(
+        [_curves(*group) for group in groups if len(group[1])],
+        _title(results, name),
+        xaxis=ticks | {"zeroline": False, "gridwidth": 2},
+        yaxis={"visible": False, "range": [-0.06, 1.06]},
+        annotations=[{"x": i, "y": float(y), "text": t, **look} for i, scale in enumerate(scales) for y, t in scale],
+        hovermode="closest",
+    )
 
 
-def _trace(x: Sequence[float | None], y: Sequence[float | None]) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": NAME,
-        "x": list(x),
-        "y": list(y),
-        "line": LINE,
-        "hovertemplate": "stability limit: diverges above<extra></extra>",
-        "showlegend": True,
-    }
+def _curves(columns: NDArray, which: NDArray, color: str, opacity: float, name: str, width: float, dash: str) -> Trace:
+    """Return many lines as one trace, with gaps between them."""
+    heights = np.full((len(which), len(columns) + 1), np.nan)
+    heights[:, :-1] = columns[:, which].T
+    x, y = np.tile([*range(len(columns)), len(columns) - 1], len(which)).tolist(), four_digits(heights.ravel())
+    style = {"line": {"color": color, "width": width, "dash": dash}, "opacity": opacity, "connectgaps": False}
+    return dots(name, x, y, {}) | {"mode": "lines", "showlegend": bool(name), **style}
+
+
+def slice_of(results: Results, number: int, axis: AxisView, *, name: str) -> Figure:
+    """Return all points over one axis, and the best point at each of its values."""
+    known = np.isfinite(results.mean)
+    x, y = axis.numbers(point[number] for point in results.points)[known], results.mean[known]
+    found = np.unique(x)
+    best = [(y[x == at].max if results.measure.is_better_high else y[x == at].min)() for at in found]
+    style = {"mode": "lines+markers", "line": {"color": MEAN_COLOR}, "hoverinfo": "all"}
+    traces = [
+        dots("each point", x, four_digits(y), {"color": DIVERGED_COLOR, "size": 5}, opacity=0.7) | {"hoverinfo": "x+y"},
+        dots("the best with this value", found, four_digits(np.array(best)), {"color": MEAN_COLOR, "size": 6}) | style,
+    ]
+    return _figure(traces, axis.label, xaxis=axis.layout(), yaxis={"title": {"text": name}, "exponentformat": "e"})
+
+
+def importance_figure(found: Importance, labels: Sequence[str], *, title: str) -> Figure:
+    """Return a bar for each axis, the most important one on top, with whiskers over the splits."""
+    order = np.argsort(found.mean, kind="stable")
+    (low, high), mean = found.ends, found.mean
+    whiskers = {"array": four_digits((high - mean)[order]), "arrayminus": four_digits((mean - low)[order])}
+    bars: Trace = {"type": "bar", "orientation": "h", "y": [labels[i] for i in order], "x": four_digits(mean[order])}
+    bars |= {"marker": {"color": MEAN_COLOR}, "hovertemplate": "%{y}: %{x:.0%}<extra></extra>"}
+    bars["error_x"] = {"type": "data", "symmetric": False, "color": DIVERGED_COLOR, **whiskers}
+    share = {"title": {"text": "share"}, "tickformat": ".0%", "range": [0, 1.02]}
+    return _figure([bars], title, xaxis=share, yaxis={"automargin": True})
+
+
+def contour_figure(
+    found: Response, results: Results, axes: tuple[AxisView, AxisView], places: tuple[int, int], *, name: str
+) -> Figure:
+    """Return filled contours of a response, with the study's points on them."""
+    across, up = (axis.numbers(values).tolist() for axis, values in zip(axes, (found.across, found.up), strict=True))
+    surface = {"type": "contour", "x": across, "y": up, "z": four_digits(found.values), "ncontours": 12}
+    surface |= {"colorscale": charts.SEQUENTIAL, "reversescale": not results.measure.is_better_high}
+    traces = [surface | {"colorbar": charts.COLORBAR, "hovertemplate": "%{z:.4g}<extra></extra>"}]
+    white = {"color": "white", "size": 5, "line": {"color": "black", "width": 1}}
+    for what, which, marker in (
+        ("points", np.isfinite(results.mean), white),
+        ("diverged", results.n_diverged >= len(results.study.seeds), {"symbol": "x", "color": DIVERGED_COLOR}),
+    ):
+        shown = [results.points[i] for i in np.flatnonzero(which)]
+        x, y = (axis.numbers(point[i] for point in shown) for axis, i in zip(axes, places, strict=True))
+        traces += [dots(what, x, y, marker)] * bool(shown)
+
+    def layout(axis: AxisView) -> Trace:
+        """Return an axis from the lowest to the highest value. Many values have ticks of their own choice."""
+        if axis.is_words or len(axis.values) <= MOST_TICKS:
+            return axis.layout()
+        ends = axis.numbers([axis.values[0], axis.values[-1]])
+        kind = {"type": "log" if axis.is_log else "linear", "title": {"text": axis.label}}
+        return {
+            **kind,
+            "range": (np.log10(ends) if axis.is_log else ends).tolist(),
+            "nticks": MOST_TICKS,
+            "showgrid": False,
+        }
+
+    return _figure(traces, f"{name}: mean prediction", xaxis=layout(axes[0]), yaxis=layout(axes[1]))

@@ -3,35 +3,43 @@ of seeds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.core.parameters import Choice, Integer
+from dsgcore.core.parameters import Choice, Integer, Text
+from dsgcore.diagnostics import WORDS
 from dsgcore.experiments import SETTINGS, Spec, breaches, broken_by, kept_to
 from dsgcore.settings import Breach, profile_of
 from dsgcore.studies import Study, StudyError
+from dsgcore.studies.results import BY as OVERS
+from dsgcore.studies.results import ITERATIONS
 from pages.controls.control import Control, count, draw
-from pages.studies.links import with_linked_edits
 from pages.studies.question import NOTHING, Question
 
 PREFIX = "v_"
 MOST_SEEDS, USUAL_SEEDS, USUAL_VALUES, MOST_CASES = 30, 8, 5, 24
-_SEEDS = Integer("seeds", USUAL_SEEDS, low=1, high=MOST_SEEDS).called(
-    "Seeds",
-    "DSG Lab makes each curve once with each seed. The seed changes mini-batches and features; the data stay the same.",
-)
-_VIEWS = ("steps", "by", "quantity", "over")
-SEEDS = Control(PREFIX + _SEEDS.name, "", _SEEDS)
-STEPS, BY, QUANTITY, OVER = (PREFIX + name for name in _VIEWS)
-# Settings whose theorem is about the trajectory of stochastic functional gradients.
-WITH_A_WAY = tuple(name for name, setting in SETTINGS.items() if setting.engine == "stochastic")
-QUESTION = Question(PREFIX, (_SEEDS,), WITH_A_WAY, views=_VIEWS)
 KEPT, ASKED, EACH = "as the theorem says", "as chosen at the side", "each assumption broken in turn"
 BROKEN = "broken: {}"
+SEEDS, STEPS, QUANTITY, OVER = OWN = tuple(
+    Control(PREFIX + p.name, "", p, say=lambda value: WORDS.get(value, str(value)))
+    for p in (
+        Integer("seeds", USUAL_SEEDS, low=1, high=MOST_SEEDS).called(
+            "Seeds",
+            "DSG Lab makes each curve once with each seed. The seed changes mini-batches and features; the data stay the same.",
+        ),
+        Text("steps", KEPT),  # the choices depend on the spec
+        Choice(
+            "quantity", None, options=tuple(WORDS), label="Measure", optional=True
+        ),  # the usual one depends on the setting
+        Choice("over", ITERATIONS, options=OVERS, label="Over"),
+    )
+)
+# Settings whose theorem is about the trajectory of stochastic functional gradients.
+WITH_A_WAY = tuple(name for name, setting in SETTINGS.items() if setting.engine == "stochastic")
+QUESTION = Question(PREFIX, OWN, WITH_A_WAY)
 # Parameters that can vary, by the names of axes, with the default ends as factors of the usual value.
 REACHES = {
     "solver.n_iter": (1 / 16, 1.0),
@@ -67,8 +75,15 @@ class AskedTrajectories:
         if len(self.cases) > MOST_CASES:
             raise StudyError(f"a chart can show at most {MOST_CASES} curves, got {len(self.cases)}")
         first, *others = (case.spec for case in self.cases)
-        seeds = tuple(range(self.seeds))
-        return Study(first, seeds=seeds, others=tuple(others), data_seed=first.seed)
+        return Study(first, seeds=tuple(range(self.seeds)), others=tuple(others), data_seed=first.seed)
+
+    def name_of(self, case: Case) -> str:
+        """Return the name of a case."""
+        if self.control is None or case.value is None:
+            return case.group
+        p = self.control.parameter
+        value = f"{p.symbol or p.label} = {self.control.say(case.value)}"
+        return value if case.group == ALL else f"{case.group}, {value}"
 
 
 def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedTrajectories | None:
@@ -80,46 +95,38 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedTrajecto
     varied = {name: begun.offered[name.partition(".")[2]] for name in REACHES}
     # By default the run's length varies, if the theorem's rates are about it.
     of_length = any(rate.of == "T" for rate in profile_of(begun.problem).theorem.rates.values())
-    vary = QUESTION.varied(begun.problem, varied, ("solver.n_iter",) if of_length else ())
-    QUESTION.usual(vary)
+    vary = QUESTION.followed(QUESTION.varied(begun.problem, varied, ("solver.n_iter",) if of_length else ()))
     with main:
         steps, axis, seeds = st.columns([4, 3, 1], gap="small", vertical_alignment="bottom")
     with axis:
         name = str(draw(vary, is_plain=True))
         said = [QUESTION.axis(name, varied[name], reach=REACHES[name], usual=USUAL_VALUES)] if name != NOTHING else []
-    spec = QUESTION.spec(begun, {name.partition(".")[2]})
+    spec = QUESTION.spec(begun, {name.partition(".")[2]}, main)
     if spec is None:
         return None
-    with main:
-        spec = with_linked_edits(spec)
     with steps:
         groups = _groups(spec)
     with seeds:
-        n = count(SEEDS, help=_SEEDS.sentence)
-    return AskedTrajectories(tuple(_cases(groups, said)), n, name, varied.get(name))
+        n = count(SEEDS, help=SEEDS.parameter.sentence)
+    cases = []  # the groups at each value of the axis
+    for group in groups:
+        for run in Study.from_dict({"spec": group.spec.to_dict(), "axes": said}).runs():
+            if run.spec is None:
+                raise StudyError(run.refused)
+            cases.append(replace(group, value=run.values[0] if run.values else None, spec=run.spec))
+    return AskedTrajectories(tuple(cases), n, name, varied.get(name))
 
 
 def _groups(spec: Spec) -> list[Case]:
     """Draw the choice of the theorem's assumptions; return one case for each compared group."""
     found = {BROKEN.format(breach.name): breach for breach in breaches(spec)}
-    steps = Choice("steps", KEPT, options=(KEPT, *found, *([EACH] if found else []), ASKED)).called(
+    choice = Choice("steps", KEPT, options=(KEPT, *found, *([EACH] if found else []), ASKED)).called(
         "Step size and assumptions",
         "“as the theorem says” changes the values in the sidebar until all assumptions hold.",
     )
-    asked = draw(Control(STEPS, "", steps))
+    asked = draw(replace(STEPS, parameter=choice))
     if asked == ASKED:
         return [Case(ALL, None, spec)]
     chosen = list(found) if asked == EACH else [name for name in found if name == asked]
     kept = Case("all assumptions kept" if chosen else ALL, None, kept_to(spec))
     return [kept, *(Case(name, None, broken_by(spec, found[name]), found[name]) for name in chosen)]
-
-
-def _cases(groups: Sequence[Case], said: list[dict[str, Any]]) -> list[Case]:
-    """Return the groups at each value of the axis."""
-    found = []
-    for group in groups:
-        for run in Study.from_dict({"spec": group.spec.to_dict(), "axes": said}).runs():
-            if run.spec is None:
-                raise StudyError(run.refused)
-            found.append(Case(group.group, run.values[0] if run.values else None, run.spec, group.breach))
-    return found

@@ -1,10 +1,13 @@
-"""The results of the Convergence page: curves, final values, slopes beside the predicted ones, assumptions, and constants."""
+"""The results of the Convergence page: sentences, curves, final values, slopes beside the predicted ones, assumptions, and
+constants."""
 
 from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,17 +19,19 @@ from dsgcore.diagnostics.convergence import DISTANCE, ERROR, GRADIENT_MEAN
 from dsgcore.experiments import theory_of
 from dsgcore.settings import Rate
 from dsgcore.studies import evaluations
-from dsgcore.studies.results import BY as OVERS
 from dsgcore.studies.results import EVALUATIONS, ITERATIONS
+from pages.charts import figures as charts
 from pages.charts import words
+from pages.charts.figures import COLORS, DASHES, Curve
 from pages.charts.live_chart import live_chart
+from pages.controls.control import buttons, draw_download
 from pages.shell.plain_text import plain
-from pages.studies.question import pick
-from pages.studies.study_charts import short_number
+from pages.studies.going import draw_whole_page
+from pages.studies.study_charts import dots, short_number
 from pages.studies.trajectory_asking import ALL, OVER, QUANTITY, AskedTrajectories, Case
-from pages.studies.trajectory_charts import Promise, WayLine, ends_figure, looks, ways_figure
 
 HEIGHT = 430
+LENGTH = "solver.n_iter"
 X_TITLES = {
     ITERATIONS: "iteration t",
     EVALUATIONS: "random features × points in mini-batches",
@@ -38,11 +43,10 @@ FALLS_WITH = {
     ("solver.batch_size", "distance"): Rate(-1.0, "B", "1/B"),
     ("solver.batch_size", "average"): Rate(-1.0, "B", "1/B"),
 }
-
-
-# A slope that is closer to 0 counts as rest.
-RISES = 0.1
+RISES = 0.1  # a slope that is closer to 0 counts as rest
 HALF = 0.5
+PROMISED, THIN, MOST_THIN = "#8A949E", 0.35, 60
+Ends = list[tuple[str, NDArray, NDArray]]
 
 
 @dataclass(frozen=True)
@@ -57,46 +61,37 @@ class Shown:
 def shown_of(asked: AskedTrajectories, found: list[Convergence | None]) -> list[Shown]:
     """Return the cases that have results."""
     pairs = zip(asked.cases, found, strict=True)
-    return [Shown(case, name_of(asked, case), one) for case, one in pairs if one is not None and len(one.t)]
+    return [Shown(case, asked.name_of(case), one) for case, one in pairs if one is not None and len(one.t)]
 
 
-def name_of(asked: AskedTrajectories, case: Case) -> str:
-    """Return the name of a case."""
-    if asked.control is None or case.value is None:
-        return case.group
-    p = asked.control.parameter
-    value = f"{p.symbol or p.label} = {asked.control.say(case.value)}"
-    return value if case.group == ALL else f"{case.group}, {value}"
-
-
-def choose_view(shown: list[Shown]) -> tuple[str, str]:
-    """Draw the choices of the measured quantity and of the horizontal axis."""
+def draw_answer(asked: AskedTrajectories, shown: list[Shown]) -> None:
+    """Draw three sentences, the curves, the final values if a number varies, the slopes and the assumptions."""
+    st.markdown("\n".join(f"- {said}" for said in answers(asked, shown)))
     # A case that breaks an assumption may have no optimum, so no distance to it.
     quantities = [name for name in shown[0].found.quantities if all(name in one.found.columns for one in shown)]
+    usual = GRADIENT_MEAN if GRADIENT_MEAN in quantities else quantities[0]
+    choice = replace(QUANTITY.parameter, options=tuple(quantities), default=usual, optional=False)  # type: ignore[call-arg]
+    if st.session_state.get(QUANTITY.key, usual) not in quantities:
+        st.session_state[QUANTITY.key] = usual  # another setting measures other quantities
     with st.container(horizontal=True, vertical_alignment="center", key="part-way-view"):
-        usual = "gradient_mean" if "gradient_mean" in quantities else quantities[0]
-        # Each list of quantities has its own key, because settings measure different quantities.
-        quantity = pick("Measure", quantities, usual, f"{QUANTITY}_{usual}", WORDS.__getitem__, on_change=_note_pick)
-        over = pick("Over", OVERS, ITERATIONS, OVER, on_change=_note_pick)
-    if st.session_state.pop(_PICKED, False):
-        st.rerun()  # the whole page, which writes its link
-    return quantity, over
-
-
-_PICKED = "_picked_way"
-
-
-def _note_pick() -> None:
-    st.session_state[_PICKED] = True
-
-
-def say_answer(asked: AskedTrajectories, shown: list[Shown]) -> None:
-    """Say of the first case whether it has converged, what holds it back, and whether the theorem describes it."""
-    st.markdown("\n".join(f"- {said}" for said in answers(asked, shown)))
+        more: dict[str, Any] = {"label_visibility": "collapsed", "on_change": draw_whole_page}
+        quantity, over = buttons(replace(QUANTITY, parameter=choice), **more), buttons(OVER, **more)
+    is_number = asked.control is not None and not any(isinstance(case.value, str) for case in asked.cases)
+    ends = _ends(shown, quantity) if is_number else []
+    left, right = st.columns([6, 5], gap="medium") if ends else (st.container(), st.container())
+    with left:
+        _draw_curves(shown, quantity, over)
+    if ends:
+        with right:
+            _draw_ends(asked, shown[0].case, ends, quantity)
+    _draw_table(asked, shown, quantity)
+    _draw_assumptions(shown)
+    draw_download("All curves (CSV)", "convergence.csv", lambda: table_of_ways(shown))
 
 
 def answers(asked: AskedTrajectories, shown: list[Shown]) -> tuple[str, str, str]:
-    """Return the three sentences, with the numbers of the charts and the table."""
+    """Say of the first case whether it has converged, what holds it back, and whether the theorem describes it, with the
+    numbers of the charts and the table."""
     found = shown[0].found
     quantity = DISTANCE if DISTANCE in found.columns else GRADIENT_MEAN
     return _rest(found, quantity), _held_back(found, quantity), _described(asked, shown, quantity)
@@ -106,7 +101,7 @@ def _rest(found: Convergence, quantity: str) -> str:
     if found.n_diverged and len(found.t) and found.t[-1] < found.spec.solver.n_iter:
         return f"**It diverges**: every run ends before iteration {found.spec.solver.n_iter:,}."
     slope, end = found.slope(quantity), short_number(found.median(quantity)[-1])
-    said = f"over the last decade {WORDS[quantity]} has slope {_said_slope(slope)}, and at the end it is {end}"
+    said = f"over the last decade {WORDS[quantity]} has slope {_slope_text(slope)}, and at the end it is {end}"
     if slope.value > RISES:
         return f"**It moves away**: {said}."
     return f"**It still converges**: {said}." if slope.value < -RISES else f"**It has come to rest**: {said}."
@@ -130,68 +125,52 @@ def _described(asked: AskedTrajectories, shown: list[Shown], quantity: str) -> s
     if broken:
         return f"**The theorem does not describe it**: it assumes what does not hold here. {plain(broken[0])}"
     rate = theory.rates.get(quantity)
-    ends = _ends(shown, quantity) if asked.axis == "solver.n_iter" else []
+    ends = _ends(shown, quantity) if asked.axis == LENGTH else []
     if rate is None or (rate.of == "T" and not ends):
         return "**The theorem is about longer and longer runs**: vary the iterations to compare the slopes."
     slope = found.slope(quantity) if rate.of == "t" else fitted(*ends[0][1:])
     if not np.isfinite(slope.value):
         return "**Nothing can be said of the theorem**: there is no slope."
     does = "The theorem describes it" if slope.keeps(rate.slope) else "It is slower than the theorem's bound so far"
-    return f"**{does}**: the slope is {_said_slope(slope)}, and {rate.slope:+.2f} ({rate.words}) is promised."
+    return f"**{does}**: the slope is {_slope_text(slope)}, and {rate.slope:+.2f} ({rate.words}) is promised."
 
 
-def draw_charts(asked: AskedTrajectories, shown: list[Shown], quantity: str, over: str) -> None:
-    """Draw the curves, and if a number varies, the final values against it."""
-    is_number = asked.control is not None and not any(isinstance(case.value, str) for case in asked.cases)
-    ends = _ends(shown, quantity) if is_number else []
-    left, right = st.columns([6, 5], gap="medium") if ends else (st.container(), None)
-    with left:
-        _curves(shown, quantity, over)
-    if right is not None:
-        with right:
-            assert asked.control is not None
-            p = asked.control.parameter
-            title = f"{WORDS[quantity]} at the end, against {p.symbol or p.label}"
-            rate = _rate_of_ends(asked, shown[0].case, quantity)
-            promise = (
-                None
-                if rate is None
-                else Promise(
-                    rate.slope, (f"the theorem's {rate.words}" if asked.axis == "solver.n_iter" else rate.words)
-                )
-            )
-            figure = ends_figure(ends, title=title, x_title=f"{p.label} {p.symbol}".strip(), promise=promise)
-            said = "; ".join(f"{name}: slope {_said_slope(fitted(x, values))}" for name, x, values in ends)
-            figure["layout"]["meta"] = {"note": said.removeprefix(f"{ALL}: ")}
-            live_chart(figure, key="chart-ends", alt=f"{title}. {said}.", height=HEIGHT, save_as="convergence-ends")
+def _slope_text(slope: Slope) -> str:
+    if not np.isfinite(slope.value):
+        return "–"
+    return f"{slope.value:+.2f}" + (f" ± {slope.error:.2f}" if np.isfinite(slope.error) else "")
 
 
-def _curves(shown: list[Shown], quantity: str, over: str) -> None:
-    styles = looks([one.case.group for one in shown], [one.case.value for one in shown])
-    lines = [_line(one, quantity, over, *style) for one, style in zip(shown, styles, strict=True)]
-    n = len(shown[0].found.seeds)
+def _draw_curves(shown: list[Shown], quantity: str, over: str) -> None:
+    """Draw the medians on logarithmic axes with the band of their seeds, and the bounds and the rate of the first case."""
+    first, n, lines, thin = shown[0].found, len(shown[0].found.seeds), list[Curve](), list[Curve]()
+    has_thin = sum(len(one.found.columns[quantity]) for one in shown) <= MOST_THIN
+    looks = looks_of([one.case.group for one in shown], [one.case.value for one in shown])
+    for one, (color, dash) in zip(shown, looks, strict=True):
+        x, values = _x(one, over), one.found.columns[quantity]
+        if has_thin and len(values) > 1:
+            thin += [Curve(one.name, x, y, color, width=1.0, opacity=THIN, in_legend=False) for y in values]
+        band = one.found.band(quantity) if len(values) > 1 else None
+        lines.append(Curve(one.name, x, one.found.median(quantity), color, dash=dash, width=3.0, band=band))
+    x, bounds = lines[0].x, first.bounds(quantity)
+    for (name, bound), dash in zip(bounds.items(), ("dashdot", "longdash"), strict=False):
+        if np.isfinite(bound).any():
+            lines.append(Curve(name, x, bound, charts.BOUND, dash=dash, width=1.5))
+    rate = theory_of(first.spec).rates.get(quantity)
+    if rate is not None and rate.of == "t" and over != "seconds":
+        lines.append(_promised(x, lines[0].y, rate.slope, f"the theorem's {rate.words}"))
     title = f"{WORDS[quantity]}: {n} seed{'s' * (n > 1)}" + (", their median and 20 to 80 %" if n > 1 else "")
-    first = shown[0]
-    rate = theory_of(first.case.spec).rates.get(quantity)
-    has_promise = rate is not None and rate.of == "t" and over != "seconds"
-    promise = Promise(rate.slope, f"the theorem's {rate.words}") if rate is not None and has_promise else None
     goal = words.GRADIENT if quantity.startswith("gradient") else words.OPTIMUM
-    figure = ways_figure(
-        lines,
+    figure = charts.line_chart(
+        [*thin, *lines],
         title=title,
         x_title=X_TITLES[over],
-        promise=promise,
-        bounds=first.found.bounds(quantity),
+        is_log_x=True,
+        is_log_y=True,
         explanation=f"{words.F} {words.H} {goal} All values are at the training points.",
     )
     said = "; ".join(f"{one.name} {short_number(one.found.median(quantity)[-1])}" for one in shown)
     live_chart(figure, key="chart-ways", alt=f"{title}. At the end: {said}.", height=HEIGHT, save_as="convergence")
-
-
-def _line(one: Shown, quantity: str, over: str, color: str, dash: str) -> WayLine:
-    found = one.found
-    x = _x(one, over)
-    return WayLine(one.name, x, found.columns[quantity], found.median(quantity), found.band(quantity), color, dash)
 
 
 def _x(one: Shown, over: str) -> NDArray:
@@ -202,9 +181,27 @@ def _x(one: Shown, over: str) -> NDArray:
     return found.t if over == ITERATIONS else np.nanmean(found.columns["seconds"], axis=0)
 
 
-def _ends(shown: list[Shown], quantity: str) -> list[tuple[str, NDArray, NDArray]]:
+def looks_of(groups: Sequence[str], values: Sequence[Any]) -> list[tuple[str, str]]:
+    """Return a colour and a dash for each case: by its group, and by the varied number if there is one."""
+    names, numbers = list(dict.fromkeys(groups)), list(dict.fromkeys(values))
+    dashes = [DASHES[names.index(group) % len(DASHES)] for group in groups]
+    if len(numbers) < 2:
+        return [(COLORS[names.index(group) % len(COLORS)], dash) for group, dash in zip(groups, dashes, strict=True)]
+    is_words = len(numbers) <= len(COLORS) and any(isinstance(value, str) for value in numbers)
+    colors = COLORS if is_words else charts.sequential_colors(np.linspace(0.0, 0.85, len(numbers)).tolist())
+    return [(colors[numbers.index(value)], dash) for value, dash in zip(values, dashes, strict=True)]
+
+
+def _promised(x: NDArray, y: NDArray, slope: float, name: str) -> Curve:
+    """Return a predicted power of x as a line through the geometric mean of the last decade."""
+    late = (x >= x[-1] / 10.0) & (y > 0)
+    level = np.exp(np.mean(np.log(y[late]) - slope * np.log(x[late]))) if late.any() else np.nan
+    return Curve(name, x, level * x**slope, PROMISED, dash="dot", width=2.0)
+
+
+def _ends(shown: list[Shown], quantity: str) -> Ends:
     """Return for each group with two values or more its name, the values, and the final results of shape (seeds, values)."""
-    found = []
+    found: Ends = []
     for group in dict.fromkeys(one.case.group for one in shown):
         own = [one for one in shown if one.case.group == group and not one.found.n_diverged]
         n = min((len(one.found.seeds) for one in own), default=0)
@@ -214,75 +211,71 @@ def _ends(shown: list[Shown], quantity: str) -> list[tuple[str, NDArray, NDArray
     return found
 
 
-def _rate_of_ends(asked: AskedTrajectories, case: Case, quantity: str) -> Rate | None:
-    """Return the rate at which the final values should fall with the varied parameter, or None if no rate is known."""
-    if asked.axis == "solver.n_iter":
-        return theory_of(case.spec).rates.get(quantity)
-    return FALLS_WITH.get((asked.axis, quantity))
+def _draw_ends(asked: AskedTrajectories, case: Case, ends: Ends, quantity: str) -> None:
+    """Draw the final values against the varied number, with the seeds as points."""
+    assert asked.control is not None
+    p, is_length = asked.control.parameter, asked.axis == LENGTH
+    curves, points = list[Curve](), list[dict[str, Any]]()
+    for (name, x, values), color, dash in zip(ends, COLORS, DASHES, strict=False):
+        curves.append(Curve(name, x, np.nanmean(values, axis=0), color, dash=dash, width=2.5))
+        marker, y = {"color": color, "size": 5, "opacity": 0.5}, charts.four_digits(values.ravel())
+        points.append(dots("seeds", np.tile(x, len(values)).tolist(), y, marker, showlegend=False))
+    rate = theory_of(case.spec).rates.get(quantity) if is_length else FALLS_WITH.get((asked.axis, quantity))
+    if rate is not None:
+        name = f"the theorem's {rate.words}" if is_length else rate.words
+        curves.append(_promised(curves[0].x, curves[0].y, rate.slope, name))
+    title = f"{WORDS[quantity]} at the end, against {p.symbol or p.label}"
+    figure = charts.line_chart(
+        curves, title=title, x_title=f"{p.label} {p.symbol}".strip(), is_log_x=True, is_log_y=True
+    )
+    figure["data"] = points + figure["data"]
+    ticks = sorted({float(v) for _, x, _ in ends for v in x})
+    figure["layout"]["xaxis"] |= {"tickvals": ticks, "ticktext": [f"{v:g}" for v in ticks]}
+    said = "; ".join(f"{name}: slope {_slope_text(fitted(x, values))}" for name, x, values in ends)
+    figure["layout"]["meta"] = {"note": said.removeprefix(f"{ALL}: ")}
+    live_chart(figure, key="chart-ends", alt=f"{title}. {said}.", height=HEIGHT, save_as="convergence-ends")
 
 
-def _said_slope(slope: Slope) -> str:
-    if not np.isfinite(slope.value):
-        return "–"
-    return f"{slope.value:+.2f}" + (f" ± {slope.error:.2f}" if np.isfinite(slope.error) else "")
-
-
-def draw_table(asked: AskedTrajectories, shown: list[Shown], quantity: str) -> None:
-    """Draw the slopes beside the predicted ones, one row for each case, or for each group if the rate is about the run's
+def _draw_table(asked: AskedTrajectories, shown: list[Shown], quantity: str) -> None:
+    """Draw the slopes beside the predicted ones, one row for each case, and for each group if the rate is about the run's
     length."""
-    rate = theory_of(shown[0].case.spec).rates.get(quantity)
-    rows = [_row(one, quantity, rate) for one in shown]
-    if rate is not None and rate.of == "T":
-        for name, x, values in _ends(shown, quantity) if asked.axis == "solver.n_iter" else []:
+    rate, rows = theory_of(shown[0].case.spec).rates.get(quantity), list[dict[str, str]]()
+    for one in shown:
+        found = one.found
+        row = {"curve": one.name, "at the end": short_number(found.median(quantity)[-1])}
+        own = rate if rate is not None and rate.of == "t" else None
+        row |= _compared(found.slope(quantity), own, holds=theory_of(one.case.spec).holds)
+        seeds = f"{len(found.seeds)}" + (f", {found.n_diverged} diverged" if found.n_diverged else "")
+        rows.append(row | {"seeds": seeds})
+    is_of_length = rate is not None and rate.of == "T"
+    if is_of_length and asked.axis == LENGTH:
+        for name, x, values in _ends(shown, quantity):
             holds = all(theory_of(one.case.spec).holds for one in shown if one.case.group == name)
-            label = "against T" if name == ALL else f"{name}, against T"
-            rows.append(
-                {"curve": label, "at the end": "", **_compared(fitted(x, values), rate, holds=holds), "seeds": ""}
-            )
+            row = {"curve": "against T" if name == ALL else f"{name}, against T", "at the end": ""}
+            rows.append(row | _compared(fitted(x, values), rate, holds=holds) | {"seeds": ""})
     st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True)
     if shown[0].found.subsample is not None:
         st.caption(shown[0].found.subsample.sentence())
+    of_length = " Here the rate is about the run's length T, not about t within a run. Vary the iterations to see it."
     st.caption(
-        (
-            "Slopes are those of the mean over seeds, on logarithmic axes and over the last decade. ± is the "
-            "standard error from resampling the seeds. A theorem gives an upper bound: a faster curve also "
-            "agrees with it."
-        )
-        + (
-            " Here the rate is about the run's length T, not about t within a run. Vary the iterations to see it."
-            if rate is not None and rate.of == "T" and asked.axis != "solver.n_iter"
-            else ""
-        )
+        "Slopes are those of the mean over seeds, on logarithmic axes and over the last decade. ± is the standard error from "
+        "resampling the seeds. A theorem gives an upper bound: a faster curve also agrees with it."
+        + of_length
+        * (is_of_length and asked.axis != LENGTH)
     )
-
-
-def _row(one: Shown, quantity: str, rate: Rate | None) -> dict[str, str]:
-    found, theory = one.found, theory_of(one.case.spec)
-    own = rate if rate is not None and rate.of == "t" else None
-    seeds = f"{len(found.seeds)}" + (f", {found.n_diverged} diverged" if found.n_diverged else "")
-    end = short_number(found.median(quantity)[-1])
-    return {
-        "curve": one.name,
-        "at the end": end,
-        **_compared(found.slope(quantity), own, holds=theory.holds),
-        "seeds": seeds,
-    }
 
 
 def _compared(slope: Slope, rate: Rate | None, *, holds: bool) -> dict[str, str]:
     """Return a slope beside the predicted one, and whether it agrees with it."""
-    if rate is None or not np.isfinite(slope.value):
-        return {"slope": _said_slope(slope), "theorem": "–"}
-    promised = f"{rate.slope:+.2f} ({rate.words})"
-    if not holds:
-        return {"slope": _said_slope(slope), "theorem": f"{promised}, but assumptions are broken"}
-    said = "agrees" if slope.keeps(rate.slope) else "not yet"
-    return {"slope": _said_slope(slope), "theorem": f"{promised}: {said}"}
+    said = "–"
+    if rate is not None and np.isfinite(slope.value):
+        agrees = ": agrees" if slope.keeps(rate.slope) else ": not yet"
+        said = f"{rate.slope:+.2f} ({rate.words}){agrees if holds else ', but assumptions are broken'}"
+    return {"slope": _slope_text(slope), "theorem": said}
 
 
-def draw_assumptions(shown: list[Shown]) -> None:
+def _draw_assumptions(shown: list[Shown]) -> None:
     """Draw each assumption with a mark, the effect of breaking it, and the constants of the bound."""
-    breaches = {one.case.group: one.case.breach for one in shown if one.case.breach is not None}
     base = shown[0]
     left, right = st.columns([7, 4], gap="medium")
     with left:
@@ -290,39 +283,40 @@ def draw_assumptions(shown: list[Shown]) -> None:
         for assumption in theory_of(base.case.spec).assumptions:
             mark = ":green[● holds:]" if assumption.holds else ":grey[○ does not hold:]"
             st.markdown(f"{mark} {plain(assumption.sentence)}")
-        for group, breach in breaches.items():
-            st.markdown(f":grey[○ **{plain(group)}**:] {plain(breach.then)}")
+        for group, breach in {one.case.group: one.case.breach for one in shown}.items():
+            if breach is not None:
+                st.markdown(f":grey[○ **{plain(group)}**:] {plain(breach.then)}")
     with right:
         st.markdown("**The bound's constants**")
-        _draw_constants(base)
-        _draw_theorem_bound(base)
+        constants = base.found.constants()
+        if not all(np.isfinite(value) for value in constants.values()):
+            st.markdown("Kernel and features are not bounded here, so there is no bound for |f − h|².")
+        else:
+            values = ", ".join(f"{name} = {short_number(value)}" for name, value in constants.items())
+            st.markdown(
+                f"M² (κ + φ)² Σ|a|² bounds the mean of |f − h|², with {values} at the end (the mean of the seeds)."
+            )
+            of_distance = (
+                " |f − f*|² is at most 2 |f − h|² + 2 κ ‖h − f*‖²." if DISTANCE in base.found.quantities else ""
+            )
+            st.caption(
+                f"M is the largest sum of the coefficients' sizes in a batch so far.{of_distance} The bound is much larger "
+                "than the measured error, and it is the same for one feature as for a thousand."
+            )
+        _draw_theorem_bound(base.found)
 
 
-def _draw_constants(one: Shown) -> None:
-    constants = one.found.constants()
-    if not all(np.isfinite(value) for value in constants.values()):
-        st.markdown("Kernel and features are not bounded here, so there is no bound for |f − h|².")
-        return
-    values = ", ".join(f"{name} = {short_number(value)}" for name, value in constants.items())
-    st.markdown(f"M² (κ + φ)² Σ|a|² bounds the mean of |f − h|², with {values} at the end (the mean of the seeds).")
-    of_distance = " |f − f*|² is at most 2 |f − h|² + 2 κ ‖h − f*‖²." if "distance" in one.found.quantities else ""
-    st.caption(
-        f"M is the largest sum of the coefficients' sizes in a batch so far.{of_distance} The bound is much larger than the "
-        "measured error, and it is the same for one feature as for a thousand."
-    )
-
-
-def _draw_theorem_bound(one: Shown) -> None:
+def _draw_theorem_bound(found: Convergence) -> None:
     """Show the theorem's own bound if the paper gives one: its formula, its value, and its constants."""
-    found = one.found.theorem_bound()
-    if found is None or not np.isfinite(found.value):
+    bound = found.theorem_bound()
+    if bound is None or not np.isfinite(bound.value):
         return
-    ingredients = ", ".join(f"{name} = {short_number(value)}" for name, value in found.ingredients.items())
-    end = one.found.t[-1]
-    measured = short_number(one.found.mean(found.of)[-1])
+    ingredients = ", ".join(f"{name} = {short_number(value)}" for name, value in bound.ingredients.items())
+    end = found.t[-1]
     st.markdown(
-        f"**The theorem's own bound** on the mean of {WORDS[found.of]}: {found.words}. At {found.rate.of} = {end:,.0f} it is "
-        f"{short_number(found.value * end**found.rate.slope)}; the measured value is {measured}. Here {ingredients}."
+        f"**The theorem's own bound** on the mean of {WORDS[bound.of]}: {bound.words}. At {bound.rate.of} = {end:,.0f} it is "
+        f"{short_number(bound.value * end**bound.rate.slope)}; the measured value is "
+        f"{short_number(found.mean(bound.of)[-1])}. Here {ingredients}."
     )
 
 
@@ -333,9 +327,9 @@ def table_of_ways(shown: list[Shown]) -> str:
     names = [name for name in dict.fromkeys(name for one in shown for name in one.found.columns) if name != "t"]
     writer.writerow(["case", "seed", "t", "evaluations", *names])
     for one in shown:
-        x, held = _x(one, EVALUATIONS), one.found.columns
+        x, columns = _x(one, EVALUATIONS), one.found.columns
         for number, seed in enumerate(one.found.seeds):
-            for k in np.flatnonzero(np.isfinite(held["error"][number])):
-                values = (repr(float(held[name][number, k])) if name in held else "" for name in names)
+            for k in np.flatnonzero(np.isfinite(columns["error"][number])):
+                values = (repr(float(columns[name][number, k])) if name in columns else "" for name in names)
                 writer.writerow([one.name, seed, int(one.found.t[k]), int(x[k]), *values])
     return file.getvalue()

@@ -34,8 +34,8 @@ from pages.shell.job_panel import job_panel, watched
 from pages.shell.page_link import link_now
 from pages.shell.plain_text import plain
 from pages.studies.differing import NOT_THERE, differing
-from pages.studies.links import draw_pin
-from pages.studies.onward import draw_onward
+from pages.studies.links import draw_onward
+from pages.studies.pins import draw_pin
 from pages.studies.repeats import draw_repeats
 
 # Streamlit's names of the themes; None follows the reader's device.
