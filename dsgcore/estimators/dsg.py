@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from dsgcore.estimators.kernel import SIGMA, width
 from dsgcore.kernels import Gaussian
 from dsgcore.kernels.far_points import check_values, too_far
 from dsgcore.multiclass.features import FixedFeatures
-from dsgcore.multiclass.softmax import softmax_blocks, weighted_blocks
+from dsgcore.multiclass.softmax import Draw, softmax_blocks, weighted_blocks
 from dsgcore.multiclass.weights import Weights
 from dsgcore.problems.supervised import Supervised
 from dsgcore.solver.parameters import SolverParameters
@@ -73,10 +74,6 @@ class DSGSoftmax(HighestScore, BaseEstimator):
     ----------
     sigma
         Inverse bandwidth of the kernel exp(-sigma ||x - x'||^2). 'scale' is 1 / (n_features_in_ * X.var()).
-    lam
-        Ridge.
-    n_iter
-        Number of iterations.
     step_size
         Size of the first step, about. The step of iteration t is step_size / (1 + step_decay * t).
     step_decay
@@ -157,28 +154,22 @@ class DSGSoftmax(HighestScore, BaseEstimator):
         self.classes_, self.seed_, self.sigma_ = classes, seed_of(self.random_state), width(SIGMA, self.sigma, points)
         if said := too_far(points, Gaussian(self.sigma_)):
             raise DSGError(said)
-        labeled, n = points[codes != UNLABELED], s["n_iter"]
-        rows, features = np.arange(len(labeled)), FixedFeatures("fourier", self.sigma_, s["n_features"], self.seed_)
-        draws = (
-            (
-                batch_rows(self.seed_, "labeled", t, rows, s["batch_size"]),
-                features.of_block(1 if s["features"] == FIXED else t, self.n_features_in_),
-                s["step_size"] / (1.0 + s["step_decay"] * t),
-                s["lam"],
-            )
-            for t in range(1, n + 1)
-        )
-        blocks = softmax_blocks(
-            labeled,
-            codes[codes != UNLABELED],
-            len(classes),
-            draws,
-            is_preconditioned=s["is_preconditioned"],
-        )
+        labeled, n, is_fixed = points[codes != UNLABELED], s["n_iter"], s["features"] == FIXED
+        features = FixedFeatures("fourier", self.sigma_, s["n_features"], self.seed_)
+
+        def draws() -> Iterator[Draw]:
+            for t in range(1, n + 1):
+                rows = batch_rows(self.seed_, "labeled", t, np.arange(len(labeled)), s["batch_size"])
+                frequencies = features.of_block(1 if is_fixed else t, self.n_features_in_)
+                yield rows, frequencies, s["step_size"] / (1.0 + s["step_decay"] * t), s["lam"]
+
         with np.errstate(over="ignore", invalid="ignore"):  # the values show divergence
-            made = [(block.W, block.decay) for block in blocks]
-            self.coef_ = weighted_blocks(made, n - 1 if s["average"] is None else tail_start(n))
-            if s["features"] == FIXED:
+            blocks = softmax_blocks(
+                labeled, codes[codes != UNLABELED], len(classes), draws(), is_preconditioned=s["is_preconditioned"]
+            )
+            first = n - 1 if s["average"] is None else tail_start(n)
+            self.coef_ = weighted_blocks([(block.W, block.decay) for block in blocks], first)
+            if is_fixed:
                 self.coef_ = self.coef_.sum(axis=0, keepdims=True)
         if not np.isfinite(self.coef_).all():
             raise DSGError(f"{name} diverged: step_size {s['step_size']:g} is too big; try half of it")

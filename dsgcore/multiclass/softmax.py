@@ -114,43 +114,38 @@ class SoftmaxEngine(MultiClassEngine):
     def _begin(self) -> None:
         """Set f = 0 at all points that are measured, and begin with the first mini-batch."""
         super()._begin()
-        K, X = self.task.n_classes, self._points["labeled"].X
-        self._values = {which: np.zeros((len(points.X), K)) for which, points in self._points.items()}
-        self._sums = self._values
+        task, K, d = self.task, self.task.n_classes, self.graphs.X.shape[1]
+        self._values = self._sums = {which: np.zeros((len(points.X), K)) for which, points in self._points.items()}
         # W'W; of the sum of the averaged iterates, its product with W, and its own square.
         self._gram, self._of_sum = np.zeros((K, K)), (0.0, 0.0)
-        self.blocks: list[
-            tuple[NDArray, float]
-        ] = []  # coefficients, and the factor that they apply to all earlier ones
+        self.blocks = list[tuple[NDArray, float]]()  # coefficients, and the factor that they apply to all earlier ones
         self._is_preconditioned = self.problem.variant == PRECONDITIONED
-        self._steps = softmax_blocks(X, self.task.y, K, self._draws(), is_preconditioned=self._is_preconditioned)
-
-    def _draws(self) -> Iterator[Draw]:
-        for t in range(1, self.spec.solver.n_iter + 1):
-            problem = self._problem_at(t)
-            frequencies = self.task.features.of_block(t, self.graphs.X.shape[1])
-            yield self.task.batch(t), frequencies, problem.step_size, 2.0 * problem.lam
+        draws = (
+            (task.batch(t), task.features.of_block(t, d), problem.step_size, 2.0 * problem.lam)
+            for t in range(1, self.spec.solver.n_iter + 1)
+            for problem in [self._problem_at(t)]
+        )
+        labeled = self._points["labeled"].X
+        self._steps = softmax_blocks(labeled, task.y, K, draws, is_preconditioned=self._is_preconditioned)
 
     def _next(self) -> Any:
         """Make the next iteration; None if the run has ended, or has diverged."""
         if (block := next(self._steps, None)) is None:
             return None
-        squared = np.trace(self._gram)
+        squared, values = np.trace(self._gram), {"labeled": block.F}
         with single_threaded_blas():  # bit-for-bit identical for any number of threads
             gram = block.decay**2 * self._gram + block.W.T @ block.W
             if not np.isfinite(gram).all():
                 return None
-            others = {
-                name: explicit(self._points[name].X, block.draw[1]) @ block.W
-                for name in self._points.keys() - {"labeled"}
-            }
-        self._values = {"labeled": block.F} | {n: block.decay * self._values[n] + added for n, added in others.items()}
-        self.t, self._gram = self.t + 1, gram
+            for which in self._points.keys() - {"labeled"}:
+                added = explicit(self._points[which].X, block.draw[1]) @ block.W
+                values[which] = block.decay * self._values[which] + added
+        self.t, self._gram, self._values = self.t + 1, gram, values
         self.blocks.append((block.W, block.decay))
         if self._n_averaged:
             with_last, own = block.decay * self._of_sum[0], np.trace(gram)
             self._of_sum = with_last + own, self._of_sum[1] + 2.0 * with_last + own
-            self._sums = {name: self._sums[name] + values for name, values in self._values.items()}
+            self._sums = {which: self._sums[which] + own for which, own in values.items()}
         of_gram = np.linalg.eigvalsh(gram)[::-1]
         of_gram[of_gram < SMALLEST_SHARE * of_gram[0]] = 0.0
         task = replace(self.task, problem=self._problem_at(self.t))
@@ -175,8 +170,7 @@ class SoftmaxEngine(MultiClassEngine):
 
     def _advance(self, twin: KernelTwin, iterate: Any) -> None:
         """Make the twin's step: the preconditioner's is the same one with the kernel for the features' products."""
-        rows, _, eta, lam = iterate.block.draw
-        c = iterate.block.slopes / len(rows)
+        (rows, _, eta, lam), c = iterate.block.draw, iterate.block.slopes / len(iterate.block.slopes)
         if self._is_preconditioned:
             X = self._points["labeled"].X[rows]
             c = np.linalg.solve(moments(rbf_kernel(X, gamma=twin.features.sigma) / len(rows), lam), c)
