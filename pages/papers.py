@@ -17,12 +17,12 @@ from dsgcore.comparing.reproductions import (
     UNDECIDED,
     Reproduced,
     Reproduction,
+    carry_out_reproduction,
     find_set,
     how_to_get,
     kept,
     reproduction,
     reproductions,
-    run_quick,
 )
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.jobs import shared_queue
@@ -116,7 +116,9 @@ def _offer_quick(asked: Reproduction) -> None:
 
 
 def _begin_quick(name: str) -> None:
-    st.session_state[_JOBS][name] = shared_queue().submit(run_quick, name, lease=LEASE_SECONDS)
+    st.session_state[_JOBS][name] = shared_queue().submit(
+        carry_out_reproduction, reproduction(name, is_quick=True), lease=LEASE_SECONDS
+    )
 
 
 def _quick_panel(asked: Reproduction) -> None:
@@ -134,7 +136,7 @@ def _quick_panel(asked: Reproduction) -> None:
 
 def _table(found: Reproduced) -> str:
     """Return each check, and the mean score and seconds of each method on each set at the end of the axis, in Markdown."""
-    lines = [f"- {STATES[check.state]} {found.words(check)}" for check in found.checks]
+    lines = [f"- {STATES[check.state]} {check.words}" for check in found.checks]
     lines += ["", "| set | method | score | seconds |", "|---|---|---|---|"]
     ends = found.fits[found.fits["at"] == found.fits.groupby("dataset")["at"].transform("max")]
     means = ends.groupby(["dataset", "method"], sort=False)[["score", "seconds"]].mean()

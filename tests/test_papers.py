@@ -39,7 +39,8 @@ from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.parameters import ParameterError
 from dsgcore.core.sampling import batches
 from dsgcore.experiments import SETTINGS, Run, Spec, as_in_paper, default_spec, kept_to, theory_of
-from dsgcore.experiments.race import _expected, run_heats, with_fixed_features
+from dsgcore.experiments import race as race_module
+from dsgcore.experiments.race import Heat, run_heats, title, with_fixed_features
 from dsgcore.experiments.stochastic import learned
 from dsgcore.multiclass.task import make_task
 from dsgcore.problems.as_in_paper import AS_IN_PAPER, PLAIN
@@ -108,9 +109,9 @@ def test_the_page_shows_statement_verdict_numbers_and_link_of_each_figure():
         assert any(figure.differs in text for text in said)
         assert any(f"**{found.outcome.capitalize()}.**" in text and asked.why in text for text in said)
         assert any(f"`dsg-lab reproduce {asked.name} " in text for text in said)
-        assert {check.rival for check in found.checks} <= set(asked.methods())
+        assert {check.rival for check in found.checks} <= set(asked.methods)
         for check in found.checks:
-            assert any(found.words(check) in text for text in said)
+            assert any(check.words in text for text in said)
         missing = f"Not run: needs {', '.join(found.missing)}."
         assert (missing in [caption.value for caption in app.caption]) == bool(found.missing)
     for setting, paper in AS_IN_PAPER.items():
@@ -298,9 +299,24 @@ def test_fresh_races_fixed_at_equal_memory():
     heats = run_heats(spec.to_json(), ["fixed"], (40,), 2)
     assert {heat.method for heat in heats} == {"TSGS3VM", "TSGS3VM, 64 fixed features"}
     assert all(0.0 <= heat.score <= 1.0 and heat.seconds > 0.0 for heat in heats)
-    assert [_expected(name, (10, 2.0), 100) for name in ("fixed", "SAMULT")] == [2.0, 200.0]
     with pytest.raises(DSGError, match="leave 'fixed' out"):
         run_heats(default_spec("multiclass").to_json(), ["fixed"], (40,), 1)
+
+
+def test_the_time_at_a_larger_size_is_expected_to_grow_with_the_square_of_the_points_but_with_fixed_features(
+    monkeypatch,
+):
+    told = []
+
+    def heat(spec, name, split, seed, expected, most):
+        told.append((name, expected))
+        return Heat(title(spec, name), int((split.y_train == -1).sum()), seed, 2.0, 0.5)
+
+    monkeypatch.setattr(race_module, "_heat", heat)
+    spec = {"setting": "auc", "data": {"name": "two_moons", "n": 300, "n_labeled": 10}, "solver": {"n_iter": 5}}
+    run_heats(Spec.from_dict(spec).to_json(), ["fixed", "SAMULT"], (100, 10), 1)
+    assert told[1:3] == [("fixed", 0.0), ("SAMULT", 0.0)]
+    assert told[4:] == [("fixed", 2.0), ("SAMULT", pytest.approx(200.0))]
 
 
 def test_ps3vt_as_printed_is_algorithm_1():
@@ -427,7 +443,7 @@ def test_the_list_of_reproductions_names_figures_of_the_papers_and_known_rivals(
         assert asked.claim in (FASTER, "better", "as good")
         quick = reproduction(name, is_quick=True)
         assert set(quick.sets) <= set(asked.sets)
-        assert len(quick.methods()) == 1 + len(quick.rivals) + len(quick.beside)
+        assert len(quick.methods) == 1 + len(quick.rivals) + len(quick.beside)
     with pytest.raises(DSGError, match="must be one of auc/fig1"):
         reproduction("auc/fig9")
 
@@ -453,7 +469,7 @@ def test_a_reproduction_measures_each_method_and_goes_on_where_it_was(name, made
     assert len(found.fits) == 6
     assert (found.fits["seconds"] > 0).all()
     assert found.fits["score"].between(0.0, 1.0).all()
-    assert (len(found.checks), found.missing) == (len([*asked.claims()]), ())
+    assert (len(found.checks), found.missing) == (sum(len(claims) for _, _, claims in asked.methods.values()), ())
     own, rival = (fits["score"] for _, fits in found.fits.groupby("method", sort=False))
     if asked.claim != FASTER:
         expected = own.to_numpy() - rival.to_numpy()
@@ -489,7 +505,7 @@ def test_the_outcome_follows_from_all_checks_by_the_interval_of_each():
         ("better", "fails"),
         ("as good", "holds"),
     ]
-    assert own.asked.methods().keys() == asked.methods().keys()
+    assert own.asked.methods.keys() == asked.methods.keys()
     assert "against SAMULT less processor time and a higher score" in own.asked.checked
 
 
@@ -526,6 +542,6 @@ def test_a_step_that_diverges_on_all_points_is_halved_and_its_time_counts():
     values = {"as_in_paper": True, "lam": 0.001, "step_size": 1500.0}
     with pytest.raises(DivergedError):
         module.made(QSGS2AUC, values, "auc", split, 0).fit(split.X_train, split.y_train)
-    seconds, score = module.measured("auc", QSGS2AUC, values, split, 0)
+    seconds, score = module.measured(QSGS2AUC, values, "auc", split, 0)
     assert seconds > 0.0
     assert 0.0 <= score <= 1.0

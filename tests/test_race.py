@@ -76,9 +76,9 @@ def test_every_competitor_is_named_and_runs_with_the_runs_parameters(setting, ki
     assert np.isfinite(result.surface).all()
     assert set(np.unique(result.classes)) <= set(range(k))
     assert repr(told[0]) == repr(RaceProgress())  # NaN equals nothing, itself included
-    assert len(result.steps) == len(result.times) == len(result.objectives) <= MAX_STEPS
+    assert len(result.steps) == len(result.objectives) <= MAX_STEPS
     assert result.steps[-1] >= 1
-    assert (np.diff(result.times) >= 0).all()
+    assert (np.diff(result.steps) >= 0).all()
 
 
 def test_the_score_and_the_map_are_those_of_the_competitor_fitted_here():
@@ -253,9 +253,7 @@ def test_scores_are_compared_on_the_same_points_only():
 
 def result(score=0.9):
     grid = np.arange(GRID * GRID)
-    return RaceResult(
-        score, 1.5, 10, True, ("It stops early",), grid[:3], grid[:3] / 2, np.full(3, np.nan), grid / 7, grid % 2
-    )
+    return RaceResult(score, 1.5, 10, ("It stops early",), grid[:3], np.full(3, np.nan), grid / 7, grid % 2)
 
 
 def assert_same(found, expected):

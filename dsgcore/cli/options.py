@@ -46,10 +46,27 @@ def names(text: str) -> list[str]:
     return [name for one in text.split(",") if (name := one.strip())]
 
 
+def some_names(text: str) -> list[str]:
+    """Return the names in a comma-separated list of at least one."""
+    if not (found := names(text)):
+        raise argparse.ArgumentTypeError(f"must be a list such as A,B, got {text!r}")
+    return found
+
+
+def sizes(text: str) -> list[int]:
+    """Return the whole numbers above 0 in a comma-separated list of at least one."""
+    found = names(text)
+    if not found or not all(one.isdecimal() and int(one) > 0 for one in found):
+        raise argparse.ArgumentTypeError(f"must be whole numbers of points, such as 500,5000, got {text!r}")
+    return [int(one) for one in found]
+
+
 # What the words of `commands.toml` stand for.
 _WORDS: Mapping[str, Any] = {
     "place": place,
     "names": names,
+    "some names": some_names,
+    "sizes": sizes,
     "int": int,
     "float": float,
     "yes or no": argparse.BooleanOptionalAction,

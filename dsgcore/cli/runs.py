@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dsgcore.cli.ending import NO, Made, Progress, note
-from dsgcore.cli.options import PROGRAM, client_of, names, typed_value
+from dsgcore.cli.options import PROGRAM, client_of, typed_value
 from dsgcore.cli.places import check_folder, holds_fields, places_read
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import read_text, whole_file, whole_files
@@ -24,8 +24,8 @@ from dsgcore.experiments import SETTINGS, Run, StopReason, as_in_paper, load_spl
 from dsgcore.experiments.cost import check_cost, machine_budget
 from dsgcore.experiments.data_of import with_usual, with_whole_path
 from dsgcore.experiments.export import estimator_of_run
-from dsgcore.experiments.race import FIXED_FEATURES, Heat, run_heats, summaries, title, usual_sizes
-from dsgcore.experiments.rivals import competitor, competitors, plain_name
+from dsgcore.experiments.race import FIXED_FEATURES, run_heats, summaries, title, usual_sizes
+from dsgcore.experiments.rivals import competitor, plain_name, usual_rivals
 from dsgcore.experiments.spec import named_in_errors
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.jobs.tasks import all_cores
@@ -197,13 +197,10 @@ def read_study(file: Path) -> Study:
 
 
 def race(given: argparse.Namespace) -> Made:
-    """Race, and print the median score and time of each method at each size."""
-    spec = with_whole_path(read_spec(given.spec), given.spec.parent)
-    progress = Progress(is_quiet=given.quiet)
-    split = load_split(spec)
-    sizes = usual_sizes(split) if given.sizes is None else tuple(map(_size, _some(given.sizes, "--sizes")))
-    rivals = _papers(spec.problem.name) if given.rivals is None else _some(given.rivals, "--with")
-    limit = machine_budget(given.memory_limit).memory
+    """Race, and print the median score and time of each method at each size, and why a method has none."""
+    spec, progress = with_whole_path(read_spec(given.spec), given.spec.parent), Progress(is_quiet=given.quiet)
+    setting, limit = spec.problem.name, machine_budget(given.memory_limit).memory
+    rivals, sizes = given.rivals or usual_rivals(setting), given.sizes or usual_sizes(load_split(spec))
     job = JobQueue(1).submit(run_heats, spec.to_json(), rivals, sizes, given.seeds, memory_limit=limit)
     while not job.is_over:
         job.wait(0.2)
@@ -212,38 +209,15 @@ def race(given: argparse.Namespace) -> Made:
             progress.part(done, total, f"{so_far[-1].method}, {so_far[-1].n_unlabeled:,} unlabeled points")
     if job.state is not JobState.DONE:
         raise DSGError(job.error)
-    kinds = [competitor(spec.problem.name, name) for name in rivals if name != FIXED_FEATURES]
-    called = {kind.title: plain_name(kind) for kind in kinds}
+    # A table of commands has the names that commands take.
+    called = {title(spec, name): plain_name(competitor(setting, name)) for name in rivals if name != FIXED_FEATURES}
     if (own := estimator_of_run(spec)[0]) is not None:
         called[title(spec, "")] = own.__name__
-    heats = tuple(replace(heat, method=called.get(heat.method, heat.method)) for heat in job.result)
-    return Made({"heats": [asdict(heat) for heat in heats]}, heats_said(heats, spec.problem.score_name), is_result=True)
-
-
-def heats_said(heats: tuple[Heat, ...], score: str) -> str:
-    """Return a table of medians over the seeds with the range of the scores, and why a method has none."""
-    lines = [f"{'method':<24}{'unlabeled':>10}{'seconds':>10}  {score}"]
+    heats = [replace(heat, method=called.get(heat.method, heat.method)) for heat in job.result]
+    lines = [f"{'method':<24}{'unlabeled':>10}{'seconds':>10}  {spec.problem.score_name}"]
     lines += [
         f"{one.method:<24}{one.n_unlabeled:>10,}{one.seconds:>10.3g}  {one.score:.4f} ({one.low:.4f} to {one.high:.4f})"
         for one in summaries(heats).itertuples()
     ]
     notes = dict.fromkeys(f"{heat.method} at {heat.n_unlabeled:,}: {heat.note}." for heat in heats if heat.note)
-    return "\n".join([*lines, *notes])
-
-
-def _papers(setting: str) -> list[str]:
-    """Return the papers' own competitors, or without any the first two everyday ones."""
-    kinds = competitors(setting)
-    return [plain_name(kind) for kind in [kind for kind in kinds if not kind.is_everyday] or kinds[:2]]
-
-
-def _some(text: str, option: str) -> list[str]:
-    if not (found := names(text)):
-        raise DSGError(f"{option} must be a list such as A,B, got {text!r}")
-    return found
-
-
-def _size(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise DSGError(f"--sizes must be whole numbers of unlabeled points, such as 500,5000, got {text!r}")
-    return int(text)
+    return Made({"heats": [asdict(heat) for heat in heats]}, "\n".join([*lines, *notes]), is_result=True)

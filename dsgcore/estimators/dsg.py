@@ -101,12 +101,10 @@ class DSGSoftmax(HighestScore, BaseEstimator):
 
     Notes
     -----
-    Source: B. Dai, B. Xie, N. He, Y. Liang, A. Raj, M.-F. Balcan and L. Song, Scalable Kernel Methods via Doubly
-    Stochastic Gradients, NIPS 2014, Algorithms 1 and 2; the step sizes, and the preconditioner, which the paper does not
-    have, are those of the authors' program.
+    Source: Dai et al., NIPS 2014, Algorithms 1 and 2, as of `dsgcore.DSG`; the step sizes, and the preconditioner, which the
+    paper does not have, are those of the authors' program.
 
-    Deviation: that program does not apply the ridge to its scores of test points. Here the scores are those of the
-    coefficients.
+    Deviation: that program does not apply the ridge to its scores of test points. Here they are those of the coefficients.
 
     Examples
     --------

@@ -104,8 +104,8 @@ class RaceResult:
         Peak memory of the fit in bytes, beyond the memory before it.
     notes : tuple of str
         The warnings of the fit, one sentence each.
-    steps, times, objectives : ndarray of shape (s,)
-        Outer steps, the time of each in seconds, and the competitor's own objective after it (NaN if unknown).
+    steps, objectives : ndarray of shape (s,)
+        Outer steps, evenly thinned, and the competitor's own objective after each (NaN if unknown).
     surface : ndarray of shape (GRID^2,) or (GRID^2, K)
         Values on the grid of the plane through the training points. The decision boundary is at 0, except for ordinal
         classes.
@@ -116,10 +116,8 @@ class RaceResult:
     score: float
     seconds: float
     memory: int
-    converged: bool
     notes: tuple[str, ...]
     steps: NDArray
-    times: NDArray
     objectives: NDArray
     surface: NDArray
     classes: NDArray
@@ -153,22 +151,28 @@ def run_race(race: Race, split: Split | None, *, report: Callable[[RaceProgress]
         If the competitor refuses its parameters or the data, or needs more memory than the limit.
     """
     report(RaceProgress())
-    estimator, log = race.estimator(), _Log(report)
+    estimator, rows, reported_at = race.estimator(), list[tuple[float, float]](), 0.0
     data = load_split(race.spec) if split is None else split
     problem, points = race.spec.problem, race.plane(data).grid(GRID)
+
+    def note(progress: Progress) -> None:
+        nonlocal reported_at
+        rows.append((progress.step, progress.objective))
+        if (now := time.monotonic()) - reported_at >= SECONDS_BETWEEN_REPORTS:
+            reported_at = now
+            report(RaceProgress(progress.step, progress.total, progress.objective))
+
     try:
-        found = measured(estimator, problem, data, log)
-        return RaceResult(
-            **found,
-            converged=bool(getattr(estimator, "converged_", True)),
-            surface=values_of(estimator, points, problem.decision, len(data.class_names)).astype(np.float32),
-            classes=np.asarray(estimator.predict(points), dtype=np.int64),
-            **log.arrays(),
-        )
+        found = measured(estimator, problem, data, note)
+        surface = values_of(estimator, points, problem.decision, len(data.class_names)).astype(np.float32)
+        classes = np.asarray(estimator.predict(points), dtype=np.int64)
     except MemoryError:
         raise RaceError(
             f"{estimator.title} needs more memory than the limit of {race.memory_limit:g} GB, and was stopped."
         ) from None
+    thinned = np.linspace(0, len(rows) - 1, min(len(rows), MAX_STEPS)).astype(int)  # the last one is always kept
+    steps, objectives = np.array(rows, dtype=float).reshape(-1, 2)[thinned].T
+    return RaceResult(**found, steps=steps.astype(int), objectives=objectives, surface=surface, classes=classes)
 
 
 def measured(
@@ -193,29 +197,6 @@ def test_score(estimator: Any, problem: Setting, split: Split) -> float:
     with single_threaded_blas():
         values = values_of(estimator, split.X_test, problem.decision, len(split.class_names))
     return float(problem.score(split.y_test, values))
-
-
-class _Log:
-    """Callback of a fit that records its steps, and reports some of them."""
-
-    def __init__(self, report: Callable[[RaceProgress], None]) -> None:
-        self.report = report
-        self.rows: list[tuple[int, float, float]] = []
-        self.reported_at = 0.0
-
-    def __call__(self, progress: Progress) -> None:
-        self.rows.append((progress.step, progress.seconds, progress.objective))
-        now = time.monotonic()
-        if now - self.reported_at >= SECONDS_BETWEEN_REPORTS:
-            self.reported_at = now
-            self.report(RaceProgress(progress.step, progress.total, progress.objective))
-
-    def arrays(self) -> dict[str, Any]:
-        """Return the steps, evenly thinned; the last one is always kept."""
-        rows = np.array(self.rows, dtype=float).reshape(-1, 3)
-        kept = np.linspace(0, len(rows) - 1, min(len(rows), MAX_STEPS)).astype(int)
-        steps, times, objectives = rows[kept].T
-        return {"steps": steps.astype(int), "times": times, "objectives": objectives}
 
 
 # --- several methods at growing sizes
@@ -273,27 +254,25 @@ def run_heats(
         If there is no such rival, or if the data cannot be loaded.
     """
     base, found = Spec.from_json(spec), list[Heat]()
-    names = ["", *rivals]
-    for name in rivals:
-        title(base, name)
-    sizes, last = sorted(sizes), dict[str, tuple[int, float]]()
-    total = len(sizes) * n_seeds * len(names)
-    splits = {
-        seed: load_split(replace(base, seed=base.seed + seed)) if split is None else split for seed in range(n_seeds)
-    }
-    most = min(int(np.sum(whole.y_train == UNLABELED)) for whole in splits.values())
+    sizes, titles = sorted(sizes), {name: title(base, name) for name in ("", *rivals)}
+    own = [replace(base, seed=base.seed + seed) for seed in range(n_seeds)]
+    splits = [load_split(one) if split is None else split for one in own]
+    most = min(int(np.sum(whole.y_train == UNLABELED)) for whole in splits)
     if sizes[-1] > most:
         raise RaceError(f"a size must be at most {most:,}, the number of unlabeled points, got {sizes[-1]:,}")
     Run(base, smaller(splits[0], sizes[0], 0)).advance(1)  # compile, or load what is compiled
-    for n in sizes:
-        for seed, whole in splits.items():
-            own, part = replace(base, seed=base.seed + seed), smaller(whole, n, seed)
-            for name in names:
-                found.append(_heat(own, name, part, n, seed, _expected(name, last.get(name), n), seconds))
-                report((len(found), total, tuple(found)))
-        for name in names:
-            times = [heat.seconds for heat in found if heat.method == title(base, name) and heat.n_unlabeled == n]
-            last[name] = (n, float(np.median(times)))
+    expected = dict.fromkeys(titles, 0.0)
+    for size, following in zip(sizes, [*sizes[1:], sizes[-1]], strict=True):
+        for seed, one in enumerate(own):
+            part = smaller(splits[seed], size, seed)
+            for name in titles:
+                found.append(_heat(one, name, part, seed, expected[name], seconds))
+                report((len(found), len(sizes) * n_seeds * len(titles), tuple(found)))
+        for name, shown in titles.items():  # NaN if it had no time here
+            times = [heat.seconds for heat in found if heat.method == shown and heat.n_unlabeled == size]
+            # The steps with fixed features have as many points at any size.
+            grows = 1.0 if name == FIXED_FEATURES else (following / size) ** 2
+            expected[name] = float(np.median(times)) * grows
     return tuple(found)
 
 
@@ -325,44 +304,31 @@ def with_fixed_features(spec: Spec) -> Spec:
     return replace(spec, solver=solver, changes=tuple(c for c in spec.changes if c.name != "n_features"))
 
 
-def _expected(name: str, last: tuple[int, float] | None, n: int) -> float:
-    """Return the seconds that a method will take, from its last size; NaN if it had no time there."""
-    if last is None:
-        return 0.0
-    grows = 0 if name == FIXED_FEATURES else 2  # the steps with fixed features have as many points at any size
-    return last[1] * (n / last[0]) ** grows
-
-
-def _heat(spec: Spec, name: str, split: Split, n: int, seed: int, expected: float, most: float) -> Heat:
-    shown = title(spec, name)
+def _heat(spec: Spec, name: str, split: Split, seed: int, expected: float, most: float) -> Heat:
+    """Fit the run, the run with fixed features, or a rival with the run's parameters, unless it is expected to take too long."""
+    heat = Heat(title(spec, name), int(np.sum(split.y_train == UNLABELED)), seed)
     if name and not expected <= most:
         about = f"it would take about {expected:,.0f} s" if math.isfinite(expected) else "fewer points took too long"
-        return Heat(shown, n, seed, note=about)
+        return replace(heat, note=about)
     try:
-        return Heat(shown, n, seed, *(_of_rival(spec, name, split) if name else _of_run(spec, split)))
+        if not name:
+            run = Run(spec, split)
+            run.advance(run.n_iter)
+            seconds, score = (run.training_clock or [math.nan])[-1], run.result_score
+            return replace(heat, seconds=seconds, score=math.nan if score is None else score)
+        if name == FIXED_FEATURES:
+            begin = time.perf_counter()
+            with single_threaded_blas():
+                score = learned_score(with_fixed_features(spec), split)
+            return replace(heat, seconds=time.perf_counter() - begin, score=score)
+        kind = competitor(spec.problem.name, name)
+        free = {p.name: p.default for p in free_parameters(spec, split, kind)}
+        found = measured(kind(**{**fixed_parameters(spec, kind), **free}), spec.problem, split, None)
+        return replace(heat, seconds=found["seconds"], score=found["score"])
     except MemoryError:
-        return Heat(shown, n, seed, note="it needs more memory than the limit")
+        return replace(heat, note="it needs more memory than the limit")
     except DSGError as error:
-        return Heat(shown, n, seed, note=str(error))
-
-
-def _of_run(spec: Spec, split: Split) -> tuple[float, float]:
-    run = Run(spec, split)
-    run.advance(run.n_iter)
-    score = run.result_score
-    return (run.training_clock[-1] if run.training_clock else math.nan), (math.nan if score is None else score)
-
-
-def _of_rival(spec: Spec, name: str, split: Split) -> tuple[float, float]:
-    if name == FIXED_FEATURES:
-        begin = time.perf_counter()
-        with single_threaded_blas():
-            score = learned_score(with_fixed_features(spec), split)
-        return time.perf_counter() - begin, score
-    kind = competitor(spec.problem.name, name)
-    free = {p.name: p.default for p in free_parameters(spec, split, kind)}
-    found = measured(kind(**{**fixed_parameters(spec, kind), **free}), spec.problem, split, None)
-    return found["seconds"], found["score"]
+        return replace(heat, note=str(error))
 
 
 def summaries(heats: Iterable[Heat]) -> pd.DataFrame:

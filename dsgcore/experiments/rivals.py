@@ -38,6 +38,12 @@ def competitors(setting: str) -> tuple[type[Any], ...]:
     return COMPETITORS.get(setting, ())
 
 
+def usual_rivals(setting: str) -> list[str]:
+    """Return the names of the papers' own competitors in a setting, or without any those of the first two everyday ones."""
+    kinds = competitors(setting)
+    return [plain_name(kind) for kind in [kind for kind in kinds if not kind.is_everyday] or kinds[:2]]
+
+
 def competitor(setting: str, name: str) -> type[Any]:
     """Return a competitor's class by its name, as `compare` and `fit` have it, or raise `RaceError`."""
     known = {plain_name(kind): kind for kind in competitors(setting)}

@@ -8,6 +8,7 @@ for j = 1 .. T:
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -93,16 +94,8 @@ def weighted_blocks(blocks: Sequence[tuple[NDArray, float]], first: int) -> NDAr
     return coefficients * (weights / (len(blocks) - first))[:, None, None]
 
 
-@dataclass(frozen=True, eq=False)
-class SoftmaxStep:
-    """One iteration of a run: its block, and the mini-batch's objective before it and gradient (2m, K)."""
-
-    t: int
-    task: MultiClassTask
-    block: Block
-    terms: dict[str, float]
-    gradient: NDArray
-    singular_values: NDArray
+# One iteration of a run: its block, and the mini-batch's objective before it and gradient (2m, K).
+SoftmaxStep = namedtuple("SoftmaxStep", ("t", "task", "block", "terms", "gradient", "singular_values"))
 
 
 class SoftmaxEngine(MultiClassEngine):
@@ -149,7 +142,7 @@ class SoftmaxEngine(MultiClassEngine):
         of_gram = np.linalg.eigvalsh(gram)[::-1]
         of_gram[of_gram < SMALLEST_SHARE * of_gram[0]] = 0.0
         task = replace(self.task, problem=self._problem_at(self.t))
-        terms = _terms(block.losses, task.problem.lam, squared)
+        terms = self._terms(task, of=(block.losses, squared))
         gradient = block.phi.T @ block.slopes / len(block.slopes)
         return SoftmaxStep(self.t, task, block, terms, gradient, np.sqrt(of_gram)[: len(self.singular_values)])
 
@@ -162,11 +155,13 @@ class SoftmaxEngine(MultiClassEngine):
         is_mean = of_average and self._n_averaged
         return self._sums[which] / self._n_averaged if is_mean else self._values[which]
 
-    def _terms(self, task: MultiClassTask, *, of_average: bool = False) -> dict[str, float]:
-        is_mean = of_average and self._n_averaged
-        squared = self._of_sum[1] / self._n_averaged**2 if is_mean else np.trace(self._gram)
-        losses, _ = logistic(self._scores("labeled", of_average=of_average), self.task.y)
-        return _terms(losses, task.problem.lam, squared)
+    def _terms(self, task: MultiClassTask, *, of_average: bool = False, of: Any = None) -> dict[str, float]:
+        """Return the objective's terms: of all labeled points, or those of some losses and a squared norm of the weights."""
+        if of is None:
+            is_mean = of_average and self._n_averaged
+            squared = self._of_sum[1] / self._n_averaged**2 if is_mean else np.trace(self._gram)
+            of = logistic(self._scores("labeled", of_average=of_average), self.task.y)[0], squared
+        return {"logistic": float(of[0].mean()), "ridge": task.problem.lam * float(of[1]), "graph": 0.0, "tail": 0.0}
 
     def _advance(self, twin: KernelTwin, iterate: Any) -> None:
         """Make the twin's step: the preconditioner's is the same one with the kernel for the features' products."""
@@ -202,8 +197,3 @@ class SoftmaxEngine(MultiClassEngine):
             return super()._mean_of(t, first)
         W = weighted_blocks(self.blocks[:t], first)
         return Weights(replace(self.task.features, n_blocks=t), W.reshape(-1, W.shape[2]), self.graphs.X.shape[1])
-
-
-def _terms(losses: NDArray, lam: float, squared: float) -> dict[str, float]:
-    """Return the objective's terms: losses (n,) of points, and the ridge of weights with this squared norm."""
-    return {"logistic": float(losses.mean()), "ridge": lam * float(squared), "graph": 0.0, "tail": 0.0}

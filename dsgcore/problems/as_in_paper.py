@@ -22,18 +22,10 @@ OR_ZERO = ("tau_I", "tau_S")
 
 @dataclass(frozen=True)
 class PaperValues:
-    """The values of one paper's experiments.
+    """The values of one paper's experiments: where the paper gives them, and what it says and leaves open.
 
-    Attributes
-    ----------
-    source, says : str
-        Where the paper gives them, what they are, and what the paper leaves open.
-    values : mapping of str to any
-        The printed ones, by the name of the parameter.
-    grid, afterwards : mapping of str to list of float
-        Values of each parameter that the paper searches: together, and adjusted after the others, or the ends of a range.
-    followed : callable
-        Function from all other values, and the number of training points or None, to those that follow from them.
+    `values` are printed, by the name of the parameter. The paper searches `grid`, and then `afterwards` (values, or the ends of
+    a range). `followed` returns what follows from all others and the number of training points or None.
     """
 
     source: str
@@ -55,14 +47,11 @@ class PaperValues:
             value = own.get(name)
             each = value if isinstance(value, tuple | list) and value else [value]
             is_kept = all(isinstance(one, int | float) and low <= one <= high for one in each)
-            searched[name] = value if is_kept or (value == 0 and name in OR_ZERO) else middle(low, high)
+            # On a logarithmic scale if the grid spans powers of ten.
+            middle = float(f"{math.sqrt(low * high) if high > 10 * low > 0 else (low + high) / 2:.3g}")
+            searched[name] = value if is_kept or (value == 0 and name in OR_ZERO) else middle
         values = {**self.values, **searched, **given}
         return {**values, **self.followed(values, n), **given}
-
-
-def middle(low: float, high: float) -> float:
-    """Return the middle of a grid: on a logarithmic scale if it spans powers of ten."""
-    return float(f"{math.sqrt(low * high) if high > 10 * low > 0 else (low + high) / 2:.3g}")
 
 
 def _step_of_theorem(values: Mapping[str, Any], _: int | None) -> dict[str, float]:

@@ -11,8 +11,11 @@ from dsgcore.settings.profile import FROM_0, Profile, fitted, texts_of, usual_ru
 from dsgcore.settings.theorems import Assumption, Breach, convex_theorem
 from dsgcore.solver.parameters import RunSpec
 
-# Largest second derivatives of the losses; None: the derivative jumps.
-CURVATURES = {"logistic": 0.25, "squared": 1.0, "hinge": None}
+
+def _curvature(spec: RunSpec) -> float:
+    """Return the loss's largest second derivative; 0 for the hinge, whose derivative jumps."""
+    problem: Any = spec.problem
+    return {"logistic": 0.25, "squared": 1.0, "hinge": 0.0}[problem.loss]
 
 
 def _details(run: panels.Result) -> panels.Details:
@@ -30,23 +33,13 @@ def _details(run: panels.Result) -> panels.Details:
     )
 
 
-def _curvature(spec: RunSpec) -> float:
-    problem: Any = spec.problem
-    return CURVATURES[problem.loss] or 0.0
-
-
 def _smooth(spec: RunSpec) -> tuple[Assumption, ...]:
     """Return the assumption that the loss's derivative is Lipschitz."""
-    problem: Any = spec.problem
-    holds = CURVATURES[problem.loss] is not None
-    here = "" if holds else " (here it jumps at the hinge's kink)"
+    is_smooth = _curvature(spec) > 0.0
+    said = f"The derivative of the loss is Lipschitz{'' if is_smooth else ' (here it jumps at the kink of the hinge)'}."
     then = "The paper's rate needs a smooth loss. The hinge has a kink, and near it the gradient does not fade."
     breach = Breach("a loss with a kink", {"problem": {"loss": "hinge"}}, then)
-    return (
-        Assumption(
-            f"The derivative of the loss is Lipschitz{here}.", holds, {"problem": {"loss": "logistic"}}, breach=breach
-        ),
-    )
+    return (Assumption(said, is_smooth, {"problem": {"loss": "logistic"}}, breach=breach),)
 
 
 SUPERVISED = Profile(

@@ -270,7 +270,7 @@ def unpacked(content: bytes) -> dict[str, NDArray]:
 
 
 # The arrays of a race's result.
-_ARRAYS = ("steps", "times", "objectives", "surface", "classes")
+_ARRAYS = ("steps", "objectives", "surface", "classes")
 
 
 def name_of(race: Race) -> str:

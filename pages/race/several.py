@@ -8,7 +8,7 @@ import streamlit as st
 
 from dsgcore.experiments import LiveRun
 from dsgcore.experiments.race import FIXED_FEATURES, GB, Heat, run_heats, summaries, title, usual_sizes
-from dsgcore.experiments.rivals import competitors
+from dsgcore.experiments.rivals import competitors, plain_name, usual_rivals
 from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobError, shared_queue
 from pages.charts import figures as charts
@@ -25,14 +25,13 @@ BY_TIME, BY_SIZE = "over seconds", "over unlabeled points"
 def several(live: LiveRun) -> None:
     """Draw the choice of rivals, sizes and seeds, and the race of the setting."""
     setting = live.run.problem.name
-    kinds = {kind.__name__: kind for kind in competitors(setting)}
-    papers = [name for name, kind in kinds.items() if not kind.is_everyday]
+    kinds = list(map(plain_name, competitors(setting)))
     has_fresh = "n_features" in live.run.spec.steerable
     with st.expander("Race several methods, as the numbers of points grow", key="part-heats"):
         names = st.multiselect(
             "Rivals",
             [*kinds, *[FIXED_FEATURES] * has_fresh],
-            default=papers[:USUAL_RIVALS] or list(kinds)[:2],
+            default=usual_rivals(setting)[:USUAL_RIVALS],
             format_func=lambda name: title(live.run.spec, name),
             max_selections=MOST_RIVALS,
             key=f"heats-rivals-{setting}",
