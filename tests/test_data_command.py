@@ -40,6 +40,7 @@ FILES = {
     "table.csv": as_bytes(frame().to_csv, index=False),
     "table.csv.gz": gzip.compress(as_bytes(frame().to_csv, index=False)),
     "table16.csv": as_bytes(frame().to_csv, index=False).decode().encode("utf-16"),
+    "with an empty column.csv": as_bytes(frame().assign(none=None)[["x", "none", "kind"]].to_csv, index=False),
     "table.parquet": parquet(frame=frame(), row_group_size=40),
     "table.svm": b"".join(b"%d 2:%d 5:0.25\n" % (i % 3, i + 1) for i in range(90)),
     "table.npz": npz(X=frame()[["x", "z"]].to_numpy(), y=np.arange(90) % 3),

@@ -19,7 +19,7 @@ from dsgcore.data.reading.cells import Seen, listed, printable, written
 from dsgcore.data.reading.features import Features
 from dsgcore.data.reading.file import File, suit
 from dsgcore.data.reading.labels import FEWEST_ORDERED, class_codes
-from dsgcore.data.reading.parse import text_batches, typed
+from dsgcore.data.reading.parse import batches_below, rows_below, typed
 from dsgcore.data.reading.recipe import IN_PIECES, Recipe
 from dsgcore.data.reading.sources import Source, streamed
 from dsgcore.data.reading.svmlight import TARGET, Ends, pieces_of
@@ -166,9 +166,9 @@ def _tables(
 ) -> Iterator[pyarrow.Table]:
     """Yield the rows of a text in pieces, each column with the type that suits the piece."""
     source = streamed(Source.of_path(path), IN_PIECES)
-    names, _, batches = text_batches(source, recipe, IN_PIECES)
+    names, _, skipped, _ = rows_below(source, recipe, IN_PIECES)
     done = 0
-    for batch in batches:
+    for batch in batches_below(source, recipe, IN_PIECES, skipped, [pyarrow.large_string()] * len(names)):
         columns = dict[str, pyarrow.Array]()
         for j, name in enumerate(names):
             is_text = as_text is not None and pyarrow.types.is_large_string(as_text.field(name).type)
@@ -176,7 +176,7 @@ def _tables(
             array = pyarrow.array(column, from_pandas=True)
             if pyarrow.types.is_string(array.type):
                 array = array.cast(pyarrow.large_string())
-            columns[name] = array.cast(pyarrow.null()) if array.null_count == len(array) else array
+            columns[name] = pyarrow.nulls(len(array)) if array.null_count == len(array) else array
         done += batch.num_rows
         if progress is not None:
             progress(doing, done)

@@ -10,7 +10,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -34,6 +34,12 @@ from dsgcore.data.reading.unlabeled import about_unlabeled, is_minus_one
 
 # Progress callback: called after each part with its name, the number of parts read, and the number of all parts.
 Callback = Callable[[str, int, int], object]
+
+
+def _silent(name: str, done: int, of: int) -> None:
+    pass
+
+
 MISSING = Choice("missing", AUTO, options=(AUTO, "mean", "median", "most frequent"), optional=True)
 
 
@@ -52,6 +58,37 @@ class Part:
     read: Callable[[Sequence[str], NDArray | None], Any]
 
 
+class Parts:
+    """Parts, one after the other, and the number of times that one has been read."""
+
+    def __init__(self, parts: Sequence[Part], callback: Callback) -> None:
+        self.parts, self.callback, self.reads = parts, callback, 0
+        self.starts = np.cumsum([0, *(part.n for part in parts)])
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def called(self, number: int) -> str:
+        """Return a part's number, counted from 1, and its name."""
+        return f"part {number + 1} of {len(self.parts)} ({self.parts[number].name})"
+
+    def read(
+        self, names: Sequence[str] = (), rows: NDArray | None = None, doing: str = ""
+    ) -> Iterator[tuple[int, NDArray | None, Any]]:
+        """Yield the number, the own rows and the contents of each part that holds some of ascending rows (None: all)."""
+        edges = self.starts if rows is None else np.searchsorted(rows, self.starts)
+        touched = [
+            number for number, part in enumerate(self.parts) if rows is None or edges[number] < edges[number + 1]
+        ]
+        for done, number in enumerate(touched, start=1):
+            own = None if rows is None else rows[edges[number] : edges[number + 1]] - self.starts[number]
+            self.reads += 1
+            with readable(f"the {doing}{self.called(number)}" if doing else self.called(number)):
+                contents = self.parts[number].read(names, own)
+            yield number, own, contents
+            self.callback(f"{doing}{self.parts[number].name}", done, len(touched))
+
+
 class Prepared(NamedTuple):
     """A table's rows, their labels as codes or pair ids, the classes' names, the preparation, and sentences."""
 
@@ -66,111 +103,51 @@ class Prepared(NamedTuple):
 class PartedTable:
     """A table in parts, whose recipe and features are those that it would have if it were read whole.
 
-    Parameters
-    ----------
-    name : str
-    parts : sequence of Part
-    kinds : mapping of str to numpy dtype or None
-        The type of each column; None for one that holds no numbers.
-    index : collection of str
-        Columns that the table declares as its index.
-    file : File, optional
-        The table itself, if it is in memory.
-    callback : callable, optional
+    `kinds` has the type of each column, None for one that holds no numbers; `index` the columns that the table declares as
+    its index; `keys` those in the names of folders; `file` is the table itself, if it is in memory.
     """
 
     def __init__(
         self,
         name: str,
-        parts: Sequence[Part],
+        parts: Parts,
         kinds: Mapping[str, np.dtype | None],
         index: Iterable[str] = (),
+        keys: Sequence[str] = (),
         file: File | None = None,
-        callback: Callback = lambda name, done, of: None,
     ) -> None:
-        self.name, self.parts, self.kinds, self.index, self.file = name, parts, kinds, frozenset(index), file
-        self.starts, self.callback = np.cumsum([0, *(part.n for part in parts)]), callback
-        self.attrs = dict[str, Any]()
-        if not self.starts[-1]:
+        self.name, self.parts, self.kinds, self.index, self.keys = name, parts, kinds, frozenset(index), keys
+        self.file = file
+        if not len(parts):
             raise DataError("X must have at least one row, got none")
 
     @classmethod
-    def of_path(cls, path: Path, callback: Callback = lambda name, done, of: None) -> PartedTable:
+    def of_path(cls, path: Path, callback: Callback = _silent) -> PartedTable:
         """Return the rows of a Parquet file, or of a folder of them; each row group is a part."""
         table = ParquetTable.of(path)
         parts = [Part(name, n, partial(_of_group, read)) for name, n, read in table.groups()]
         kinds = {field.name: _kind_of_arrow(field.type) for field in table.schema}
-        made = cls(path.name, parts, kinds, pandas_index(table.schema.metadata), callback=callback)
-        made.attrs = {"keys": table.keys}
-        return made
-
-    @classmethod
-    def of_dask(cls, X: Any, callback: Callback) -> PartedTable:
-        """Return the rows of a DataFrame; each partition is a part, and one task reads what is needed of it.
-
-        All is read from one collection: two selections of columns from the same table may have other partitions.
-        """
-        from dask.base import compute
-        from dask.delayed import delayed
-
-        names = {name: str(name) for name in X.columns}
-        if len(set(names.values())) < len(X.columns):
-            raise DataError(f"each column must have a name of its own, got {listed(names.values())}")
-        X = X.rename(columns=names)
-        tasks = X.to_delayed()
-        with readable("a partition"):
-            sizes = compute(*map(delayed(len), tasks))
-        parts = [
-            Part(f"partition {i}", n, partial(_on_worker, _of_frame, task))
-            for i, (task, n) in enumerate(zip(tasks, sizes, strict=True))
-        ]
-        return cls("table", parts, _kinds_of(X), callback=callback)
-
-    @classmethod
-    def of_file(cls, path: Path, callback: Callback) -> PartedTable:
-        """Return the rows of any other file, which is read whole, as the commands and the app read it."""
-        file = File.of_path(path)
-        frame = file.table(file.sniff()).frame
-        part = Part(path.name, len(frame), partial(_of_frame, frame))
-        return cls(path.name, [part], _kinds_of(frame), file=file, callback=callback)
-
-    @classmethod
-    def of_arrays(cls, parts: Sequence[Part], d: int, dtype: np.dtype, callback: Callback) -> PartedTable:
-        """Return the rows of arrays as a table with the columns x1, x2, .."""
-        names = [f"x{j + 1}" for j in range(d)]
-        as_tables = [Part(part.name, part.n, partial(_of_array_part, part, names)) for part in parts]
-        return cls("arrays", as_tables, dict.fromkeys(names, dtype), callback=callback)
-
-    def called(self, number: int) -> str:
-        """Return a part's number, counted from 1, and its name."""
-        return f"part {number + 1} of {len(self.parts)} ({self.parts[number].name})"
+        return cls(path.name, Parts(parts, callback), kinds, pandas_index(table.schema.metadata), table.keys)
 
     def frame(
         self, number: int, names: Sequence[str], words: Sequence[str], rows: NDArray | None = None
     ) -> pd.DataFrame:
         """Return some columns of a part as a table is read whole; its index has the numbers of the table's rows."""
-        with readable(self.called(number)):
-            frame = _framed(self.parts[number].read(names, rows))
+        part = self.parts.parts[number]
+        with readable(self.parts.called(number)):
+            frame = _framed(part.read(names, rows))
         frame = frame.assign(**{name: blanked(column, words, Seen()) for name, column in frame.items()})
-        own = np.arange(self.parts[number].n) if rows is None else rows
-        return frame.set_axis(pd.Index(self.starts[number] + own), axis=0)
-
-    def _at(self, rows: NDArray, names: Sequence[str]) -> pd.DataFrame:
-        """Return some columns at ascending rows."""
-        edges, found = np.searchsorted(rows, self.starts), []
-        for number in map(int, np.flatnonzero(np.diff(edges))):
-            own = rows[edges[number] : edges[number + 1]] - self.starts[number]
-            with readable(self.called(number)):
-                found.append(self.parts[number].read(names, own))
-            self.callback(f"sample of {self.parts[number].name}", number + 1, len(self.parts))
-        if isinstance(found[0], pd.DataFrame):
-            return pd.concat(found).set_axis(pd.Index(rows), axis=0)
-        return _framed(pyarrow.concat_tables(found).unify_dictionaries()).set_axis(pd.Index(rows), axis=0)
+        return frame.set_axis(
+            pd.Index(self.parts.starts[number] + (np.arange(part.n) if rows is None else rows)), axis=0
+        )
 
     def some(self, rows: NDArray, names: Sequence[str]) -> File:
-        """Return some rows of the table as a file, which the one reader reads."""
-        frame = self._at(rows, names)
-        frame.attrs = self.attrs
+        """Return ascending rows of the table as a file, which the one reader reads."""
+        found = [contents for _, _, contents in self.parts.read(names, rows, "sample of ")]
+        is_arrow = not isinstance(found[0], pd.DataFrame)
+        frame = _framed(pyarrow.concat_tables(found).unify_dictionaries()) if is_arrow else pd.concat(found)
+        frame = frame.set_axis(pd.Index(rows), axis=0)
+        frame.attrs = {"keys": self.keys}
         return File.of_frame(frame, self.name, self.index)
 
     def prepared(
@@ -185,30 +162,17 @@ class PartedTable:
     ) -> Prepared:
         """Return the rows, prepared when they are read, their labels, and what they were learned from.
 
-        Parameters
-        ----------
-        labels : {"binary", "pairs", "ordinal", "classes", "none"}
-        scaling : str
-        sample : int
-            The largest number of rows, evenly spread, from which the preparation is learned.
-        is_strict : bool
-            True if a missing number is an error.
-        **given : object
-            As in `File.recipe`.
-
-        Raises
-        ------
-        DataError
-            As the reader does for a table in memory.
+        At most `sample` rows, evenly spread, are learned from. With `is_strict` a missing number is an error. `given` is as in
+        `File.recipe`. Raises `DataError` as the reader does for a table in memory.
         """
         features, kind = given.get("features"), labels if labels != "pairs" else "classes"
         check_chosen(list(self.kinds), given.get("target"), features, given.get("drop") or ())
-        names = list(dict.fromkeys([*(features or ()), *self.kinds]))
+        names, fitted = list(dict.fromkeys([*(features or ()), *self.kinds])), None
         if self.file is not None:
-            file, fitted = self.file, None
+            file = self.file
             recipe = file.recipe(kind, is_asked=is_asked, **given)
         else:
-            spread = evenly_spread(int(self.starts[-1]), sample)
+            spread = evenly_spread(len(self.parts), sample)
             file, fitted = self.some(spread, names), np.arange(len(spread))
             recipe = file.recipe(kind, is_asked=is_asked, **given | {"roles": self._roles(given)})
             others = self._rows_of_other_categories(recipe, file.table(recipe).frame)
@@ -232,8 +196,7 @@ class PartedTable:
                 "--missing mean)"
             )
         if self.file is not None:
-            self.parts = [Part(self.name, len(frame), partial(_of_frame, frame))]
-            self.starts = np.array([0, len(frame)])
+            self.parts = Parts([Part(self.name, len(frame), partial(_of_frame, frame))], self.parts.callback)
         guesses = [*made.left_out_sentences()]
         notes = [*made.sentences("all rows" if self.file is not None else "evenly spread rows")]
         y, classes = None, list[str]()
@@ -243,12 +206,10 @@ class PartedTable:
         if y is not None and classes:
             here = np.asarray(y) if self.file is not None else np.asarray(y)[frame.index]
             notes += leaks(frame, here, made.columns, classes)
-        parts = [
-            Part(part.name, part.n, partial(self._points, number, made, is_strict))
-            for number, part in enumerate(self.parts)
-        ]
-        source = Source(parts, len(made.names), dtype, made.names, self.callback)
-        return Prepared(Rows(source, dtype, self), y, classes, made, notes, guesses)
+        own = self.parts.parts
+        points = [Part(one.name, one.n, partial(self._points, i, made, is_strict)) for i, one in enumerate(own)]
+        array = Rows(Parts(points, self.parts.callback), len(made.names), dtype, made.names, self)
+        return Prepared(array, y, classes, made, notes, guesses)
 
     def _points(self, number: int, features: Features, is_strict: bool, _names: Any, rows: NDArray) -> NDArray:
         frame = self.frame(number, features.columns, features.recipe.missing_words, rows)
@@ -257,39 +218,33 @@ class PartedTable:
     def _roles(self, given: Mapping[str, Any]) -> dict[str, str]:
         """Return the given roles, and that of an index, which counts up by one only in rows that follow each other."""
         said = dict(given.get("roles") or {})
-        names = [name for name in self.kinds if may_be_index(name) and name not in said]
+        left = {*said, *(given.get("drop") or ()), given.get("target")}
+        names = [name for name in self.kinds if may_be_index(name) and name not in left]
         if given.get("features") is not None or not names:
             return said
-        first = self._at(np.arange(min(ROWS, int(self.starts[-1]))), names)
-        left = (*(given.get("drop") or ()), given.get("target"))
-        return {name: "index" for name in names if name not in left and is_index(name, first[name])} | said
+        first = self.some(np.arange(min(ROWS, len(self.parts))), names).table(Recipe(missing_words=())).frame
+        return {name: "index" for name in names if is_index(name, first[name])} | said
 
     def _rows_of_other_categories(self, recipe: Recipe, frame: pd.DataFrame) -> NDArray:
         """Return ascending rows with the categories that the sample does not have, one for each, found in one pass."""
-        names = [name for name, role in recipe.roles if role == "category"]
-        known = {name: {*labels_of(frame[name], recipe.missing_words)} for name in names}
-        found = set[int]()
-        for number, part in enumerate(self.parts if names and len(frame) < self.starts[-1] else ()):
-            own = self.frame(number, names, recipe.missing_words)
+        words, names = recipe.missing_words, [name for name, role in recipe.roles if role == "category"]
+        known, found = {name: {*labels_of(frame[name], words)} for name in names}, set[int]()
+        for number, _, read in self.parts.read(names, doing="categories of ") if len(frame) < len(self.parts) else ():
             for name in names:
-                if len(known[name]) > LOCAL.categories + 1:  # the preparation says so
-                    continue
-                different = own[name].drop_duplicates()
-                for row, one in zip(different.index, labels_of(different, recipe.missing_words), strict=True):
-                    if one is not None and one not in known[name]:
+                different = blanked(_framed(read)[name], words, Seen()).drop_duplicates()
+                for row, one in zip(different.index, labels_of(different, words), strict=True):
+                    # With too many, the preparation says so.
+                    if one is not None and one not in known[name] and len(known[name]) <= LOCAL.categories + 1:
                         known[name].add(one)
-                        found.add(int(row))
-            self.callback(f"categories of {part.name}", number + 1, len(self.parts))
+                        found.add(int(self.parts.starts[number] + row))
         return np.array(sorted(found), dtype=np.int64)
 
     def _labels(self, recipe: Recipe, labels: str) -> tuple[NDArray, list[str], list[str], list[str]]:
         """Return all class codes or pair ids, the classes' names, notes and guesses; the column is read alone, in one pass."""
         label, is_whole, seen = recipe.label(), labels == "pairs" or recipe.bins is not None, Seen()
-        values, found = dict[Any, int](), list[Any]()
-        counts = np.zeros(0, dtype=np.int64)
-        for number, part in enumerate(self.parts):
-            with readable(f"the labels of {self.called(number)}"):
-                column = blanked(_framed(part.read([label], None))[label], recipe.missing_words, seen)
+        values, found, counts = dict[Any, int](), list[Any](), np.zeros(0, dtype=np.int64)
+        for _, _, read in self.parts.read([label], doing="labels of "):
+            column = blanked(_framed(read)[label], recipe.missing_words, seen)
             if is_whole:
                 found.append(column)
                 continue
@@ -298,7 +253,6 @@ class PartedTable:
             found.append(np.array([*places, -1], dtype=np.min_scalar_type(-max(1, len(values))))[codes])
             counts = np.pad(counts, (0, len(values) - len(counts)))
             counts += np.bincount(found[-1][codes >= 0], minlength=len(values))
-            self.callback(f"labels of {part.name}", number + 1, len(self.parts))
         missing = [*filter(None, [about_missing(Seen({k: n for k, n in seen.items() if k[0]}), "missing labels")])]
         if labels == "pairs":
             return pair_ids(pd.concat(found, ignore_index=True), recipe), [], missing, missing
@@ -310,24 +264,21 @@ class PartedTable:
         codes, classes, notes = class_codes(column, recipe, labels)
         of_value = np.full(len(values) + 1, -1, dtype=np.min_scalar_type(-max(1, len(classes))))
         of_value[order] = codes
+        y = np.concatenate([of_value[places] for places in found])
         hidden = hidden_labels(column, recipe)
         is_guess = recipe.unlabeled == AUTO and not all(is_minus_one(np.array(sorted(hidden), dtype=str)))
         guessed = about_unlabeled(hidden, recipe.unlabeled) if is_guess else ()
-        return (
-            np.concatenate([of_value[places] for places in found]),
-            list(classes),
-            [*missing, *notes],
-            [*missing, *guessed],
-        )
+        return y, list(classes), [*missing, *notes], [*missing, *guessed]
 
     def frames(self, features: Features, keep: Sequence[str]) -> list[tuple[str, Callable[[], pd.DataFrame]]]:
         """Return the name of each part, and a function that reads its columns of features and those to keep."""
         names, words = list(dict.fromkeys([*features.columns, *keep])), features.recipe.missing_words
-        return [(part.name, partial(self.frame, number, names, words)) for number, part in enumerate(self.parts)]
+        return [(one.name, partial(self.frame, i, names, words)) for i, one in enumerate(self.parts.parts)]
 
 
 def _framed(read: Any) -> pd.DataFrame:
-    return read if isinstance(read, pd.DataFrame) else frame_of_table(read, LOCAL)[0]
+    is_frame = isinstance(read, pd.DataFrame)  # of which Dask's have an index of their own
+    return read.reset_index(drop=True) if is_frame else frame_of_table(read, LOCAL)[0]
 
 
 def _of_group(read: Callable[[Sequence[str]], Any], names: Sequence[str], rows: NDArray | None) -> Any:
@@ -338,8 +289,8 @@ def _of_frame(frame: pd.DataFrame, names: Sequence[str], rows: NDArray | None) -
     return frame[list(names)] if rows is None else frame[list(names)].iloc[rows]
 
 
-def _of_array_part(part: Part, names: list[str], some: Sequence[str], rows: NDArray | None) -> pd.DataFrame:
-    return pd.DataFrame(part.read((), np.arange(part.n) if rows is None else rows), columns=names)[list(some)]
+def _of_array(X: NDArray, _names: Sequence[str], rows: NDArray) -> NDArray:
+    return np.asarray(X[rows])
 
 
 # The worker that holds a part picks the rows, and only these are sent.
@@ -366,48 +317,7 @@ def _kinds_of(frame: Any) -> dict[str, np.dtype | None]:
     return {name: kind if isinstance(kind, np.dtype) and kind.kind in "biuf" else None for name, kind in own.items()}
 
 
-# --- points
-
-
-@dataclass
-class Source:
-    """Parts of points, one after the other. Its errors name the part and the fault."""
-
-    parts: Sequence[Part]
-    d: int
-    dtype: np.dtype
-    names: tuple[str, ...] | None = None
-    callback: Callback = lambda name, done, of: None
-    starts: NDArray = field(init=False)
-    reads: int = field(init=False, default=0)
-
-    def __post_init__(self) -> None:
-        self.starts = np.cumsum([0, *(part.n for part in self.parts)])
-
-    def __len__(self) -> int:
-        return int(self.starts[-1])
-
-    def take(self, rows: NDArray) -> Iterator[NDArray]:
-        """Yield the points at ascending `rows`, part after part."""
-        edges = np.searchsorted(rows, self.starts)
-        touched = np.flatnonzero(np.diff(edges))
-        for done, number in enumerate(map(int, touched), start=1):
-            part, own = self.parts[number], rows[edges[number] : edges[number + 1]] - self.starts[number]
-            called = f"part {number + 1} of {len(self.parts)} ({part.name})"
-            self.reads += 1
-            with readable(called), np.errstate(over="ignore"):
-                points = np.ascontiguousarray(part.read((), own), dtype=self.dtype)
-            if points.shape != (len(own), self.d):
-                raise DataError(f"{called} must give {len(own)} rows of {self.d} numbers, got {points.shape}")
-            if not np.isfinite(points).all():
-                row, column = np.argwhere(~np.isfinite(points))[0]
-                bad = f"a number that is infinite, or too large for {points.dtype}, and must be corrected,"
-                if np.isnan(points[row, column]):
-                    bad = "NaN, a missing number (train with missing='mean' or `fit --missing mean` to replace it),"
-                name = str(column + 1) if self.names is None else repr(self.names[column])
-                raise DataError(f"{called} holds {bad} at its row {own[row] + 1}, column {name}")
-            yield points
-            self.callback(part.name, done, len(touched))
+# --- what people give
 
 
 def is_dask(X: Any) -> bool:
@@ -420,22 +330,17 @@ def is_arrays(X: Any) -> bool:
     return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(a, np.ndarray) and a.ndim == 2 for a in X)
 
 
-def _of_arrays(arrays: Sequence[NDArray]) -> tuple[list[Part], int, np.dtype]:
-    """Return the parts, the number of columns and the type of arrays in memory or memory maps."""
-    d = arrays[0].shape[1]
-    for number, X in enumerate(arrays, start=1):
-        if X.shape[1] != d:
-            raise DataError(f"array {number} must have {d} columns as the first one, got {X.shape[1]}")
-    names = [str(getattr(X, "filename", None) or "an array") for X in arrays]
-    parts = [Part(name, len(X), partial(_of_array, X)) for name, X in zip(names, arrays, strict=True)]
-    return parts, d, np.result_type(*arrays)
-
-
-def _of_array(X: NDArray, _names: Sequence[str], rows: NDArray) -> NDArray:
-    return np.asarray(X[rows])
-
-
-def _of_dask_array(X: Any) -> tuple[list[Part], int, np.dtype]:
+def _parts_of_arrays(X: Any) -> tuple[list[Part], int, np.dtype]:
+    """Return the parts, the number of columns and the type of arrays, memory maps, or the blocks of a Dask Array."""
+    if is_arrays(X):
+        d = X[0].shape[1]
+        for number, own in enumerate(X, start=1):
+            if own.shape[1] != d:
+                raise DataError(f"array {number} must have {d} columns as the first one, got {own.shape[1]}")
+        parts = [
+            Part(str(getattr(own, "filename", None) or "an array"), len(own), partial(_of_array, own)) for own in X
+        ]
+        return parts, d, np.result_type(*X)
     from dask.base import compute
     from dask.delayed import delayed
 
@@ -443,11 +348,36 @@ def _of_dask_array(X: Any) -> tuple[list[Part], int, np.dtype]:
         raise DataError(f"a Dask Array of points must have two dimensions, got {X.ndim}")
     blocks = list(X.rechunk({1: -1}).to_delayed()[:, 0])
     sizes = compute(*map(delayed(len), blocks)) if np.isnan(X.chunks[0]).any() else X.chunks[0]
-    parts = [
-        Part(f"block {i}", int(n), partial(_on_worker, _of_array, block))
-        for i, (block, n) in enumerate(zip(blocks, sizes, strict=True))
-    ]
+    picks = [partial(_on_worker, _of_array, block) for block in blocks]
+    parts = [Part(f"block {i}", int(n), pick) for i, (pick, n) in enumerate(zip(picks, sizes, strict=True))]
     return parts, X.shape[1], X.dtype
+
+
+def _table_of(X: Any, callback: Callback) -> PartedTable:
+    """Return the table of a Dask DataFrame, of Parquet files, or of another file, which is read whole, as everywhere."""
+    if not is_dask(X):
+        path = Path(X)
+        if not path.exists():
+            raise DataError(f"there is no file or folder {str(path)!r}")
+        if is_parquet_data(path):
+            return PartedTable.of_path(path, callback)
+        file = File.of_path(path)
+        frame = file.table(file.sniff()).frame
+        part = Part(path.name, len(frame), partial(_of_frame, frame))
+        return PartedTable(path.name, Parts([part], callback), _kinds_of(frame), file=file)
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    names = {name: str(name) for name in X.columns}
+    if len(set(names.values())) < len(X.columns):
+        raise DataError(f"each column must have a name of its own, got {listed(names.values())}")
+    # All is read from one collection: two selections of columns from the same table may have other partitions.
+    tasks = X.rename(columns=names).to_delayed()
+    with readable("a partition"):
+        sizes = compute(*map(delayed(len), tasks))
+    picks = [partial(_on_worker, _of_frame, task) for task in tasks]
+    parts = [Part(f"partition {i}", n, pick) for i, (pick, n) in enumerate(zip(picks, sizes, strict=True))]
+    return PartedTable("table", Parts(parts, callback), _kinds_of(X))
 
 
 def opened(X: Any, y: Any, labels: str = "classes") -> tuple[Any, Any]:
@@ -472,7 +402,7 @@ def rows_of(
     sample: int = SAMPLE,
     labels: str = "classes",
     unlabeled: str | float | None = AUTO,
-    callback: Callback = lambda name, done, of: None,
+    callback: Callback = _silent,
 ) -> tuple[Rows, Any]:
     """Return an out-of-core array that reads only the rows it needs, and the labels.
 
@@ -535,23 +465,23 @@ def rows_of(
     said = None if unlabeled is None else written(unlabeled)
     given: dict[str, Any] = {"missing": {None: "mean", AUTO: "mean"}.get(missing, missing), "unlabeled": said}
     if is_arrays(X) or (is_dask(X) and not hasattr(X, "columns")):
-        parts, d, dtype = _of_arrays(X) if is_arrays(X) else _of_dask_array(X)
-        own, is_strict = np.result_type(np.float32, dtype), missing in (None, AUTO)
-        if is_strict and scaling == "none":
-            rows = Rows(Source(parts, d, own, callback=callback), own)
+        parts, d, dtype = _parts_of_arrays(X)
+        if scaling == "none" and missing in (None, AUTO):
+            own = np.result_type(np.float32, dtype)
+            rows = Rows(Parts(parts, callback), d, own)
         else:
-            table = PartedTable.of_arrays(parts, d, dtype, callback)
-            rows = table.prepared("none", scaling, sample=sample, is_strict=is_strict, **given).rows
-            rows.names = rows._source.names = None
+            names = [f"x{j + 1}" for j in range(d)]
+            as_tables = [Part(one.name, one.n, partial(_of_array_part, one, names)) for one in parts]
+            table = PartedTable("arrays", Parts(as_tables, callback), dict.fromkeys(names, dtype))
+            rows = table.prepared("none", scaling, sample=sample, is_strict=missing in (None, AUTO), **given).rows
+            rows.names = None
         if not len(rows):
             raise DataError("X must have at least one row, got none")
         return rows, _given_labels(y, len(rows), said)
-    table = _table_of(X, callback)
     target = y if isinstance(y, str) else None
     given |= {"target": target, "features": features, "drop": drop, "missing_words": missing_words}
-    made = table.prepared(
-        "none" if target is None else labels, scaling, sample=sample, is_strict=missing is None, is_asked=False, **given
-    )
+    kind, is_strict = "none" if target is None else labels, missing is None
+    made = _table_of(X, callback).prepared(kind, scaling, sample=sample, is_strict=is_strict, is_asked=False, **given)
     made.rows.notes, made.rows.guesses = tuple(made.notes), tuple(made.guesses)
     if target is None:
         return made.rows, _given_labels(y, len(made.rows), said)
@@ -561,13 +491,8 @@ def rows_of(
     return made.rows, found if classes is None else np.array(classes, dtype=object)[found]
 
 
-def _table_of(X: Any, callback: Callback) -> PartedTable:
-    if is_dask(X):
-        return PartedTable.of_dask(X, callback)
-    path = Path(X)
-    if not path.exists():
-        raise DataError(f"there is no file or folder {str(path)!r}")
-    return (PartedTable.of_path if is_parquet_data(path) else PartedTable.of_file)(path, callback)
+def _of_array_part(part: Part, names: list[str], some: Sequence[str], rows: NDArray | None) -> pd.DataFrame:
+    return pd.DataFrame(part.read((), np.arange(part.n) if rows is None else rows), columns=names)[list(some)]
 
 
 def _given_labels(y: Any, n: int, unlabeled: str | None) -> Any:
@@ -587,18 +512,7 @@ def _given_labels(y: Any, n: int, unlabeled: str | None) -> Any:
     return training_labels(codes, names)[0]
 
 
-class _Held:
-    """Pre-fetched points, by ascending row."""
-
-    def __init__(self, d: int) -> None:
-        self.rows, self.points = np.empty(0, dtype=np.int64), np.empty((0, d))
-
-    def places(self, rows: NDArray) -> NDArray | None:
-        """Return the positions of these rows' points, or None if one of them was not pre-fetched."""
-        places = np.searchsorted(self.rows, rows)
-        is_here = places < len(self.rows)
-        is_here[is_here] = self.rows[places[is_here]] == rows[is_here]
-        return places if is_here.all() else None
+# --- points
 
 
 class Rows:
@@ -618,17 +532,24 @@ class Rows:
 
     ndim = 2
 
-    def __init__(self, source: Source, dtype: np.dtype, table: PartedTable | None = None) -> None:
-        self.names, self.dtype = source.names, dtype
-        self._source, self._held, self._table = source, _Held(source.d), table
-        self.notes: tuple[str, ...] = ()
-        self.guesses: tuple[str, ...] = ()
+    def __init__(
+        self,
+        parts: Parts,
+        d: int,
+        dtype: np.dtype,
+        names: tuple[str, ...] | None = None,
+        table: PartedTable | None = None,
+    ) -> None:
+        self.dtype, self.names, self.notes, self.guesses = dtype, names, tuple[str, ...](), tuple[str, ...]()
+        self._parts, self._d, self._read_as, self._table = parts, d, dtype, table
         self._numbers: NDArray | None = None
+        # Pre-fetched points by ascending row, which copies of this array share.
+        self._ahead = {"rows": np.empty(0, dtype=np.int64), "points": np.empty((0, d))}
 
     @property
     def shape(self) -> tuple[int, int]:
         """The number of rows and the number of features."""
-        return len(self._source) if self._numbers is None else len(self._numbers), self._source.d
+        return len(self._parts if self._numbers is None else self._numbers), self._d
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -636,7 +557,7 @@ class Rows:
     @property
     def parts_read(self) -> int:
         """The number of times that a part has been read."""
-        return self._source.reads
+        return self._parts.reads
 
     def astype(self, dtype: DTypeLike) -> Self:
         """Return the same rows in another precision."""
@@ -646,11 +567,11 @@ class Rows:
 
     def parts(self) -> list[tuple[str, int]]:
         """Return the name and the number of rows of each part."""
-        return [(part.name, part.n) for part in self._source.parts]
+        return [(part.name, part.n) for part in self._parts.parts]
 
     def rows_of_part(self, number: int) -> NDArray:
         """Return the numbers of a part's rows."""
-        return np.arange(self._source.starts[number], self._source.starts[number + 1])
+        return np.arange(self._parts.starts[number], self._parts.starts[number + 1])
 
     def column_of_part(self, name: str, number: int) -> Any:
         """Return any column of a part of a table."""
@@ -675,29 +596,33 @@ class Rows:
         if isinstance(key, int | np.integer):
             return self[[key]][0]
         rows = self._row_numbers(key)
-        places = self._held.places(rows)
-        if places is not None:
-            return _in_precision(self._held.points[places], self.dtype)
+        if (places := self._places_ahead(rows)) is not None:
+            return _in_precision(self._ahead["points"][places], self.dtype)
         different, inverse = np.unique(rows, return_inverse=True)
         return _in_precision(self._read(different)[inverse], self.dtype)
 
     def read_ahead(self, rows: NDArray) -> None:
         """Pre-fetch these rows, in one pass over the parts that hold them."""
         rows = np.unique(self._row_numbers(rows))
-        if self._held.places(rows) is None:
-            self._held.points, self._held.rows = self._read(rows), rows
+        if self._places_ahead(rows) is None:
+            self._ahead |= {"points": self._read(rows), "rows": rows}
+
+    def _places_ahead(self, rows: NDArray) -> NDArray | None:
+        """Return the positions of pre-fetched points, or None if one of them was not pre-fetched."""
+        ahead = self._ahead["rows"]
+        places = np.searchsorted(ahead, rows)
+        is_here = places < len(ahead)
+        is_here[is_here] = ahead[places[is_here]] == rows[is_here]
+        return places if is_here.all() else None
 
     def pieces(self, rows: NDArray, size: int) -> Iterator[NDArray]:
         """Yield the points at ascending `rows` in pieces, in one pass over the parts that hold them."""
         numbers = self._row_numbers(rows)
-        if self._held.places(numbers) is not None:
+        if self._places_ahead(numbers) is not None:
             yield from (self[rows[start : start + size]] for start in range(0, len(rows), size))
-        else:
-            yield from self._passing(numbers, size)
-
-    def _passing(self, numbers: NDArray, size: int) -> Iterator[NDArray]:
-        waiting = np.empty((0, self._source.d), dtype=self.dtype)
-        for points in self._source.take(numbers):
+            return
+        waiting = np.empty((0, self._d), dtype=self.dtype)
+        for points in self._take(numbers):
             own = _in_precision(points, self.dtype)
             waiting = np.concatenate([waiting, own]) if len(waiting) else own
             whole = len(waiting) // size * size
@@ -707,15 +632,45 @@ class Rows:
             yield waiting
 
     def _read(self, rows: NDArray) -> NDArray:
-        points, start = np.empty((len(rows), self._source.d), dtype=self._source.dtype), 0
-        for piece in self._source.take(rows):
+        points, start = np.empty((len(rows), self._d), dtype=self._read_as), 0
+        for piece in self._take(rows):
             points[start : start + len(piece)] = piece
             start += len(piece)
         return points
 
+    def _take(self, rows: NDArray) -> Iterator[NDArray]:
+        """Yield the points at ascending rows, part after part; raise `DataError` for one that is not finite."""
+        for number, own, contents in self._parts.read((), rows):
+            assert own is not None
+            called = self._parts.called(number)
+            with readable(called), np.errstate(over="ignore"):
+                points = np.ascontiguousarray(contents, dtype=self._read_as)
+            if points.shape != (len(own), self._d):
+                raise DataError(f"{called} must give {len(own)} rows of {self._d} numbers, got {points.shape}")
+            if not np.isfinite(points).all():
+                row, column = np.argwhere(~np.isfinite(points))[0]
+                bad = f"a number that is infinite, or too large for {points.dtype}, and must be corrected,"
+                if np.isnan(points[row, column]):
+                    bad = "NaN, a missing number (train with missing='mean' or `fit --missing mean` to replace it),"
+                name = str(column + 1) if self.names is None else repr(self.names[column])
+                raise DataError(f"{called} holds {bad} at its row {own[row] + 1}, column {name}")
+            yield points
+
     def _row_numbers(self, key: Any) -> NDArray:
         """Return the row numbers of a slice, a mask or numbers, as NumPy reads them; raise IndexError if one is out of range."""
-        rows = np.arange(*key.indices(len(self))) if isinstance(key, slice) else _counted(key, len(self))
+        n = len(self)
+        rows = np.arange(*key.indices(n)) if isinstance(key, slice) else np.asarray(key)
+        if isinstance(key, tuple) or (rows.size and rows.dtype.kind not in "biu"):
+            raise IndexError("an index must be a slice, a mask or whole numbers for rows; all columns are returned")
+        if rows.dtype == bool:
+            if rows.shape != (n,):
+                raise IndexError(f"a mask of rows must have the shape ({n},), got {rows.shape}")
+            rows = np.flatnonzero(rows)
+        is_outside = (rows < -n) | (rows >= n)
+        if is_outside.any():
+            raise IndexError(f"row {rows[is_outside][0]} is out of bounds for {n} rows")
+        rows = rows.astype(np.int64, copy=False)
+        rows = np.where(rows < 0, rows + n, rows)
         return rows if self._numbers is None else self._numbers[rows]
 
 
@@ -723,19 +678,3 @@ def _in_precision(points: NDArray, dtype: np.dtype) -> NDArray:
     from dsgcore.kernels.features import in_precision  # here, as it loads the compiler, which reading needs not
 
     return in_precision(points, dtype)
-
-
-def _counted(key: Any, n: int) -> NDArray:
-    """Return the row numbers, out of n, of a mask or numbers. Negative numbers count from the end."""
-    rows = np.asarray(key) if np.size(key) else np.zeros(np.shape(key), dtype=np.int64)
-    if isinstance(key, tuple) or rows.dtype.kind not in "biu":
-        raise IndexError("an index must be a slice, a mask or whole numbers for rows; all columns are returned")
-    if rows.dtype == bool:
-        if rows.shape != (n,):
-            raise IndexError(f"a mask of rows must have the shape ({n},), got {rows.shape}")
-        return np.flatnonzero(rows)
-    is_outside = (rows < -n) | (rows >= n)
-    if is_outside.any():
-        raise IndexError(f"row {rows[is_outside][0]} is out of bounds for {n} rows")
-    rows = rows.astype(np.int64, copy=False)
-    return np.where(rows < 0, rows + n, rows) if rows.size and rows.min() < 0 else rows

@@ -28,6 +28,8 @@ _SHOWN = 6
 _UNREADABLE = (OSError, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, MemoryError)
 # A spreadsheet that opens a CSV reads a cell that begins so as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# From this number on, floats skip whole numbers.
+INEXACT = 2.0**53
 LARGEST = 1e30  # above this size, differences and means leave float32's range
 # A column holds numbers if more than this share of its cells are numbers; the others are mistakes.
 MOSTLY = 0.5
@@ -52,7 +54,7 @@ THOUSANDS_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be eit
 _WITH_UNIT = re.compile(r"([^\s\w]?\s?[\d.,]*\d(?:[eE][+-]?\d+)?)\s*([^\W\d_][\w°µ/²³^%]{0,9}|[°µ][\w/]{1,9})")
 # Words for truth values: a column that holds only those of one language is read as 1 and 0.
 TRUTHS = ({"true": 1.0, "t": 1.0, "false": 0.0, "f": 0.0}, {"yes": 1.0, "y": 1.0, "no": 0.0, "n": 0.0})
-_DAY = pd.Timedelta(days=1)
+_DAY, _EPOCH = pd.Timedelta(days=1), pd.Timestamp(0, tz="UTC")
 _TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?)?"
 _YEAR_FIRST = re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}{_TIME}|(?:1[89]|20)\d\d-(?:0[1-9]|1[0-2])")  # or a month
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})({_TIME})")
@@ -75,26 +77,21 @@ _FEWEST_ASKED, _MOST_ASKED, _MOST_COLUMNS = 10, 6, 1000
 
 def column_names(raw: Iterable[Any]) -> tuple[list[str], list[str]]:
     """Return distinct printable names of a file's columns, and a sentence for every kind of change."""
-    names: list[str] = []
-    taken: set[str] = set()
-    unnamed, repeated = [], []
+    names, unnamed, repeated, sentences = dict[str, None](), list[str](), set[str](), list[str]()
     for number, given in enumerate(raw, start=1):
-        name = printable(str(given))
-        if not name:
+        if not (name := printable(str(given))):
             name = f"column {number}"
             unnamed.append(name)
-        if name in taken:
-            repeated.append(name)
-            name = next(other for i in count(2) if (other := f"{name} ({i})") not in taken)
-        taken.add(name)
-        names.append(name)
-    sentences = []
+        if name in names:
+            repeated.add(name)
+            name = next(other for i in count(2) if (other := f"{name} ({i})") not in names)
+        names[name] = None
     if unnamed:
         n, are = len(unnamed), "columns have no name and are" if len(unnamed) > 1 else "column has no name and is"
         sentences.append(f"{n} {are} called by {'their' if n > 1 else 'its'} number: {listed(unnamed)}.")
     if repeated:
-        sentences.append(f"Several columns have the same name and got a number added: {listed(sorted(set(repeated)))}.")
-    return names, sentences
+        sentences.append(f"Several columns have the same name and got a number added: {listed(sorted(repeated))}.")
+    return list(names), sentences
 
 
 def check_column(name: str, known: Sequence[str]) -> None:
@@ -247,16 +244,11 @@ def has_thousands(texts: Sequence[str]) -> bool:
     return is_grouped and any(len(text) == _DIGITS for text in small) and all(len(t) <= _DIGITS for t in small)
 
 
-def unit_of(texts: Sequence[str]) -> str | None:
-    """Return the unit that all numbers have, as in 12 kg; None if they have none or several."""
+def _bare(texts: Sequence[str]) -> list[tuple[str, float]]:
+    """Return numerals without a unit that all of them have, as in 12 kg; and the divisors of their numbers."""
     found = [_WITH_UNIT.fullmatch(text) for text in texts]
     units = {one[2] for one in found if one}
-    return units.pop() if len(units) == 1 and all(found) else None
-
-
-def _bare(texts: Sequence[str]) -> list[tuple[str, float]]:
-    """Return numerals without a unit that all of them have; and the divisors of their numbers."""
-    unit = unit_of(texts) if texts else None
+    unit = units.pop() if len(units) == 1 and all(found) else ""
     return [plain_numeral(text.removesuffix(unit).rstrip() if unit else text) for text in texts]
 
 
@@ -269,19 +261,25 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
         days: NDArray[np.float64] = (column / _DAY).to_numpy(dtype=np.float64)
         return days
     if pd.api.types.is_datetime64_any_dtype(column):
-        found = pd.to_datetime(column, utc=True)
-    else:
-        codes, values = pd.factorize(column)
-        texts = [_year_first(written(value), role) for value in values]
-        parsed = pd.to_datetime(pd.Series(texts, dtype=object), format="mixed", utc=True, errors="coerce")
-        if parsed.isna().any():
-            i = int(np.argmax(codes == int(np.argmax(parsed.isna()))))
-            raise DataError(
-                f"column {str(column.name)!r} must hold dates, got {printable(written(column.iloc[i]))!r} in row "
-                f"{row_number(column, i)}: correct it, or leave the column out (--drop)"
-            )
-        found = pd.Series([*parsed, pd.NaT], dtype=parsed.dtype).iloc[codes]
-    return ((found - pd.Timestamp(0, tz="UTC")) / _DAY).to_numpy(dtype=np.float64)
+        return ((pd.to_datetime(column, utc=True) - _EPOCH) / _DAY).to_numpy(dtype=np.float64)
+    codes, values = pd.factorize(column)
+    texts = []
+    for text in map(written, values):
+        if (one := _YEAR_LAST.fullmatch(text)) is None:
+            texts.append(text.replace("/", "-"))
+            continue
+        day, month = one.group(1, 3) if role != MONTH_FIRST else one.group(3, 1)
+        year = one[4] if len(one[4]) > 2 else f"{19 if int(one[4]) >= 70 else 20}{one[4]}"
+        texts.append(f"{year}-{month:0>2}-{day:0>2}{one[5]}")
+    parsed = pd.to_datetime(pd.Series(texts, dtype=object), format="mixed", utc=True, errors="coerce")
+    if parsed.isna().any():
+        i = int(np.argmax(codes == int(np.argmax(parsed.isna()))))
+        raise DataError(
+            f"column {str(column.name)!r} must hold dates, got {printable(written(column.iloc[i]))!r} in row "
+            f"{row_number(column, i)}: correct it, or leave the column out (--drop)"
+        )
+    of_value: NDArray[np.float64] = ((parsed - _EPOCH) / _DAY).to_numpy(dtype=np.float64)
+    return np.append(of_value, np.nan)[codes]
 
 
 def date_role(present: pd.Series) -> str | None:
@@ -299,15 +297,6 @@ def date_role(present: pd.Series) -> str | None:
     if day_first and month_first:
         return MONTH_FIRST if found[0] is not None and found[0][2] == "/" else DAY_FIRST
     return DAY_FIRST if day_first else MONTH_FIRST if month_first else None
-
-
-def _year_first(text: str, role: str) -> str:
-    """Return a date with the year first; two digits from 70 on are years of the last century."""
-    if (one := _YEAR_LAST.fullmatch(text)) is None:
-        return text.replace("/", "-")
-    day, month = one.group(1, 3) if role != MONTH_FIRST else one.group(3, 1)
-    year = one[4] if len(one[4]) > 2 else f"{19 if int(one[4]) >= 70 else 20}{one[4]}"
-    return f"{year}-{month:0>2}-{day:0>2}{one[5]}"
 
 
 def reading_of_adorned(column: pd.Series, mark: str | None = None) -> str:
@@ -368,14 +357,10 @@ def blanked(column: pd.Series, words: Sequence[str], seen: Seen) -> pd.Series:
         return column
     if pd.api.types.is_numeric_dtype(column):
         given = [number for word in words if (number := as_number(word)) is not None and isfinite(number)]
-        if not given:
-            return column
         is_word = column.isin(given)
     else:
-        texts = column.astype(object)
-        is_word = texts.map(lambda cell: cell.strip() if isinstance(cell, str) else None, na_action="ignore").isin(
-            words
-        )
+        texts = [cell.strip() if isinstance(cell, str) else None for cell in column]
+        is_word = pd.Series(texts, column.index, dtype=object).isin(words)
     if not is_word.any():
         return column
     counts = column[is_word].astype(str).str.strip().value_counts()
@@ -401,33 +386,22 @@ def about_missing(seen: Seen, what: str = "missing") -> str:
 def suspicions(frame: pd.DataFrame, label: str | None) -> list[str]:
     """Return a question for each column in which one number is frequent and far from all others, such as -999 or 9999."""
     asked: list[str] = []
-    if frame.shape[1] > _MOST_COLUMNS:
-        return asked
-    for name, column in frame.items():
-        if name == label or column.dtype.kind not in "if" or (number := _sentinel(column)) is None:
+    for name, column in frame.items() if frame.shape[1] <= _MOST_COLUMNS else ():
+        if name == label or column.dtype.kind not in "if":
             continue
-        n = int((column == number).sum())
-        asked.append(
-            f"Does {number:g} mean missing in {printable(str(name))!r}? {n:,} cells hold it, far from all other numbers: if so, "
-            f"let it mean missing (--missing-words={number:g})."
-        )
+        values = column.to_numpy(dtype=np.float64)
+        values = values[~np.isnan(values)]
+        for number in (values.min(), values.max()) if len(values) >= _FEWEST_ASKED else ():
+            if not _SENTINEL.fullmatch(f"{number:.10g}"):
+                continue
+            others = values[values != number]
+            if (n := len(values) - len(others)) < max(2, 0.01 * len(values)) or len(others) < 2:
+                continue
+            spread = max(float(np.ptp(others)), float(np.abs(others).max()) * 0.05)
+            if np.abs(others - number).min() > 2 * spread > 0:
+                asked.append(
+                    f"Does {number:g} mean missing in {printable(str(name))!r}? {n:,} cells hold it, far from all other "
+                    f"numbers: if so, let it mean missing (--missing-words={number:g})."
+                )
+                break
     return asked[:_MOST_ASKED]
-
-
-def _sentinel(column: pd.Series) -> float | None:
-    """Return the least or the largest number of a column if it looks like a word for missing."""
-    values = column.to_numpy(dtype=np.float64)
-    values = values[~np.isnan(values)]
-    if len(values) < _FEWEST_ASKED:
-        return None
-    for number in (values.min(), values.max()):
-        if not _SENTINEL.fullmatch(f"{number:.10g}"):
-            continue
-        others = values[values != number]
-        n = len(values) - len(others)
-        if n < max(2, 0.01 * len(values)) or len(others) < 2:
-            continue
-        spread = max(float(np.ptp(others)), float(np.abs(others).max()) * 0.05)
-        if np.abs(others - number).min() > 2 * spread and spread > 0:
-            return float(number)
-    return None

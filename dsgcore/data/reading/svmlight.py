@@ -16,11 +16,10 @@ from sklearn.datasets import load_svmlight_file
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.cells import as_number, reason_of
+from dsgcore.data.reading.cells import INEXACT, as_number, reason_of
 from dsgcore.data.reading.parse import lines_of
 from dsgcore.data.reading.recipe import Limits
 from dsgcore.data.reading.sources import Source
-from dsgcore.data.reading.unlabeled import INEXACT
 
 # Lines with mistakes match, too: the reader reports them.
 _LINE = re.compile(r"\s*[^\s:]+(\s+qid:\d+)?(\s+-?\d+:[^\s,;:]*)+\s*(#.*)?")

@@ -19,12 +19,10 @@ from dsgcore.core.parameters import ParameterError, quoted
 from dsgcore.core.sampling import UNLABELED
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.binary import exact
-from dsgcore.data.reading.cells import UNDECODED, as_number, listed, written
+from dsgcore.data.reading.cells import INEXACT, UNDECODED, as_number, listed, written
 from dsgcore.data.reading.recipe import AUTO, NONE
 
 MEANING = "“not labeled”"  # its name in messages
-# From this number on, floats skip whole numbers.
-INEXACT = 2.0**53
 # The replacement for missing labels in an array of text.
 _MISSING = ("", "nan", "NaN", "NaT", "<NA>")
 
