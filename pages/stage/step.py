@@ -33,7 +33,7 @@ REACHED = {
 }
 
 
-LINE, TITLE_LINE = 40, 34  # letters in a line of a phone, and in one of the question
+LINE, TITLE_LINE = 46, 40  # letters in a line of a phone, and in one of the question
 MORE_LINES = 2  # between the parts, and for a line of numbers
 
 
