@@ -81,12 +81,30 @@ class Chart:
     alt: str
     figure: str
 
+    @classmethod
+    def of(cls, key: str, figure: Mapping[str, Any]) -> Chart:
+        """Return a figure of curves, with their last values as its text."""
+        return cls(key, alt_of(figure), encoded(figure))
+
+
+def alt_of(figure: Mapping[str, Any]) -> str:
+    """Return a chart of curves in words: its title, and the name and the last value of each curve in its legend."""
+    layout, ends = figure["layout"], list[str]()
+    for trace in figure["data"]:
+        if trace.get("showlegend", True) and not trace.get("fill"):
+            known = [y for y in trace.get("y") or () if y is not None]
+            ends += [f"{trace['name']} {known[-1]:.4g}"] if known else []
+    note = layout.get("meta", {}).get("note", "")
+    return (
+        ". ".join(filter(None, [f"{layout['title']['text']}: {', '.join(ends) or 'nothing to draw yet'}", note])) + "."
+    )
+
 
 def live_chart(
     figure: Mapping[str, Any],
     *,
     key: str,
-    alt: str,
+    alt: str = "",
     height: int | None = None,
     config: Mapping[str, Any] = CONFIG,
     on_clicked: Callable[[], None] | None = None,
@@ -108,8 +126,8 @@ def live_chart(
         ``meta`` may hold a ``note``, a text beside the legend, and ``help``, a sentence about the chart.
     key : str
         Identity of the chart on its page, and its CSS class ``st-key-<key>``.
-    alt : str
-        Text for a screen reader; it may change from one update to the next.
+    alt : str, optional
+        Text for a screen reader; it may change from one update to the next. By default the last values of the curves.
     height : int, optional
         Height in pixels, with title and legend; by default the figure's ``layout.height``, or 450. It may
         change. A page's style sheet can override it for ``.st-key-<key> .live-chart``.
@@ -122,7 +140,7 @@ def live_chart(
         CSV of its curves. By default the key.
     """
     pixels = height or (figure.get("layout") or {}).get("height") or _DEFAULT_HEIGHT
-    around = {"alt": alt, "height": pixels, "config": dict(config), "library": LIBRARY_ADDRESS}
+    around = {"alt": alt or alt_of(figure), "height": pixels, "config": dict(config), "library": LIBRARY_ADDRESS}
     around["save"] = save_as or key.removeprefix("chart-")
     clicks: dict[str, Any] = {} if on_clicked is None else {"on_clicked_change": on_clicked}
     mounted("live_chart", "charts/browser/chart.js", STYLE)(

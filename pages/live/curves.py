@@ -7,9 +7,9 @@ before the run, so nothing moves when it begins.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +18,16 @@ from dsgcore.experiments import History, LiveRun, Run, theory_of
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.verdict import BAND, known_choices
 from dsgcore.glossary import meaning
-from dsgcore.multiclass.engine import MultiClassEngine
 from dsgcore.settings import profile_of
 from dsgcore.settings.lessons import SHARES
-from dsgcore.settings.panels import Mark, Values
+from dsgcore.settings.panels import Mark
 from dsgcore.solver.exact import slope
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from pages.charts import figures as charts
 from pages.charts import words
-from pages.charts.detail_charts import TITLE, risk_chart
+from pages.charts.detail_charts import risk_chart
 from pages.charts.run_map import color_of
-from pages.controls.control import AUTOMATIC
+from pages.controls.control import brief
 from pages.race.race_charts import finish_line
 from pages.session.bench import Scene, View
 from pages.shell.plain_text import in_sentence
@@ -36,18 +35,12 @@ from pages.shell.plain_text import in_sentence
 
 def marks_of(run: Run) -> list[Mark]:
     """Return a mark for each iteration so far that started with changed values: "step size 0.5 → 1"."""
-    times = sorted({change.t for change in run.spec.changes if change.t <= run.t})
-    return [Mark(t, _said(run.spec, t)) for t in times]
-
-
-def _said(spec: Spec, t: int) -> str:
-    before, names = spec.values_at(t - 1), names_of(spec)
-    changed = [change for change in spec.changes if change.t == t]
-    return ", ".join(f"{names[c.name]} {_brief(before[c.name])} → {_brief(c.value)}" for c in changed)
-
-
-def _brief(value: float | None) -> str:
-    return AUTOMATIC if value is None else f"{value:g}"
+    spec, names, made = run.spec, names_of(run.spec), list[Mark]()
+    for t in sorted({change.t for change in spec.changes if change.t <= run.t}):
+        before = spec.values_at(t - 1)
+        said = (f"{names[c.name]} {brief(before[c.name])} → {brief(c.value)}" for c in spec.changes if c.t == t)
+        made.append(Mark(t, ", ".join(said)))
+    return made
 
 
 def names_of(spec: Spec) -> dict[str, str]:
@@ -68,27 +61,6 @@ def is_multiclass(run: Run) -> bool:
     return run.problem.decision == "highest"
 
 
-def alt_objective(live: LiveRun) -> str:
-    row = live.run.history.last()
-    return (
-        f"Objective over iterations: {row['objective']:.4g} at iteration {row['t']:.0f}."
-        if row
-        else "Objective: no iteration yet."
-    )
-
-
-def alt_score(live: LiveRun) -> str:
-    row, name = live.run.history.last(), live.run.problem.score_name
-    return f"{name} over iterations: {row['score_test']:.4f} on test points." if row else f"{name}: no iteration yet."
-
-
-def alt_error(live: LiveRun) -> str:
-    row = live.run.history.last()
-    if "error_mean" not in row:
-        return "Squared error of the random features: not measured yet."
-    return f"Squared error of the random features: {row['error_mean']:.3g}."
-
-
 def numbers_of(live: LiveRun) -> dict[str, dict[str, str]]:
     """Return the present values of a run's curves, by chart and by the name of the curve."""
     run, row = live.run, live.run.history.last()
@@ -97,9 +69,9 @@ def numbers_of(live: LiveRun) -> dict[str, dict[str, str]]:
     if run.t > run.averaged_after:
         scores["average"] = row.get("score_average")
     return {
-        "chart-objective": {"training data": _short(row.get("objective", run.start_objective()))},
-        "chart-score": {name: f"{value:.3f}" for name, value in scores.items() if value is not None},
-        "chart-error": {"measured": _short(row.get("error_mean"))},
+        "objective": {"training data": _short(row.get("objective", run.start_objective()))},
+        "score": {name: f"{value:.3f}" for name, value in scores.items() if value is not None},
+        "error": {"measured": _short(row.get("error_mean"))},
     }
 
 
@@ -107,11 +79,6 @@ def _short(value: float | None) -> str:
     if value is None or not np.isfinite(value):
         return ""
     return f"{value:.3g}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.1e}"
-
-
-def _is_bounded(history: History) -> bool:
-    """Return True if the features are bounded. Features of the dot product kernel are not, and no lemma bounds their error."""
-    return "bound" in history.names and bool(np.isfinite(history.column("bound")).any())
 
 
 def run_chart(live: LiveRun, curves: Sequence[charts.Curve], title: str, **options: Any) -> charts.Figure:
@@ -165,14 +132,10 @@ def objective_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
         curves += curves_of(history, "objective_batch", "mini-batch", charts.UNLABELED, width=1.0, opacity=0.6)
     curves.append(curve_of(history, "objective", "training data", ink, sentence=meaning("objective")))
     curves += average_of(live.run, "objective", ink)
-    is_log = outgrows(live.run) and not (scene is not None and scene.ends)
-    return run_chart(live, curves, "Objective", revision=revision, is_log_y=is_log or (scene is None and view.is_log))
-
-
-def outgrows(run: Run) -> bool:
-    """Return True if the objective has grown so much that a linear axis would show only its last step."""
-    values = run.history.column("objective")
-    return bool((values > GROWTH_SEEN_ON_LOG_AXIS * run.start_objective()).any())
+    # A linear axis would show only the last step of an objective that has grown so much.
+    outgrows = bool((history.column("objective") > GROWTH_SEEN_ON_LOG_AXIS * live.run.start_objective()).any())
+    is_log = outgrows or view.is_log if scene is None else outgrows and not scene.ends
+    return run_chart(live, curves, "Objective", revision=revision, is_log_y=is_log)
 
 
 def score_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
@@ -197,8 +160,12 @@ def score_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     if scene is not None:
         return figure
     figure["layout"]["yaxis"]["autorangeoptions"] = {"clipmax": HIGHEST_SCORE}
-    if len(run.history):
-        _mark_best(figure, run.history, view.theme)
+    scores = run.history.column("score_test")
+    if np.isfinite(scores).any():  # a hollow star at the highest test score, in the colour of its curve
+        best = int(np.nanargmax(scores))
+        star = {"symbol": "star", "size": 11, "color": charts.GROUND[view.theme], "line": {"width": 1.5, "color": ink}}
+        at = {"x": [int(run.history.column("t")[best])], "y": [float(scores[best])], "marker": star}
+        figure["data"].append({"type": "scatter", "mode": "markers", "name": "best", "meta": meaning("best"), **at})
     if view.finish is not None:
         figure["data"].append(finish_line(view.finish, run.length))
     return figure
@@ -219,28 +186,6 @@ def _choices(run: Run) -> list[charts.Curve]:
         charts.Curve(name or "10 % to 90 %", x, np.full(len(x), value), charts.BOUND, dash, 1.5, in_legend=bool(name))
         for name, value, dash in lines
     ]
-
-
-def _mark_best(figure: charts.Figure, history: History, theme: str) -> None:
-    """Add a hollow star at the highest test score, in the colour of its curve."""
-    scores = history.column("score_test")
-    best = int(np.nanargmax(scores)) if np.isfinite(scores).any() else 0
-    figure["data"].append(
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "best",
-            "meta": meaning("best"),
-            "x": [int(history.column("t")[best])],
-            "y": [float(scores[best])],
-            "marker": {
-                "symbol": "star",
-                "size": 11,
-                "color": charts.GROUND[theme],
-                "line": {"width": 1.5, "color": charts.INK[theme]},
-            },
-        }
-    )
 
 
 def error_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
@@ -270,7 +215,8 @@ def _drawn(figure: charts.Figure) -> NDArray:
 def bound_figure(live: LiveRun) -> charts.Figure:
     """Return the log-log chart of |f - h|^2 beside the paper's bound, with its slope."""
     history, curves = live.run.history, list[charts.Curve]()
-    if _is_bounded(history):
+    # Features of the dot product kernel are not bounded, and no lemma bounds their error.
+    if np.isfinite(history.column("bound")).any():
         style: dict[str, Any] = {"dash": "dashdot", "width": 1.5}
         name = f"paper's bound ({profile_of(live.run.problem).theorem.bound})"
         curves = curves_of(history, "bound", name, charts.BOUND, **style)
@@ -284,12 +230,6 @@ def bound_figure(live: LiveRun) -> charts.Figure:
             note += ", but the theorem's assumptions do not hold"
     range_ = (1, live.run.length)
     return _error_chart(live, curves, x_range=range_, is_log_x=True, revision="bound", note=note)
-
-
-def alt_bound(live: LiveRun) -> str:
-    row = live.run.history.last()
-    bound = f"the paper's bound {row['bound']:.3g}" if _is_bounded(live.run.history) else "no known bound"
-    return f"{alt_error(live)[:-1]}, {bound}."
 
 
 def _error_chart(live: LiveRun, curves: list[charts.Curve], **options: Any) -> charts.Figure:
@@ -307,56 +247,26 @@ def _error_chart(live: LiveRun, curves: list[charts.Curve], **options: Any) -> c
 SMALLEST_SHARE = 1e-9
 
 
-def engine_of(run: Run) -> MultiClassEngine:
-    """Return the engine of a multi-class run; only such runs are drawn here."""
-    return cast(MultiClassEngine, run.engine)
-
-
 def spectrum_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     """Return the chart of the singular values of W over the iterations, with the tail in another colour."""
-    run, history = live.run, live.run.history
-    n_kept = engine_of(run).n_kept
-    columns = [name for name in history.names if name.startswith("singular value")]
-    curves = _ghost_spectrum(live.ghost, columns)
-    for number, column in enumerate(columns):
-        is_tail = number >= n_kept
-        curves.append(
-            charts.Curve(
-                "tail, penalised" if is_tail else "not penalised",
-                history.column("t"),
-                _visible(history, column),
-                charts.NEGATIVE if is_tail else charts.INK[view.theme],
-                dash="dash" if is_tail else "solid",
-                in_legend=number in (0, n_kept),
-            )
-        )
+    run, history, curves = live.run, live.run.history, list[charts.Curve]()
+    n_kept, columns = run.engine.n_kept, [name for name in history.names if name.startswith("singular value")]
+    for source, is_ghost in ((live.ghost, True), (history, False)):
+        for number, column in enumerate(columns if source is not None else ()):
+            if source is None or column not in source.names:
+                continue
+            values, is_tail = source.column(column), number >= n_kept
+            y = np.where(values > SMALLEST_SHARE * source.column(columns[0]), values, np.nan)
+            if is_ghost:
+                style: dict[str, Any] = {"opacity": charts.GHOST, "in_legend": number == 0}
+                curves.append(charts.Curve("previous run", source.column("t"), y, charts.UNLABELED, **style))
+                continue
+            name, color = ("tail, penalised", charts.NEGATIVE) if is_tail else ("not penalised", charts.INK[view.theme])
+            style = {"dash": "dash" if is_tail else "solid", "in_legend": number in (0, n_kept)}
+            curves.append(charts.Curve(name, source.column("t"), y, color, **style))
     row = history.last()
     note = f"rank {row['rank']:.0f} of {len(columns)} · sum of the tail {row['tail_sum']:.3g}" if row else ""
     return run_chart(live, curves, "Singular values of W", is_log_y=True, revision=revision, note=note)
-
-
-def _visible(history: History, column: str) -> NDArray:
-    values = history.column(column)
-    return np.where(values > SMALLEST_SHARE * history.column("singular value 1"), values, np.nan)
-
-
-def _ghost_spectrum(ghost: History | None, columns: list[str]) -> list[charts.Curve]:
-    if ghost is None:
-        return []
-    style: dict[str, Any] = {"color": charts.UNLABELED, "opacity": charts.GHOST}
-    return [
-        charts.Curve("previous run", ghost.column("t"), _visible(ghost, name), in_legend=name == columns[0], **style)
-        for name in columns
-        if name in ghost.names
-    ]
-
-
-def alt_spectrum(live: LiveRun) -> str:
-    """Return the singular values in words."""
-    row = live.run.history.last()
-    if not row:
-        return "Singular values of the weights: no iteration yet."
-    return f"Singular values of the weights: rank {row['rank']:.0f}, the sum of the tail is {row['tail_sum']:.3g}."
 
 
 TERM = "term: "
@@ -364,53 +274,33 @@ TERM = "term: "
 
 def risk_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     """Return the chart of the objective's parts, with the risks that the setting estimates from them."""
-    history, risks = live.run.history, _risks(live)
+    run, history = live.run, live.run.history
+    risks = profile_of(run.problem).risks(run) if run.t else ()
     t = history.column("t")
     parts = {name.removeprefix(TERM): history.column(name) for name in history.names if name.startswith(TERM)}
     lines = [charts.Curve(line.name, t, line.values, color_of(line.role, view.theme), dash="dash") for line in risks]
-    x_range = (0, live.run.length)
-    return risk_chart(t, parts, lines, theme=view.theme, note=_note(live), x_range=x_range, revision=revision)
+    negative = [f"{line.name} {line.values[-1]:.2g}" for line in risks if line.values[-1] < 0]
+    note = f"below zero: {', '.join(negative)}" if negative else "no estimated risk is below zero" if risks else ""
+    return risk_chart(t, parts, lines, theme=view.theme, note=note, x_range=(0, run.length), revision=revision)
 
 
-def _risks(live: LiveRun) -> tuple[Values, ...]:
-    run = live.run
-    return profile_of(run.problem).risks(run) if run.t else ()
-
-
-def _note(live: LiveRun) -> str:
-    """Return a sentence on the estimated risks that are below zero now."""
-    lines = _risks(live)
-    negative = [f"{line.name} {line.values[-1]:.2g}" for line in lines if line.values[-1] < 0]
-    if not lines:
-        return ""
-    return f"below zero: {', '.join(negative)}" if negative else "no estimated risk is below zero"
-
-
-def alt_risk(live: LiveRun) -> str:
-    """Return the parts in words."""
-    row = live.run.history.last()
-    said = ", ".join(f"{name.removeprefix(TERM)} {row[name]:.3g}" for name in row if name.startswith(TERM))
-    return ". ".join(part for part in (f"{TITLE}: {said or 'no iteration yet'}", _note(live)) if part) + "."
-
-
-# By their names in lessons: the chart in words, and as a figure.
-CHARTS: Mapping[str, Any] = {
-    "objective": (alt_objective, objective_figure),
-    "score": (alt_score, score_figure),
-    "error": (alt_error, error_figure),
-    "spectrum": (alt_spectrum, spectrum_figure),
-    "parts": (alt_risk, risk_figure),
+# By their names in lessons.
+CHARTS: Mapping[str, Callable[[LiveRun, View, str], charts.Figure]] = {
+    "objective": objective_figure,
+    "score": score_figure,
+    "error": error_figure,
+    "spectrum": spectrum_figure,
+    "parts": risk_figure,
 }
 LOWEST_SCORE = 0.4
 
 
-def chart_of(name: str, live: LiveRun, view: View, revision: str) -> tuple[str, str, charts.Figure]:
-    """Return the key, the words and the figure of a chart; for a lesson's step with the guess, and an axis known before the run."""
-    alt, draw = CHARTS[name]
-    figure: charts.Figure = draw(live, view, revision)
+def chart_of(name: str, live: LiveRun, view: View, revision: str) -> charts.Figure:
+    """Return a chart; for a lesson's step with the guess, and an axis known before the run."""
+    figure = CHARTS[name](live, view, revision)
     if view.scene is not None and name in ("objective", "score", "error"):
         _set_scene(figure, name, live, view.scene)
-    return f"chart-{name}", alt(live), figure
+    return figure
 
 
 def _set_scene(figure: charts.Figure, name: str, live: LiveRun, scene: Scene) -> None:

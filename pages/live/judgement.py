@@ -180,9 +180,8 @@ def last_step(run: Run) -> int:
     return run.t if run.engine.can_look_back else run.model_t
 
 
-def marked(figure: Figure, bench: Bench) -> Figure:
-    """Return a chart over iterations with a line at the iteration that the page shows."""
+def mark(figure: Figure, bench: Bench) -> None:
+    """Draw a line in a chart over iterations at the one that the page shows."""
     if bench.look:
         line = line_at(bench.look)
         figure["layout"].setdefault("shapes", []).append(line | {"line": {"color": "#B4540A", "width": 2}})
-    return figure

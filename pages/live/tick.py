@@ -15,10 +15,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.charts.figures import Figure
-from pages.charts.live_chart import CONFIG, LIBRARY_ADDRESS, STYLE, Chart, encoded, mounted
-from pages.live.curves import chart_of, engine_of, is_multiclass, numbers_of, without_axis_title
-from pages.live.judgement import look_at, marked, said_of, scrubber_of, seen, settle, show_next, status_of, watch_again
+from pages.charts.live_chart import CONFIG, LIBRARY_ADDRESS, STYLE, Chart, mounted
+from pages.live.curves import chart_of, is_multiclass, numbers_of, without_axis_title
+from pages.live.judgement import look_at, mark, said_of, scrubber_of, seen, settle, show_next, status_of, watch_again
 from pages.live.map_view import hand_chart, map_chart, map_state
 from pages.session.bench import Bench, go_further
 from pages.session.link import place_of
@@ -276,49 +275,32 @@ def packed(shown: Snapshot, *, without: frozenset[str] = frozenset(), **more: An
 
 
 def _charts(bench: Bench) -> Iterator[tuple[str, Chart]]:
-    """Yield the charts with their places. The curves come first, because the browser draws them first."""
-    live, view, revision = bench.present, bench.view, str(bench.number)
-    if view.scene is not None:
-        yield from _of_a_lesson(bench, revision)
-        return
-    yield from _curves(bench, revision)
-    if "map" not in view.hidden:
-        yield MAP, map_chart(bench, seen(bench), view)
+    """Yield the charts with their places: of a method's page, or of a lesson's step. The curves come first, because the
+    browser draws them first."""
+    live, view, revision, scene = bench.present, bench.view, str(bench.number), bench.view.scene
+    names = (
+        [scene.chart] * bool(scene.chart)
+        if scene is not None
+        else ["objective", "score"] * ("curves" not in view.hidden)
+    )
+    if (
+        scene is None
+        and "error" not in view.hidden
+        and (not is_multiclass(live.run) or live.run.engine.twin is not None)
+    ):
+        names.append("error")
+    numbers = numbers_of(seen(bench)) if scene is None else {}
+    for name in names:
+        figure = chart_of(name, live, view, revision)
+        if scene is None:  # above one another with one axis of iterations
+            figure["layout"]["meta"]["values"] = numbers[name]
+            if name != names[-1]:
+                without_axis_title(figure)
+            mark(figure, bench)
+        yield CURVES, Chart.of(f"chart-{name}", figure)
+    if scene.has_map if scene is not None else "map" not in view.hidden:
+        yield MAP, map_chart(bench, seen(bench), view)  # of a run that has diverged, the last finite step
         if view.can_edit:
             yield HAND, hand_chart(bench, live.run, map_state(bench, live.run).plane)
-    if "error" not in view.hidden and is_multiclass(live.run):
-        yield BELOW, _chart(chart_of("spectrum", live, view, revision))
-
-
-def _of_a_lesson(bench: Bench, revision: str) -> Iterator[tuple[str, Chart]]:
-    """Yield the chart and the map of a lesson's step."""
-    scene = bench.view.scene
-    assert scene is not None
-    if scene.chart:
-        yield CURVES, _chart(chart_of(scene.chart, bench.present, bench.view, revision))
-    if scene.has_map:
-        yield MAP, map_chart(bench, seen(bench), bench.view)  # of a run that has diverged, the last finite step
-        if bench.view.can_edit:
-            yield HAND, hand_chart(bench, bench.present.run, map_state(bench, bench.present.run).plane)
-
-
-def _curves(bench: Bench, revision: str) -> Iterator[tuple[str, Chart]]:
-    """Yield the objective, the score and the error of the random features, above one another with one axis of iterations."""
-    live, view = bench.present, bench.view
-    has_error = not is_multiclass(live.run) or engine_of(live.run).twin is not None
-    names = [
-        *["objective", "score"] * ("curves" not in view.hidden),
-        *["error"] * (has_error and "error" not in view.hidden),
-    ]
-    numbers = numbers_of(seen(bench))
-    for name in names:
-        key, alt, figure = chart_of(name, live, view, revision)
-        figure["layout"]["meta"]["values"] = numbers[key]
-        if name != names[-1]:
-            without_axis_title(figure)
-        yield CURVES, _chart((key, alt, marked(figure, bench)))
-
-
-def _chart(made: tuple[str, str, Figure]) -> Chart:
-    key, alt, figure = made
-    return Chart(key, alt, encoded(figure))
+    if scene is None and "error" not in view.hidden and is_multiclass(live.run):
+        yield BELOW, Chart.of("chart-spectrum", chart_of("spectrum", live, view, revision))

@@ -24,7 +24,7 @@ from pages.charts.live_chart import live_chart
 from pages.charts.run_map import color_of, diverging, heat, run_map
 from pages.controls.control import Control
 from pages.controls.controls import PICKER, controls_for
-from pages.live.curves import alt_bound, alt_risk, bound_figure, risk_figure
+from pages.live.curves import bound_figure, risk_figure
 from pages.live.map_view import map_state
 from pages.session.bench import Bench
 from pages.shell.plain_text import plain
@@ -272,10 +272,9 @@ def theory(bench: Bench) -> None:
         st.caption(what_it_cost)
     _offer_paper(bench, live.run)
     if "bound" in live.run.history.names:
-        live_chart(bound_figure(live), key="chart-bound", alt=alt_bound(live), height=320)
+        live_chart(bound_figure(live), key="chart-bound", height=320)
     if len(live.run.history):
-        figure = risk_figure(live, bench.view, "terms")
-        live_chart(figure, key="chart-terms", alt=alt_risk(live), height=320)
+        live_chart(risk_figure(live, bench.view, "terms"), key="chart-terms", height=320)
 
 
 def _offer_paper(bench: Bench, run: Run) -> None:
