@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from dsgcore import Spec
 from dsgcore.data import DATASETS, load
-from dsgcore.estimators.kernel import width
+from dsgcore.estimators.inputs import width
 from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, read_spec
 from dsgcore.experiments.settings import FINE, SIGMAS, kernel_names
 from dsgcore.experiments.theory import words_of

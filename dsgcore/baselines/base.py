@@ -20,8 +20,15 @@ from dsgcore.baselines.basis import CENTERS, Basis, HasMatrix, Linear, choose_ce
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.parameters import Choice, Integer, Parameter, Real, like, parameter_like, parameters_of_fields
 from dsgcore.estimators.classes import OrderedClassifier, check_classes
-from dsgcore.estimators.inputs import all_or_nothing, points_and_classes, seed_of, validated_points
-from dsgcore.estimators.kernel import SIGMA, KernelParameters, make_kernel
+from dsgcore.estimators.inputs import (
+    SIGMA,
+    KernelParameters,
+    all_or_nothing,
+    make_kernel,
+    points_and_classes,
+    seed_of,
+    validated_points,
+)
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.far_points import check_sizes, check_values

@@ -43,7 +43,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Choice, Integer, Real, like
 from dsgcore.core.threads import single_threaded_openmp
 from dsgcore.estimators.classes import HighestScore
-from dsgcore.estimators.kernel import SIGMA, width
+from dsgcore.estimators.inputs import SIGMA, width
 from dsgcore.problems.s3vm import C
 from dsgcore.problems.thresholds import thresholds
 from dsgcore.solver.problem import UNLABELED

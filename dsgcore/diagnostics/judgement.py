@@ -32,7 +32,7 @@ from dsgcore.diagnostics.limits import (
     NEAR,
     RunLimits,
 )
-from dsgcore.estimators.kernel import width
+from dsgcore.estimators.inputs import width
 from dsgcore.experiments.run import Health, Run, StopReason, stable_step, step_limit
 from dsgcore.experiments.settings import defaults_of
 from dsgcore.experiments.spec import Spec

@@ -88,6 +88,3 @@ class QSGS2AUC(BinaryEstimator):
         """
         values = self.decision_function(X)
         return auc_of(self.classes_, values, y, sample_weight)
-
-    def _cut(self, f: NDArray) -> NDArray:
-        return f - self.threshold_

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import partial
 from math import isclose
 from os import PathLike
 from typing import Any, ClassVar, Literal, Self
@@ -25,19 +24,22 @@ from dsgcore.estimators.as_in_paper import FromPaper
 from dsgcore.estimators.classes import check_classes
 from dsgcore.estimators.inputs import (
     POINTS_CUT,
+    SIGMA,
+    KernelParameters,
     TrainingValues,
     all_or_nothing,
+    check_near,
     encode,
     known_classes,
     labeled_rows,
+    make_kernel,
     over_partitions,
     read_ahead,
     seed_of,
     validated,
     validated_points,
-    values_of,
+    width,
 )
-from dsgcore.estimators.kernel import SIGMA, KernelParameters, check_near, make_kernel, width
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.kernels import Kernel
 from dsgcore.kernels.far_points import check_values, warn_of_rounding
@@ -179,7 +181,8 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         classes, codes = encode(y, is_ordered=self.is_ordered)
         points, codes = validated(self, X, codes)
         check_classes(classes, codes, is_binary=self.is_binary)
-        return self._train(points, codes, classes, self._seed(), Checkpoint(checkpoint, every), callback)
+        kept = None if checkpoint is None else Checkpoint(checkpoint, every)
+        return self._train(points, codes, classes, self._seed(), kept, callback)
 
     @all_or_nothing
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -208,7 +211,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         known, codes = encode(y, known)
         points, codes = validated(self, X, codes, reset=is_first)
         check_classes(known, codes, is_binary=self.is_binary)
-        return self._train(points, codes, known, self._seed())
+        return self._train(points, codes, known, self._seed(), is_part=True)
 
     def _seed(self) -> int:
         """Return the seed of the run: that of the first call, if there was one."""
@@ -222,17 +225,19 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         seed: int,
         checkpoint: Checkpoint | None = None,
         callback: Callback | None = None,
+        *,
+        is_part: bool = False,
     ) -> Self:
         """Run the solver, with `labels` as the problem expects them, and set what it has learned in the end.
 
-        Without a checkpoint, which only `fit` has, continue from the last iterate and make all iterations.
+        A part of a fit continues from the last iterate and makes all iterations.
         """
         s, earlier = self._checked(), getattr(self, "iterate_", None)
-        first, is_part = 0 if earlier is None else len(earlier), checkpoint is None
+        first = 0 if earlier is None else len(earlier)
         with single_threaded_blas():  # the same result for any number of threads
             task = self._task(X, labels, seed, s, earlier)
             has_start = earlier is None and plan_start(task, self._start(task, labels, s["start"]))
-            kept = None if checkpoint is None or checkpoint.file is None else checkpoint.of(task)
+            kept = None if checkpoint is None else checkpoint.of(task)
             started = task.new_model() if earlier is None else earlier.prefix(first)
             model = started if kept is None else kept.begun(task)
             tol = (self.tol_started if has_start else self.tol_from_0) if s["tol"] == AUTOMATIC else s["tol"]
@@ -249,27 +254,24 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
                 if (callback is not None and callback(iterate)) or is_done:
                     is_done = True
                     break
-            self._check_finite(task, model, mean, is_done=is_done)
-            mean.warn(self)
             n = len(model)
+            with np.errstate(
+                over="ignore", invalid="ignore"
+            ):  # the values show divergence: those carried, or some others
+                f = mean.values if len(mean.rows) else model.evaluate(task.X[:FEW_POINTS])
+            if not np.isfinite(f).all() or (n < task.plan.n_iter and not is_done):
+                or_else = "" if np.isfinite(task.kernel.bound) else ", or a smaller sigma"
+                raise DivergedError(
+                    f"{type(self).__name__} diverged at iteration {n + 1}: "
+                    f"step_size {task.plan.theta:g} is too big for this problem; try half of it{or_else}"
+                )
+            mean.warn(self)
             learned = (model if self.average is None else model.tail_average(n - tail_start(n))).joined()
-            known = None if self.average is None else mean.known
-            values = TrainingValues(partial(values_of, learned, task.X), None if known is None else mean.rows, known)
+            values = TrainingValues(learned, task.X, mean.rows, None if self.average is None else mean.known)
             found = self._thresholds(task, labels, values)
         found |= {"classes_": classes, "model_": learned, "iterate_": model, "n_iter_": n}
         self.__dict__.update(found, step_size_=task.plan.theta, lam_=task.plan.lam)
         return self
-
-    def _check_finite(self, task: Task, model: Expansion, mean: ValuesMean, *, is_done: bool) -> None:
-        """Raise DSGError if a run has ended early by itself, or if values are not finite: the carried ones, or some others."""
-        with np.errstate(over="ignore", invalid="ignore"):  # the values show divergence
-            values = mean.values if len(mean.rows) else model.evaluate(task.X[:FEW_POINTS])
-        if not np.isfinite(values).all() or (len(model) < task.plan.n_iter and not is_done):
-            or_else = "" if np.isfinite(task.kernel.bound) else ", or a smaller sigma"
-            raise DivergedError(
-                f"{type(self).__name__} diverged at iteration {len(model) + 1}: "
-                f"step_size {task.plan.theta:g} is too big for this problem; try half of it{or_else}"
-            )
 
     def _thresholds(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
         """Return the decision thresholds, by the names of their attributes, from the model's values; by default none."""
@@ -381,8 +383,4 @@ class BinaryEstimator(FunctionalGradientEstimator):
     @over_partitions
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return f(x) minus the decision threshold, of shape (n,). Larger values are more likely positive."""
-        return self._cut(self._values(X))
-
-    def _cut(self, f: NDArray) -> NDArray:
-        """Shift the scores so that the decision threshold is at 0."""
-        return f
+        return self._values(X) - getattr(self, "threshold_", 0.0) + getattr(self, "shift_", 0.0)

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_curve
 
 from dsgcore.core.errors import DSGError
 from dsgcore.estimators.inputs import over_partitions
-from dsgcore.estimators.scores import ScoredOnLabels, mean_auc_of
+from dsgcore.estimators.scores import ScoredOnLabels, auc_of
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems.thresholds import classify
 
@@ -83,31 +83,24 @@ def even_chances(y: NDArray, f: NDArray, n_classes: int) -> NDArray:
     The class codes y (n,) and the scores f (n,) are those of held-out labels. A logistic curve says how likely a class is.
     """
     units, is_above = (f - f.mean()) / spread(f), y[:, None] >= np.arange(1, n_classes)
-    slope, start = _logistic_curves(units, is_above.astype(float))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cuts = np.where(slope > 0, np.clip(-start / slope, -FARTHEST, FARTHEST), -np.sign(start) * FARTHEST)
-    cuts = np.where(is_above.all(axis=0), -FARTHEST, np.where(is_above.any(axis=0), cuts, FARTHEST))
-    return f.mean() + spread(f) * np.sort(cuts)
-
-
-def _logistic_curves(x: NDArray, targets: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the slope and the intercept (k,) of a logistic curve over x (n,) for each of some targets (n, k) of 0 and 1.
-
-    They are those of scikit-learn's LogisticRegression(C=CURVE), which would take a fifth of a default fit of QS3ORAO. Each
-    Newton step is shortened as far as it leaves the losses' quadratic model.
-    """
-    A, ridge = np.column_stack([x, np.ones(len(x))]), np.array([1.0 / CURVE, np.finfo(float).eps * len(x)])
-    w, products = np.zeros((targets.shape[1], 2)), np.column_stack([x * x, x, x, np.ones(len(x))])
+    # Logistic curves over the scores, those of scikit-learn's LogisticRegression(C=CURVE), which would take a fifth of a
+    # default fit of QS3ORAO. Each Newton step is shortened as far as it leaves the losses' quadratic model.
+    A, ridge = np.column_stack([units, np.ones(len(f))]), np.array([1.0 / CURVE, np.finfo(float).eps * len(f)])
+    w, products = np.zeros((n_classes - 1, 2)), np.column_stack([units * units, units, units, np.ones(len(f))])
     for _ in range(MOST_STEPS):
         chances = expit(A @ w.T)
-        gradient = (chances - targets).T @ A + ridge * w
+        gradient = (chances - is_above).T @ A + ridge * w
         hessian = ((chances * (1.0 - chances)).T @ products).reshape(-1, 2, 2) + np.diag(ridge)
         step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
         decrement = np.sqrt(np.einsum("ci,ci->c", gradient, step))
         w -= step / (1.0 + decrement)[:, None]
         if decrement.max() < ACCURATE:
             break
-    return w[:, 0], w[:, 1]
+    slope, start = w.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cuts = np.where(slope > 0, np.clip(-start / slope, -FARTHEST, FARTHEST), -np.sign(start) * FARTHEST)
+    cuts = np.where(is_above.all(axis=0), -FARTHEST, np.where(is_above.any(axis=0), cuts, FARTHEST))
+    return f.mean() + spread(f) * np.sort(cuts)
 
 
 class HighestScore(ScoredOnLabels):
@@ -163,4 +156,4 @@ class OrderedClassifier(ScoredOnLabels):
         labels of one class only.
         """
         values = self.ranking_function(X)
-        return mean_auc_of(self.classes_, values, y)
+        return auc_of(self.classes_, values, y)

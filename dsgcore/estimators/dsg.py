@@ -17,8 +17,7 @@ from dsgcore.core.parameters import check_all, flag, like, parameters_of, real
 from dsgcore.core.sampling import batch_rows
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.classes import HighestScore, check_classes
-from dsgcore.estimators.inputs import all_or_nothing, points_and_classes, seed_of, validated_points
-from dsgcore.estimators.kernel import SIGMA, width
+from dsgcore.estimators.inputs import SIGMA, all_or_nothing, points_and_classes, seed_of, validated_points, width
 from dsgcore.kernels import Gaussian
 from dsgcore.kernels.far_points import check_values, too_far
 from dsgcore.multiclass.features import FixedFeatures

@@ -1,4 +1,4 @@
-"""What all estimators share: a fit that succeeds or changes nothing, seeds, labels, and points.
+"""What all estimators share: a fit that succeeds or changes nothing, seeds, labels, points, and a kernel that suits them.
 
 Points are in an array, in out-of-core `Rows`, or in Dask collections.
 """
@@ -6,10 +6,11 @@ Points are in an array, in out-of-core `Rows`, or in Dask collections.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import signature
 from os import PathLike
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -17,14 +18,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from dsgcore.core.documented import described
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import ParameterError, quoted
+from dsgcore.core.parameters import Choice, Parameter, ParameterError, Real, parameter_like, parameters_of, quoted
 from dsgcore.core.sampling import MAX_SEED, evenly_spread
 from dsgcore.data import DataError
 from dsgcore.data.reading.features import SAMPLE
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 from dsgcore.data.rows import Rows, is_dask
-from dsgcore.kernels.far_points import check_sizes
+from dsgcore.kernels import KERNELS, Gaussian, Kernel
+from dsgcore.kernels.far_points import check_sizes, too_far, warn_of_rounding
 from dsgcore.solver.model import FEW_POINTS, Expansion, points_at_a_time
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.stopping import POINTS
@@ -39,6 +42,8 @@ EXACT_IN_FLOAT32 = 2.0**24
 # Names that scikit-learn gives to the number and the names of columns.
 COLUMNS = ("n_features_in_", "feature_names_in_")
 Method = TypeVar("Method", bound=Callable[..., Any])
+SIGMA = parameter_like(Gaussian, "sigma")
+_KERNEL = Choice("kernel", "gaussian", options=tuple(KERNELS))
 
 
 def all_or_nothing(fit: Method) -> Method:
@@ -119,7 +124,9 @@ def encode(y: Any, classes: NDArray | None = None, *, is_ordered: bool = False) 
         order, known = np.unique(given.values, return_inverse=True)
     else:
         check_same_kind(given.values, order)
-        labels, sought = _alike(given.values, order)
+        labels, sought = given.values, order
+        if {labels.dtype.kind, sought.dtype.kind} == {"i", "u"}:  # NumPy would compare them as floats
+            labels, sought = labels.astype(object), sought.astype(object)
         unknown = ~np.isin(labels, sought)
         if unknown.any():
             wrong = given.values[int(np.argmax(unknown))]
@@ -134,25 +141,18 @@ def encode(y: Any, classes: NDArray | None = None, *, is_ordered: bool = False) 
 
 def check_same_kind(labels: NDArray, classes: NDArray) -> None:
     """Raise `DSGError` if labels are numbers and the classes text, or of other kinds that are never equal."""
-    kinds = [_kind(values) for values in (labels, classes)]
+    kinds = []  # labels of different kinds are never the same
+    for values in (labels, classes):
+        is_text = values.dtype.kind in "US" or (
+            values.dtype.kind == "O" and any(isinstance(one, str) for one in values)
+        )
+        kinds.append("text" if is_text else "dates" if values.dtype.kind in "mM" else "numbers")
     if len(labels) and len(classes) and kinds[0] != kinds[1]:
         raise DSGError(
             f"y must hold {kinds[1]} as the classes {_listed(dict.fromkeys(classes))} are, got {kinds[0]}, such as "
             f"{labels[:1].tolist()[0]!r}: "
             "give labels as they were in fit"
         )
-
-
-def _kind(labels: NDArray) -> str:
-    """Return the kind of labels in a word. Labels of different kinds are never the same."""
-    is_text = labels.dtype.kind in "US" or (labels.dtype.kind == "O" and any(isinstance(one, str) for one in labels))
-    return "text" if is_text else "dates" if labels.dtype.kind in "mM" else "numbers"
-
-
-def _alike(labels: NDArray, classes: NDArray) -> tuple[NDArray, NDArray]:
-    """Return labels and classes in comparable types. NumPy would compare signed and unsigned numbers as floats."""
-    are_mixed = {labels.dtype.kind, classes.dtype.kind} == {"i", "u"}
-    return (labels.astype(object), classes.astype(object)) if are_mixed else (labels, classes)
 
 
 def known_classes(given: ArrayLike | None, earlier: NDArray | None, y: object = None, *, is_sorted: bool) -> NDArray:
@@ -190,7 +190,15 @@ def validated(estimator: Any, X: Any, y: NDArray, *, reset: bool = True, dtype: 
         return validate_data(estimator, X, y, reset=reset, dtype=dtype or float_types(X))
     if len(y) != len(X):
         raise DataError(f"y must have a label for each of {len(X)} rows (-1: unlabeled), got {len(y)}")
-    _remember(estimator, X, reset=reset)
+    if not reset:
+        if estimator.n_features_in_ != X.shape[1]:
+            raise DataError(f"X must have {estimator.n_features_in_} columns as at the first call, got {X.shape[1]}")
+        validate_data(estimator, _as_table(np.zeros((1, X.shape[1])), X.names), reset=False)
+        return X, y
+    estimator.n_features_in_ = X.shape[1]
+    vars(estimator).pop("feature_names_in_", None)
+    if X.names is not None:
+        estimator.feature_names_in_ = np.array(X.names, dtype=object)
     return X, y
 
 
@@ -221,20 +229,6 @@ def _as_table(points: NDArray, names: tuple[str, ...] | None) -> Any:
     return points if names is None else pd.DataFrame(points, columns=list(names), copy=False)
 
 
-def _remember(estimator: Any, X: Rows, *, reset: bool) -> None:
-    """Set the number and names of coordinates that an estimator has learned from, or check that they are the same."""
-    if not reset and estimator.n_features_in_ != X.shape[1]:
-        raise DataError(f"X must have {estimator.n_features_in_} columns as at the first call, got {X.shape[1]}")
-    if not reset:
-        validate_data(estimator, _as_table(np.zeros((1, X.shape[1])), X.names), reset=False)
-        return
-    estimator.n_features_in_ = X.shape[1]
-    if X.names is not None:
-        estimator.feature_names_in_ = np.array(X.names, dtype=object)
-    elif hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_
-
-
 def taken(X: Any, rows: NDArray) -> Any:
     """Return the given rows as an array, or as `Rows` without reading a point."""
     return X.taken(rows) if isinstance(X, Rows) else X[rows]
@@ -253,30 +247,24 @@ def read_ahead(
     X.read_ahead(np.concatenate([*visited, *seen, labeled[: MOST_LABELED * (len(labeled) <= MOST_LABELED)]]))
 
 
-def values_of(model: Expansion, X: Any, rows: NDArray) -> NDArray:
-    """Return the model's values at ascending `rows`, of shape (len(rows),). Evaluates in blocks of bounded size."""
-    if not isinstance(X, Rows):
-        return model.evaluate(X[rows])
-    values = [model.evaluate(piece) for piece in X.pieces(rows, points_at_a_time(model.d))]
-    return np.concatenate([np.empty(0, dtype=model.dtype), *values])
-
-
 class TrainingValues:
-    """Values of a function of rows at training points, each computed once; those at some rows may be known."""
+    """A model's values at training points, each computed once; those at some rows may be known."""
 
-    def __init__(self, evaluate: Callable[[NDArray], NDArray], rows: NDArray | None = None, values: Any = None) -> None:
-        self._evaluate = evaluate
-        self._rows, self._values = np.empty(0, dtype=np.intp) if rows is None else rows, values
+    def __init__(self, model: Expansion, X: Any, rows: NDArray | None = None, values: NDArray | None = None) -> None:
+        self.model, self.X = model, X
+        self._rows = np.empty(0, dtype=np.intp) if rows is None or values is None else rows
+        self._values = np.empty(0, dtype=model.dtype) if values is None else values
 
     def at(self, rows: NDArray) -> NDArray:
-        """Return the values at ascending, different `rows`, of shape (len(rows),) or (len(rows), K)."""
+        """Return the values at ascending, different `rows`, of shape (len(rows),). Evaluates in blocks of bounded size."""
         new = np.setdiff1d(rows, self._rows, assume_unique=True)
-        if self._values is None:
-            self._rows, self._values = rows, self._evaluate(rows)
-        elif len(new):
+        if len(new):
+            size = points_at_a_time(self.model.d)
+            pieces = self.X.pieces(new, size) if isinstance(self.X, Rows) else [self.X[new]]
             known = np.concatenate([self._rows, new])
             order = np.argsort(known, kind="stable")
-            self._rows, self._values = known[order], np.concatenate([self._values, self._evaluate(new)])[order]
+            values = np.concatenate([self._values, *map(self.model.evaluate, pieces)])
+            self._rows, self._values = known[order], values[order]
         return self._values[np.searchsorted(self._rows, rows)]
 
 
@@ -294,21 +282,14 @@ def over_partitions(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], A
             return np.concatenate([method(self, _as_table(piece, X.names)) for piece in pieces])
         if not is_dask(X):
             return method(self, X)
-        return (_of_table if hasattr(X, "columns") else _of_array)(partial(method, self), X)
+        one = partial(method, self)
+        if hasattr(X, "columns"):
+            return X.map_partitions(_with_index, one, meta=_with_index(X._meta, one))
+        like, rows = one(np.zeros((1, X.shape[1]), dtype=X.dtype)), X.rechunk({1: -1})
+        shape = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (rows.chunks[0], like.shape[1:])}
+        return rows.map_blocks(one, dtype=like.dtype, meta=like[:0], **shape)
 
     return mapped
-
-
-def _of_array(one: Callable[[Any], Any], X: Any) -> Any:
-    like = one(np.zeros((1, X.shape[1]), dtype=X.dtype))
-    rows = X.rechunk({1: -1})
-    if like.ndim == 1:
-        return rows.map_blocks(one, drop_axis=1, dtype=like.dtype, meta=like[:0])
-    return rows.map_blocks(one, chunks=(rows.chunks[0], like.shape[1:]), dtype=like.dtype, meta=like[:0])
-
-
-def _of_table(one: Callable[[Any], Any], X: Any) -> Any:
-    return X.map_partitions(_with_index, one, meta=_with_index(X._meta, one))
 
 
 def _with_index(part: Any, one: Callable[[Any], Any]) -> Any:
@@ -316,3 +297,94 @@ def _with_index(part: Any, one: Callable[[Any], Any]) -> Any:
     points = part if len(part) else pd.DataFrame(np.zeros((1, part.shape[1])), columns=part.columns)
     values = one(points)[: len(part)]
     return (pd.Series if values.ndim == 1 else pd.DataFrame)(values, index=part.index)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelParameters:
+    """Kernel parameters of an estimator: the kernel's name, and the parameters of all kernels.
+
+    Parameters
+    ----------
+    kernel
+        The kernel. The orthogonal Gaussian is the Gaussian with random features that cost less if d is several
+        hundred or more. 'lm', if available, uses the coordinates themselves as features.
+    sigma
+        Inverse bandwidth of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian kernel exp(-sigma ||x -
+        x'||_1). For the dot product kernel (sigma ⟨x, x'⟩)^power it is a scale. 'scale' is 1 / (n_features_in_ *
+        X.var()) for the Gaussian kernel, 1 / (n_features_in_ * X.std()) for the Laplacian kernel, and 1 / mean ||x||^2
+        for the dot product kernel.
+    length
+        Length scale of the Matérn kernel. 'scale' is sqrt(n_features_in_ * X.var()).
+    nu
+        Smoothness of the Matérn kernel.
+    power
+        Degree of the dot product kernel.
+    """
+
+    kernels: ClassVar[tuple[str, ...]] = tuple(KERNELS)
+
+    kernel: str = described("gaussian", "one of {cls.kernels}", kw_only=False)
+    sigma: float | Literal["scale"] = described("scale", f"{SIGMA.allowed()}, or 'scale'")
+    length: float | Literal["scale"] = described("scale", f"{SIGMA.allowed()}, or 'scale'")
+    nu: Literal["1/2", "3/2", "5/2"] = described("3/2", "one of '1/2', '3/2', '5/2'")
+    power: Literal[1, 3, 5, "1", "3", "5"] = described(3, "1, 3 or 5")
+
+
+def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussian") -> float:
+    """Return a kernel's sigma or length, checked; "scale" becomes a number that depends on the points X (n, d).
+
+    The kernel's own parameter gives the range. Raise `ParameterError` if a value or "scale" is out of it.
+    """
+    if not isinstance(value, str):
+        return parameter.check(value)
+    if value != "scale":
+        raise ParameterError(f"{parameter.name} must be a positive number or 'scale', got {value!r}")
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        d = X.shape[1]
+        if kernel == "laplacian":
+            scaled = float(1.0 / (d * X.std(dtype=float)))
+        elif kernel == "dot_product":
+            scaled = float(len(X) / np.sum(np.square(X, dtype=float)))
+        elif parameter.name == "length":
+            scaled = float((d * X.var(dtype=float)) ** 0.5)
+        else:
+            scaled = float(1.0 / (d * X.var(dtype=float)))
+    # the other branch squares the values, which would overflow
+    of_no_spread = 0.0 if parameter.name == "length" else np.inf
+    if scaled == of_no_spread and X.min() == X.max():  # all coordinates are the same number: any width will do
+        scaled = 1.0
+    assert isinstance(parameter, Real)
+    if not parameter.low <= scaled <= parameter.high:
+        raise ParameterError(
+            f"{parameter.name}='scale' is {scaled:.3g} for these points, but must be {parameter.allowed()}: scale them"
+        )
+    return scaled
+
+
+def make_kernel(estimator: Any, X: NDArray) -> Kernel:
+    """Return an estimator's kernel, from its checked parameters. "scale" depends on the points X (n, d)."""
+    name = _KERNEL.check(estimator.kernel)
+    kind: type = KERNELS[name]
+    given = {}
+    for p in parameters_of(kind):
+        value = getattr(estimator, p.name)
+        # power=3 is accepted like "3"
+        given[p.name] = p.check(str(value)) if isinstance(p, Choice) else width(p, value, X, name)
+    return kind(**given)
+
+
+def check_near(estimator: Any, kernel: Kernel, X: NDArray, dtype: np.dtype) -> None:
+    """Raise if a kernel overflows at points (n, d), and warn of coordinates that are rounded too much."""
+    if np.isfinite(kernel.bound):
+        if said := too_far(X, kernel):
+            raise ParameterError(said)
+        warn_of_rounding(X, kernel, dtype, getattr(estimator, "feature_names_in_", None))
+        return
+    with np.errstate(over="ignore"):
+        largest = X[np.argmax(np.einsum("ij,ij->i", X, X))][None].astype(float)
+        value = float(kernel.matrix(largest, largest)[0, 0])
+    if not value <= float(np.finfo(dtype).max):
+        raise ParameterError(
+            f"kernel {kernel.name!r} overflows {dtype} at these points, where it reaches {value:.3g}: "
+            "take a smaller sigma or power, or scale the points"
+        )

@@ -16,7 +16,7 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.classes import OrderedClassifier, even_chances, spread
 from dsgcore.estimators.inputs import POINTS_CUT, TrainingValues, labeled_rows, over_partitions
-from dsgcore.estimators.scores import mean_auc_of
+from dsgcore.estimators.scores import auc_of
 from dsgcore.kernels import Kernel
 from dsgcore.problems import Problem
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
@@ -147,7 +147,7 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
         Points whose label is -1 or missing do not count. The parameters are as in scikit-learn.
         """
         values = self.ranking_function(X)
-        return mean_auc_of(self.classes_, values, y, sample_weight)
+        return auc_of(self.classes_, values, y, sample_weight)
 
     @over_partitions
     def ranking_function(self, X: ArrayLike) -> NDArray:

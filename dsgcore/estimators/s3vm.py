@@ -112,6 +112,3 @@ class TSGS3VM(BinaryEstimator):
 
     def _thresholds(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
         return {"shift_": task.problem.shift(values.at(task.rows["unlabeled"])) if task.problem.is_shifted else 0.0}
-
-    def _cut(self, f: NDArray) -> NDArray:
-        return f + self.shift_

@@ -12,7 +12,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.metrics import auc
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 from dsgcore.estimators.inputs import check_same_kind, encode
 from dsgcore.problems.thresholds import mean_auc
@@ -38,24 +37,21 @@ def accuracy_of(classes: NDArray, predicted: ArrayLike, y: Any, sample_weight: W
 
 
 def auc_of(classes: NDArray, values: ArrayLike, y: Any, sample_weight: Weights = None) -> float:
-    """Return the AUC of values on the labeled points; NaN if a class is missing."""
+    """Return the AUC of values on the labeled points, or the mean AUC over the cuts of ordered classes into two groups.
+
+    Warn and return NaN if all labels are of one class; warn if one of several ordered classes has none.
+    """
     codes = encode(y, np.asarray(classes))[1]
     (known, own), weights = labeled_parts(codes != UNLABELED, sample_weight, codes, np.asarray(values))
-    _check_classes(known, classes)
-    if weights is None or len(np.unique(known)) < 2:
-        return auc(known, own)
-    return float(roc_auc_score(known, own, sample_weight=weights))
-
-
-def mean_auc_of(classes: NDArray, values: ArrayLike, y: Any, sample_weight: Weights = None) -> float:
-    """Return the mean AUC over the cuts of the ordered classes into two groups, on the labeled points."""
-    codes = encode(y, np.asarray(classes))[1]
-    (known, own), weights = labeled_parts(codes != UNLABELED, sample_weight, codes, np.asarray(values))
-    _check_classes(known, classes)
-    cuts = np.unique(known)[1:]
-    if weights is None or not len(cuts):
+    there = np.unique(known)
+    said = "the AUC of labels of one class is not defined: it is NaN"
+    if len(there) > 1 and (missing := [str(label) for code, label in enumerate(classes) if code not in there]):
+        said = f"there are no labels of {', '.join(missing)}, and the mean AUC is that of the cuts between the other classes"
+    if len(there) < max(2, len(classes)):
+        warnings.warn(said, UndefinedMetricWarning, stacklevel=3)
+    if weights is None or len(there) < 2:
         return mean_auc(known, own)
-    return float(np.mean([roc_auc_score(known >= cut, own, sample_weight=weights) for cut in cuts]))
+    return float(np.mean([roc_auc_score(known >= cut, own, sample_weight=weights) for cut in there[1:]]))
 
 
 def labeled_parts(is_known: NDArray, sample_weight: Weights, *arrays: NDArray) -> tuple[list[NDArray], NDArray | None]:
@@ -69,36 +65,21 @@ def labeled_parts(is_known: NDArray, sample_weight: Weights, *arrays: NDArray) -
             "labels of each class, give cv=dsgcore.model_selection.LabeledFolds(), and take the mean over all folds",
             stacklevel=4,
         )
-    weights = None if sample_weight is None else _weights(sample_weight, len(is_known))[is_known]
-    return [array[is_known] for array in arrays], weights
+    parts = [array[is_known] for array in arrays]
+    if sample_weight is None:
+        return parts, None
+    weights = np.ravel(np.asarray(sample_weight, dtype=float))
+    if len(weights) != len(is_known):
+        raise DSGError(f"sample_weight must have a number for each of {len(is_known)} points, got {len(weights)}")
+    if not (is_allowed := np.isfinite(weights) & (weights >= 0)).all():
+        raise DSGError(f"sample_weight must hold finite numbers of at least 0, got {weights[np.argmin(is_allowed)]:g}")
+    return parts, weights[is_known]
 
 
 def check_length(n_labels: int, n: int) -> None:
     """Raise `DSGError` unless there are as many labels as points."""
     if n_labels != n:
         raise DSGError(f"y must have a label for each of {n} points (-1: unlabeled), got {n_labels}")
-
-
-def _check_classes(codes: NDArray, classes: NDArray) -> None:
-    """Warn if labels are of one class, for which an AUC is not defined, or lack one of several ordered classes."""
-    there = np.unique(codes)
-    if len(there) == 1:
-        said = "the AUC of labels of one class is not defined: it is NaN"
-    elif missing := [str(label) for code, label in enumerate(classes) if code not in there]:
-        said = f"there are no labels of {', '.join(missing)}, and the mean AUC is that of the cuts between the other classes"
-    else:
-        return
-    warnings.warn(said, UndefinedMetricWarning, stacklevel=4)
-
-
-def _weights(sample_weight: ArrayLike, n: int) -> NDArray:
-    weights = np.ravel(np.asarray(sample_weight, dtype=float))
-    if len(weights) != n:
-        raise DSGError(f"sample_weight must have a number for each of {n} points, got {len(weights)}")
-    if not (np.isfinite(weights) & (weights >= 0)).all():
-        wrong = weights[np.argmin(np.isfinite(weights) & (weights >= 0))]
-        raise DSGError(f"sample_weight must hold finite numbers of at least 0, got {wrong:g}")
-    return weights
 
 
 class ScoredOnLabels(ClassifierMixin):

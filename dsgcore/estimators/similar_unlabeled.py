@@ -142,7 +142,8 @@ class TSGSU(BinaryEstimator):
             twice, if there are no pairs or no unlabeled points, or if the run diverges.
         """
         found = points_and_labels(self, X, y, pairs, holds_pairs=self._holds_pairs())
-        return self._train(*self._drawn(*found), Checkpoint(checkpoint, every), callback)
+        kept = None if checkpoint is None else Checkpoint(checkpoint, every)
+        return self._train(*self._drawn(*found), kept, callback)
 
     @all_or_nothing
     def partial_fit(
@@ -171,7 +172,7 @@ class TSGSU(BinaryEstimator):
             [0, 1] if holds_pairs else classes, None if is_first else self.classes_, y, is_sorted=True
         )
         found = points_and_labels(self, X, y, pairs, known, holds_pairs=holds_pairs, reset=is_first)
-        return self._train(*self._drawn(*found))
+        return self._train(*self._drawn(*found), is_part=True)
 
     def _holds_pairs(self) -> bool:
         return Y_HOLDS.check(self.y_holds) == "pairs"

@@ -32,7 +32,7 @@ from dsgcore.data import (
 from dsgcore.data.datasets import AS_IS, N_LABELED
 from dsgcore.data.edits import CHOICES
 from dsgcore.data.reading import LOCAL, File, Limits, Source, Step, take_steps
-from dsgcore.estimators.kernel import width
+from dsgcore.estimators.inputs import width
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of_data, machine_budget
 from dsgcore.experiments.own_values import found_on, usual_on
 from dsgcore.experiments.settings import FILE, DataSpec, solver_parameters, usual_width_of

@@ -14,7 +14,7 @@ from dsgcore.data import Dataset, Split
 from dsgcore.data.datasets import OF_OWN
 from dsgcore.data.splits import fit_scaling
 from dsgcore.estimators import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
-from dsgcore.estimators.kernel import width
+from dsgcore.estimators.inputs import width
 from dsgcore.experiments.settings import FILE, Setting, n_labeled_on
 from dsgcore.kernels import Gaussian
 from dsgcore.settings import profile_of

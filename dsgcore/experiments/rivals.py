@@ -13,7 +13,7 @@ from dsgcore.baselines import COMPETITORS
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real, quoted
 from dsgcore.data import Split
-from dsgcore.estimators.kernel import width
+from dsgcore.estimators.inputs import width
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.theory import words_of
 from dsgcore.kernels import GAUSSIAN, KERNELS

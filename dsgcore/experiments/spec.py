@@ -214,7 +214,6 @@ def _parts(given: Mapping[str, Any]) -> dict[str, Any]:
     solver = SolverParameters(**section("solver", solver_parameters(setting)))
     made = replace(_data(section("data", DATA_PARAMETERS), setting.labels), edits=edits)
     problem = setting(**section("problem", setting.parameters))
-    problem.check_schedule(solver.schedule)
     changes = [_change(change, problem, solver, solver.n_iter) for change in CHANGES.check(given.get("changes", []))]
     return {
         "problem": problem,

@@ -14,8 +14,7 @@ from dsgcore.core import metrics
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import choice, flag, real
 from dsgcore.problems.ranking import RankingProblem
-from dsgcore.solver.problem import Sections, Values, bound, two_class_rows
-from dsgcore.solver.start import SourceQuadratic
+from dsgcore.solver.problem import Sections, bound
 
 # The three pair terms of the risk: source that should score higher, source that should score lower.
 PAIRS = (("positive", "negative"), ("positive", "unlabeled"), ("unlabeled", "negative"))
@@ -87,13 +86,6 @@ class SemiSupervisedAUC(RankingProblem):
     citation = "QSG-S2AUC, Shi, Gu, Li, Geng and Huang, IJCAI 2019"
     sources = ("positive", "negative", "unlabeled")
 
-    def rows(self, y: NDArray) -> dict[str, NDArray]:
-        """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1).
-
-        If there are no unlabeled points, all points are used for them.
-        """
-        return two_class_rows(y, "AUC")
-
     def bind(self, y: NDArray) -> Self:
         """Return the problem bound to labels y (n,); with `is_pooled` that sets the share of positives."""
         if not self.is_pooled:
@@ -110,35 +102,15 @@ class SemiSupervisedAUC(RankingProblem):
             W[self.sources.index(upper), self.sources.index(lower)] = self.gamma if of_labels else 1.0 - self.gamma
         return W
 
-    @property
-    def is_paired(self) -> bool:
-        """True if a mini-batch pairs the i-th points of its sources, False if it takes every pair."""
-        return self.pairing == "triplets"
-
     @cached_property
     def variance_weights(self) -> NDArray:
         """The weights (3,) of the variances that pooling adds. The sample's variance is unbiased, as the pairs are."""
         more = 1.0 - 2.0 * bound(self.positive_share) if self.is_pooled else 0.0
         return np.array([-more, more, 0.0])
 
-    def terms(self, f: Values) -> dict[str, float]:
-        """Return the three pair terms, the constant and the pooling term, over the mini-batch."""
-        return self._terms(f, is_paired=self.is_paired, lost=1)
-
-    def risk_terms(self, f: Values) -> dict[str, float]:
-        """Return the same terms over all pairs of whole sources, in O(n)."""
-        return self._terms(f, is_paired=False, lost=0)
-
-    def _terms(self, f: Values, *, is_paired: bool, lost: int) -> dict[str, float]:
-        """Return the terms; `lost` degrees of freedom correct the variances of the spread."""
-        (parts, variances), place = self._weighted_risks(f, is_paired=is_paired), self.sources.index
-        terms = {f"{upper} over {lower}": float(parts[place(upper), place(lower)]) for upper, lower in PAIRS}
-        terms["constant"] = -0.5 * (1.0 - self.gamma)
-        if self.is_pooled:
-            sizes = np.array([len(f[source]) for source in self.sources])
-            unbiased = variances * sizes / np.maximum(sizes - lost, 1)
-            terms["pooled spread"] = float(unbiased @ self.variance_weights)
-        return terms
+    def _named(self, parts: NDArray) -> dict[str, float]:
+        place = self.sources.index
+        return {f"{upper} over {lower}": float(parts[place(upper), place(lower)]) for upper, lower in PAIRS}
 
     def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
         """Return three times the ridge of other problems, and at least 0.01; with over 1,000 labels of each class less than that.
@@ -151,27 +123,6 @@ class SemiSupervisedAUC(RankingProblem):
         one = 1.0 / sum(n) if self.is_pooled else super().usual_ridge(rows)
         return max(3.0 * one, min(0.01, 10.0 / min(n)))
 
-    def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
-        """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""
-        Q, l = super().quadratic(rows, n)
-        if self.is_pooled:
-            for source, weight in zip(self.sources, self.variance_weights, strict=True):
-                m = np.bincount(rows[source], minlength=n) / len(rows[source])
-                Q += 2.0 * weight * (np.diag(m) - np.outer(m, m))
-        return Q, l
-
-    def near_risk(self) -> SourceQuadratic:
-        """Return the risk, from the pairs' and the spread's weights."""
-        risk = super().near_risk()
-        if not self.is_pooled:
-            return risk
-        more = 2.0 * self.variance_weights
-        return replace(risk, spread=risk.spread + more, between=risk.between + np.diag(more))
-
     def score(self, y: NDArray, f: NDArray) -> float:
         """Return the AUC, counting ties as one half."""
         return metrics.auc(y, f)
-
-    def baseline(self) -> Self:
-        """Return the problem on the labeled pairs alone (gamma = 1)."""
-        return replace(self, gamma=1.0)

@@ -13,7 +13,7 @@ from dsgcore.core.documented import documented
 from dsgcore.core.parameters import choice, real
 from dsgcore.problems.ranking import RankingProblem
 from dsgcore.problems.thresholds import check_classes, mean_auc
-from dsgcore.solver.problem import UNLABELED, ProblemError, Sections, Values, bound, rows_where, unlabeled_rows
+from dsgcore.solver.problem import UNLABELED, ProblemError, Sections, bound, rows_where, unlabeled_rows
 
 
 @documented
@@ -124,17 +124,13 @@ class SemiSupervisedOrdinal(RankingProblem):
         return {**rows, "unlabeled": unlabeled_rows(y == UNLABELED)}
 
     @cached_property
-    def _gammas(self) -> NDArray:
-        """Gamma of each sub-problem, of shape (k - 1,)."""
-        return np.broadcast_to(np.asarray(self.gamma, dtype=float), self.n_classes - 1)
-
-    @cached_property
     def risk_weights(self) -> NDArray:
         """W of shape (k + 1, k + 1), in the order of `sources`: weight of the risk that row should score above column."""
         # Row j - 1 of these is the sub-problem that cuts before class j + 1, or class code j.
         k, shares = self.n_classes, np.array(self.shares)
         above, unlabeled = np.triu(np.tile(shares, (k, 1)))[1:], np.zeros((k - 1, 1))
-        below, gammas = shares - above, self._gammas[:, None]
+        below = shares - above
+        gammas = np.broadcast_to(np.asarray(self.gamma, dtype=float), k - 1)[:, None]
         above = np.hstack([above / above.sum(axis=1, keepdims=True), unlabeled])
         below = np.hstack([below / below.sum(axis=1, keepdims=True), unlabeled])
         W = (gammas * above).T @ below
@@ -142,32 +138,13 @@ class SemiSupervisedOrdinal(RankingProblem):
         W[k] += ((1.0 - gammas) * below).sum(axis=0)
         return W / (k - 1)
 
-    @property
-    def is_paired(self) -> bool:
-        """True if a mini-batch pairs the i-th points of its sources, False if it takes every pair."""
-        return self.pairing == "paired"
-
-    def terms(self, f: Values) -> dict[str, float]:
-        """Return the pair terms between classes, of classes over and under unlabeled points, and the constant."""
-        return self._terms(f, is_paired=self.is_paired)
-
-    def risk_terms(self, f: Values) -> dict[str, float]:
-        """Return the same parts over all pairs of whole sources, in O(n)."""
-        return self._terms(f, is_paired=False)
-
-    def _terms(self, f: Values, *, is_paired: bool) -> dict[str, float]:
-        parts, _ = self._weighted_risks(f, is_paired=is_paired)
+    def _named(self, parts: NDArray) -> dict[str, float]:
         return {
             "class over class": float(parts[:-1, :-1].sum()),
             "class over unlabeled": float(parts[:-1, -1].sum()),
             "unlabeled over class": float(parts[-1, :-1].sum()),
-            "constant": -0.5 * float(np.mean(1.0 - self._gammas)),
         }
 
     def score(self, y: NDArray, f: NDArray) -> float:
         """Return the mean AUC over the sub-problems, counting ties as one half; y of shape (n,) holds class codes."""
         return mean_auc(y, f)
-
-    def baseline(self) -> Self:
-        """Return the problem on the labeled pairs alone (gamma = 1)."""
-        return replace(self, gamma=1.0)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.solver.problem import Problem, ProblemError, Values
-from dsgcore.solver.start import SourceQuadratic, shares
+from dsgcore.solver.start import SourceQuadratic
 
 
 class RankingProblem(Problem, Protocol):
@@ -19,17 +20,28 @@ class RankingProblem(Problem, Protocol):
     the i-th point of source a is (2 / n_a) sum_b [(W_ba - W_ab) + (W_ab + W_ba) (f_a,i - v_b)]. If points are paired,
     v_b is the i-th value of source b, else the mean of its values. So one mini-batch per source serves all pairs, in
     O(B) for each source.
+
+    Attributes
+    ----------
+    gamma : float or tuple of float
+        Weight of the pairs of labeled points.
+    pairing : str
+        "all" if a mini-batch takes every pair of points; otherwise it pairs the i-th points of its sources.
     """
+
+    gamma: Any
+    pairing: str
+    is_pooled: bool = False  # True if the sources' variances have weights, too
 
     @cached_property
     def risk_weights(self) -> NDArray:
         """W of shape (S, S), in the order of `sources`: weight of the risk that row should score above column."""
         ...
 
-    @property
-    def is_paired(self) -> bool:
-        """True if a mini-batch pairs the i-th points of its sources, False if it takes every pair."""
-        ...
+    @cached_property
+    def variance_weights(self) -> NDArray:
+        """The weights (S,) of the sources' unbiased variances, if the risk has such terms."""
+        return np.zeros(len(self.sources))
 
     @cached_property
     def _linear_parts(self) -> tuple[NDArray, NDArray, NDArray]:
@@ -39,9 +51,9 @@ class RankingProblem(Problem, Protocol):
         return both, (W.sum(axis=0) - W.sum(axis=1))[:, None], both.sum(axis=1)[:, None]
 
     @cached_property
-    def variance_weights(self) -> NDArray:
-        """The weights (S,) of the sources' unbiased variances, if the risk has such terms."""
-        return np.zeros(len(self.sources))
+    def _affine_parts(self) -> dict[tuple[int, ...], tuple[NDArray, NDArray, NDArray]]:
+        """P, Q and g by the sources' numbers of values: the coefficients of values v are P v + Q (their means) + g."""
+        return {}
 
     def coefficients(self, f: Values) -> dict[str, NDArray]:
         """Return the derivative of the batch objective by each value: QSG-S2AUC's (13)-(15), QS3ORAO's (10).
@@ -49,38 +61,38 @@ class RankingProblem(Problem, Protocol):
         Raise `ProblemError` if points are paired and the sources have different numbers of them.
         """
         values = [f[source] for source in self.sources]
-        sizes = tuple(map(len, values))
-        of_values, of_means, constant = self._affine_parts.get(sizes) or self._affine(sizes)
+        is_paired, sizes = self.pairing != "all", tuple(map(len, values))
+        if sizes not in self._affine_parts:
+            (both, constants, degree), n = self._linear_parts, np.array(sizes)[:, None]
+            spread = np.diag(self.variance_weights * sizes / np.maximum(n[:, 0] - 1, 1))
+            paired, of_all = (both, 0.0 * both) if is_paired else (0.0 * both, both)
+            P, Q = np.diag(degree[:, 0]) + spread - paired, spread + of_all
+            self._affine_parts[sizes] = 2.0 / n * P, -2.0 / n * Q, (2.0 / n * constants)[:, 0]
+        of_values, of_means, constant = self._affine_parts[sizes]
         if len(set(sizes)) == 1:  # a mini-batch is one array
             V = np.array(values, dtype=np.float64)  # in single precision the means would lose digits
             c = of_values @ V + (of_means @ (V.sum(axis=1) / sizes[0]) + constant)[:, None]
             return dict(zip(self.sources, c.astype(values[0].dtype, copy=False), strict=True))
-        if self.is_paired:
+        if is_paired:
             raise ProblemError(f"paired sources need the same number of values, got {list(sizes)}")
-        rest = of_means @ [own.mean(dtype=float) for own in values] + constant
-        own_factors = np.diag(of_values)
+        rest, own_factors = of_means @ [own.mean(dtype=float) for own in values] + constant, np.diag(of_values)
         return {
             s: (a * v + r).astype(v.dtype, copy=False)
             for s, a, v, r in zip(self.sources, own_factors, values, rest, strict=True)
         }
 
-    def _affine(self, sizes: tuple[int, ...]) -> tuple[NDArray, NDArray, NDArray]:
-        """Return P, Q and g: the coefficients of sources with so many values v are P v + Q (their means) + g."""
-        (both, constant, degree), n = self._linear_parts, np.array(sizes)[:, None]
-        spread = np.diag(self.variance_weights * sizes / np.maximum(n[:, 0] - 1, 1))
-        paired, of_all = (both, 0.0 * both) if self.is_paired else (0.0 * both, both)
-        P = np.diag(degree[:, 0]) + spread - paired
-        parts = self._affine_parts[sizes] = (2.0 / n * P, -2.0 / n * (spread + of_all), (2.0 / n * constant)[:, 0])
-        return parts
+    def terms(self, f: Values) -> dict[str, float]:
+        """Return the terms over the mini-batch: those of the pairs, the constant, and that of the spread if it is pooled."""
+        return self._terms(f, is_paired=self.pairing != "all", lost=1)
 
-    @cached_property
-    def _affine_parts(self) -> dict[tuple[int, ...], tuple[NDArray, NDArray, NDArray]]:
-        return {}
+    def risk_terms(self, f: Values) -> dict[str, float]:
+        """Return the same terms over all pairs of whole sources, in O(n)."""
+        return self._terms(f, is_paired=False, lost=0)
 
-    def _weighted_risks(self, f: Values, *, is_paired: bool) -> tuple[NDArray, NDArray]:
-        """Return W_ab R_ab for all sources, (S, S), and the variance of each source's values, (S,).
+    def _terms(self, f: Values, *, is_paired: bool, lost: int) -> dict[str, float]:
+        """Return the terms over all pairs, in O(S n), or over pairs of the i-th points, in O(S^2 n).
 
-        The risks are over all pairs, in O(S n), or over pairs of the i-th points, in O(S^2 n).
+        `lost` degrees of freedom correct the variances of the spread.
         """
         values = [f[source] for source in self.sources]
         # The mean of (1 - u + v)^2 is the square of the mean of 1 - u + v plus the variance of u - v.
@@ -97,14 +109,21 @@ class RankingProblem(Problem, Protocol):
         parts = self.risk_weights * risks
         # Values that their own precision cannot square are those of a run that has diverged.
         parts[(risks > np.finfo(values[0].dtype).max) & (parts > 0.0)] = np.inf
-        return parts, variance
+        terms = self._named(parts) | {"constant": -0.5 * float(np.mean(1.0 - np.asarray(self.gamma, dtype=float)))}
+        if self.is_pooled:
+            sizes = np.array([len(own) for own in values])
+            terms["pooled spread"] = float((variance * sizes / np.maximum(sizes - lost, 1)) @ self.variance_weights)
+        return terms
 
-    def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
-        """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""
-        M, (both, constant, degree) = shares([rows[source] for source in self.sources], n), self._linear_parts
-        return 2.0 * (np.diag((M @ degree)[:, 0]) - M @ both @ M.T), 2.0 * (M @ constant)[:, 0]
+    def _named(self, parts: NDArray) -> dict[str, float]:
+        """Return the terms of the pairs by their names, from W_ab R_ab for all sources, (S, S)."""
+        ...
 
     def near_risk(self) -> SourceQuadratic:
-        """Return the risk, from the weights of the sources' pairs."""
-        both, constant, degree = self._linear_parts
-        return SourceQuadratic(2.0 * degree[:, 0], 2.0 * both, 2.0 * constant[:, 0])
+        """Return the risk, from the weights of the sources' pairs and of their spread."""
+        (both, constant, degree), more = self._linear_parts, 2.0 * self.variance_weights
+        return SourceQuadratic(2.0 * degree[:, 0] + more, 2.0 * both + np.diag(more), 2.0 * constant[:, 0])
+
+    def baseline(self) -> Self:
+        """Return the problem on the labeled pairs alone (gamma = 1)."""
+        return cast(Self, replace(cast(Any, self), gamma=1.0))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import choice, derived, flag, parameter_like, real
-from dsgcore.solver.problem import Problem, Sections, Values, bound, two_class_rows
+from dsgcore.solver.problem import Problem, Sections, Values, bound
 from dsgcore.solver.start import SourceHinge
 
 
@@ -28,16 +28,13 @@ def _inside(r: NDArray) -> NDArray:
     return np.maximum(0.0, 1.0 - np.abs(r))
 
 
-def _ramp_slope(r: NDArray, s: float) -> NDArray:
-    size = np.abs(r)
-    return np.where((size > -s) & (size < 1.0), -np.sign(r), 0.0).astype(r.dtype)
-
-
 # Table 2 of the paper, with the sign of r that its first two derivatives lack.
 LOSSES = {
     "symmetric hinge": _Loss(lambda r, s: _inside(r), lambda r, s: -np.sign(r) * (np.abs(r) < 1.0)),
     "squared symmetric hinge": _Loss(lambda r, s: 0.5 * _inside(r) ** 2, lambda r, s: -np.sign(r) * _inside(r)),
-    "ramp": _Loss(lambda r, s: np.minimum(_inside(r), 1.0 + s), _ramp_slope),
+    "ramp": _Loss(
+        lambda r, s: np.minimum(_inside(r), 1.0 + s), lambda r, s: -np.sign(r) * ((np.abs(r) > -s) & (np.abs(r) < 1.0))
+    ),
     "exponential": _Loss(lambda r, s: np.exp(-5.0 * r**2), lambda r, s: -10.0 * r * np.exp(-5.0 * r**2)),
 }
 
@@ -129,10 +126,6 @@ class SemiSupervisedSVM(Problem):
             weight = self.labeled_weight * n_labeled / n["unlabeled"]
         return derived(self, unlabeled_weight=weight, positive_share=n["positive"] / n_labeled)
 
-    def rows(self, y: NDArray) -> dict[str, NDArray]:
-        """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1; all points if none)."""
-        return two_class_rows(y, "an S3VM")
-
     def _weights(self) -> dict[str, float]:
         """Return the weight of each source's mean loss."""
         share, C, C_star = bound(self.positive_share), self.labeled_weight, bound(self.unlabeled_weight)
@@ -161,13 +154,10 @@ class SemiSupervisedSVM(Problem):
             return 0.0
         return 2.0 * bound(self.positive_share) - 1.0 - float(unlabeled.mean())
 
-    def _shifted(self, f: Values) -> dict[str, NDArray]:
-        shift = self.shift(f["unlabeled"])
-        return {source: values + shift for source, values in f.items()}
-
     def coefficients(self, f: Values) -> dict[str, NDArray]:
         """Return the derivative of the batch objective by each value: Eq. (4)."""
-        g = self._shifted(f) if self.is_balanced else f
+        shift = self.shift(f["unlabeled"])
+        g = {source: values + shift for source, values in f.items()} if self.is_balanced else f
         weight = {source: weight / len(f[source]) for source, weight in self._weights().items()}
         c = {
             "positive": (g["positive"] < 1.0) * -weight["positive"],
@@ -181,11 +171,11 @@ class SemiSupervisedSVM(Problem):
 
     def terms(self, f: Values) -> dict[str, float]:
         """Return the weighted mean losses of positives, negatives and unlabeled points."""
-        weight, g = self._weights(), self._shifted(f)
+        weight, shift = self._weights(), self.shift(f["unlabeled"])
         losses = {
-            "positive": np.maximum(0.0, 1.0 - g["positive"]),
-            "negative": np.maximum(0.0, 1.0 + g["negative"]),
-            "unlabeled": LOSSES[self.loss].value(g["unlabeled"], self.s),
+            "positive": np.maximum(0.0, 1.0 - (f["positive"] + shift)),
+            "negative": np.maximum(0.0, 1.0 + (f["negative"] + shift)),
+            "unlabeled": LOSSES[self.loss].value(f["unlabeled"] + shift, self.s),
         }
         return {source: weight[source] * float(loss.mean()) for source, loss in losses.items()}
 

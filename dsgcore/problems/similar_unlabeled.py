@@ -139,15 +139,14 @@ class SimilarUnlabeled(Problem):
         return rows
 
     @property
+    def _delta_slope(self) -> float:
+        """Slope of delta below zero. The slope above zero is 1."""
+        return {"identity": 1.0, "absolute value": -1.0, "ReLU": 0.0}.get(self.correction, -self.leak)
+
+    @property
     def similar_prior(self) -> float:
         """pi_S, the share of similar pairs among all pairs of points."""
         return self.prior**2 + (1.0 - self.prior) ** 2
-
-    @property
-    def _slope_below_zero(self) -> float:
-        """Slope of delta below zero. The slope above zero is 1."""
-        slopes = {"identity": 1.0, "absolute value": -1.0, "ReLU": 0.0, "leaky ReLU": -self.leak}
-        return slopes[self.correction]
 
     def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
         """Return 1 / (number of all points) / (2 prior - 1)^2.
@@ -184,16 +183,12 @@ class SimilarUnlabeled(Problem):
 
     def risks(self, f: Values) -> dict[str, float]:
         """Return A_1 and A_2 before the correction, as "positive class" and "negative class"; either may be negative."""
-        return self._sums(self._parts(f))
-
-    @staticmethod
-    def _sums(parts: Mapping[str, float]) -> dict[str, float]:
-        first, second, third, fourth = parts.values()
+        first, second, third, fourth = self._parts(f).values()
         return {"positive class": first + second, "negative class": third + fourth}
 
     def coefficients(self, f: Values) -> dict[str, NDArray]:
         """Return the derivative of the batch objective by each value: Eq. (25)."""
-        below_zero, slopes = self._slope_below_zero, {1: 1.0, -1: 1.0}
+        below_zero, slopes = self._delta_slope, {1: 1.0, -1: 1.0}
         if below_zero != 1.0:  # otherwise the risks make no difference
             slopes = {
                 t: 1.0 if risk >= 0.0 else below_zero for t, risk in zip((1, -1), self.risks(f).values(), strict=True)
@@ -206,25 +201,14 @@ class SimilarUnlabeled(Problem):
 
     def terms(self, f: Values) -> dict[str, float]:
         """Return the four signed parts of A_1 and A_2, and the correction: delta(A_1) + delta(A_2) - A_1 - A_2."""
-        parts = self._parts(f)
-        below_zero = sum(min(risk, 0.0) for risk in self._sums(parts).values())
-        return {**parts, "correction": (self._slope_below_zero - 1.0) * below_zero}
-
-    def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray] | None:
-        """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant.
-
-        Return None if the risk is not quadratic: for any loss but the squared one, or with a correction.
-        """
-        if self.loss != "squared" or self.correction != "identity":
-            return None
-        mean = {source: np.bincount(index, minlength=n) / len(index) for source, index in rows.items()}
-        # Since l(z, +1) - l(z, -1) = -z, only mean_U of f^2 / 4 and terms linear in f remain.
-        scale = 1.0 / (2.0 * self.prior - 1.0)
-        linear = scale * (0.5 * mean["unlabeled"] - self.similar_prior * mean[SIMILAR])
-        return np.diag(0.5 * mean["unlabeled"]), linear
+        below_zero = sum(min(risk, 0.0) for risk in self.risks(f).values())
+        return {**self._parts(f), "correction": (self._delta_slope - 1.0) * below_zero}
 
     def near_risk(self) -> SourceQuadratic | None:
-        """Return the risk; None if `quadratic` returns None."""
+        """Return the risk; None for any loss but the squared one, or with a correction.
+
+        Since l(z, +1) - l(z, -1) = -z, only mean_U of f^2 / 4 and terms linear in f remain.
+        """
         if self.loss != "squared" or self.correction != "identity":
             return None
         linear = np.array([-self.similar_prior, 0.5]) / (2.0 * self.prior - 1.0)

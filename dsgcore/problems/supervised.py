@@ -13,7 +13,7 @@ from dsgcore.core.documented import documented
 from dsgcore.core.parameters import choice, derived
 from dsgcore.problems.similar_unlabeled import LOSSES as PAIR_LOSSES
 from dsgcore.problems.similar_unlabeled import MarginLoss
-from dsgcore.solver.problem import Problem, Sections, Values, bound, two_class_rows
+from dsgcore.solver.problem import Problem, Sections, Values, bound
 from dsgcore.solver.start import SourceHinge, SourceQuadratic
 
 LOSSES = {
@@ -67,11 +67,6 @@ class Supervised(Problem):
         n = {source: len(index) for source, index in self.rows(y).items()}
         return derived(self, positive_share=n["positive"] / sum(n.values()))
 
-    def rows(self, y: NDArray) -> dict[str, NDArray]:
-        """Return the row numbers of positives (y = 1) and negatives (0). Points with -1 are not used."""
-        rows = two_class_rows(y, "supervised classification")
-        return {source: rows[source] for source in self.sources}
-
     @property
     def largest_slope(self) -> float | None:
         """1 for the hinge loss; None for the others, because they are curved."""
@@ -98,13 +93,6 @@ class Supervised(Problem):
         """Return the weighted mean losses of positives and negatives."""
         value, weights = LOSSES[self.loss].value, self._weights()
         return {s: weights[s] * float(value(SIGNS[s] * f[s]).mean()) for s in self.sources}
-
-    def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray] | None:
-        """Return Q (n, n) and l (n,) of the squared loss's risk f'Qf / 2 + l'f + constant; None for the others."""
-        if self.loss != "squared":
-            return None
-        parts = {s: w * np.bincount(rows[s], minlength=n) / len(rows[s]) for s, w in self._weights().items()}
-        return np.diag(sum(parts.values(), np.zeros(n))), parts["negative"] - parts["positive"]
 
     def near_risk(self) -> SourceQuadratic | SourceHinge | None:
         """Return the risk; None for the logistic loss."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Checked
 from dsgcore.core.sampling import UNLABELED as UNLABELED
-from dsgcore.solver.start import SourceHinge, SourceQuadratic
+from dsgcore.solver.start import SourceHinge, SourceQuadratic, shares
 
 STEERABLE = ("step_size", "n_features", "lam")
 # Number of rows examined together when their numbers are made.
@@ -96,10 +96,6 @@ class Setting(Checked, Protocol):
             cls.engine_of_run = cls.__dict__.get("engine_of_run", cls.engine)
             cls.sentence_of_run = cls.__dict__.get("sentence_of_run", cls.sentence)
 
-    def check_schedule(self, schedule: str) -> None:
-        """Raise `ParameterError` if the steps' schedule does not fit the problem's own parameters."""
-        return
-
     def baseline(self) -> Self:
         """Return the problem for comparison, without the contribution of the unlabeled data or of the method.
 
@@ -165,8 +161,22 @@ class Problem(Setting, Protocol):
         return self
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
-        """Return the row numbers of each source, from labels y of shape (n,) with -1 for unlabeled; raise `ProblemError`."""
-        ...
+        """Return the row numbers of each source, from labels y of shape (n,) with -1 for unlabeled; raise `ProblemError`.
+
+        The default is for two classes: positives (y = 1), negatives (0), and unlabeled points if they are a source. These are
+        all points if none is unlabeled.
+        """
+        y = np.asarray(y)
+        is_one = {source: y == label for source, label in (("positive", 1), ("negative", 0), ("unlabeled", UNLABELED))}
+        strange = y[~(is_one["positive"] | is_one["negative"] | is_one["unlabeled"])]
+        if len(strange):
+            raise ProblemError(f"a label must be 1, 0, or -1 for unlabeled, got {strange[0]}")
+        for source in ("positive", "negative"):
+            if not is_one[source].any():
+                raise ProblemError(
+                    f"{self.title} needs at least one labeled positive and one labeled negative, got no {source}"
+                )
+        return {s: (unlabeled_rows if s == "unlabeled" else rows_where)(is_one[s]) for s in self.sources}
 
     def coefficients(self, f: Values) -> dict[str, NDArray]:
         """Return d(batch objective)/df, source -> (B_s,), at the values f, source -> (B_s,). The 1/B_s is inside."""
@@ -183,12 +193,16 @@ class Problem(Setting, Protocol):
         """
         return self.terms(f)
 
-    def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray] | None:
-        """Return Q (n, n) and l (n,), with which the risk is f'Qf / 2 + l'f + constant; None if it is not quadratic."""
-        return None
+    def quadratic(self, rows: Mapping[str, NDArray], n: int) -> tuple[NDArray, NDArray] | None:
+        """Return Q (n, n) and l (n,): over all n points the risk is f'Qf / 2 + l'f + constant. None if it is not quadratic."""
+        risk = self.near_risk()
+        if not isinstance(risk, SourceQuadratic):
+            return None
+        M = shares(rows.values(), n)
+        return np.diag(M @ risk.spread) - M @ risk.between @ M.T, M @ risk.linear
 
     def near_risk(self) -> SourceQuadratic | SourceHinge | None:
-        """Return the risk, or one near it, whose minimiser is known and can begin a run; None if there is none."""
+        """Return the risk if it is quadratic, or one near it whose minimiser is known and can begin a run; else None."""
         return None
 
 
@@ -206,23 +220,6 @@ def rows_where(is_one: NDArray) -> NDArray:
         rows[done : done + len(own)] = own + first
         done += len(own)
     return rows
-
-
-def two_class_rows(y: NDArray, who: str) -> dict[str, NDArray]:
-    """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1; all points if there are none).
-
-    Raises `ProblemError`, naming `who`, if a class has no point.
-    """
-    y = np.asarray(y)
-    is_one = {source: y == label for source, label in (("positive", 1), ("negative", 0), ("unlabeled", UNLABELED))}
-    strange = y[~(is_one["positive"] | is_one["negative"] | is_one["unlabeled"])]
-    if len(strange):
-        raise ProblemError(f"a label must be 1, 0, or -1 for unlabeled, got {strange[0]}")
-    rows = {source: rows_where(is_one[source]) for source in ("positive", "negative")}
-    for source, held in rows.items():
-        if not len(held):
-            raise ProblemError(f"{who} needs at least one labeled positive and one labeled negative, got no {source}")
-    return {**rows, "unlabeled": unlabeled_rows(is_one["unlabeled"])}
 
 
 def objective(terms: Mapping[str, float]) -> float:

@@ -29,7 +29,7 @@ from dsgcore.core.threads import single_threaded_blas, single_threaded_openmp
 from dsgcore.estimators.classes import HighestScore, OrderedClassifier, decision_threshold, even_chances, spread
 from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, labeled_rows, validated_points
 from dsgcore.estimators.ordinal import QS3ORAO
-from dsgcore.estimators.scores import ScoredOnLabels, Weights, auc_of, mean_auc_of
+from dsgcore.estimators.scores import ScoredOnLabels, Weights, auc_of
 from dsgcore.kernels.far_points import check_sizes, check_values
 from dsgcore.problems.thresholds import mean_auc, thresholds
 from dsgcore.solver.problem import UNLABELED
@@ -281,12 +281,12 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
         """
         if not hasattr(self, "simple_") or not self._is_ranker:
             return super().score(X, y, sample_weight)
-        return (mean_auc_of if _is_of_ordered(self) else auc_of)(self.classes_, self._score(X), y, sample_weight)
+        return auc_of(self.classes_, self._score(X), y, sample_weight)
 
     @available_if(_is_of_ordered)
     def mean_auc(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return the mean AUC over the cuts of the ordered classes, as `dsgcore.QS3ORAO.mean_auc` does."""
-        return mean_auc_of(self.classes_, self._score(X), y)
+        return auc_of(self.classes_, self._score(X), y)
 
 
 class SimpleModels:

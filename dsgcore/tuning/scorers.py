@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from dsgcore.core.metrics import auc_of_samples
 from dsgcore.core.parameters import ParameterError, Real
 from dsgcore.estimators.inputs import check_same_kind, encode
-from dsgcore.estimators.scores import accuracy_of, auc_of, check_length, mean_auc_of
+from dsgcore.estimators.scores import accuracy_of, auc_of, check_length
 from dsgcore.solver.problem import UNLABELED, unlabeled_rows
 from dsgcore.tuning.folds import FoldError, encoded
 
@@ -40,7 +40,7 @@ def auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
 
 def mean_auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     """Return the mean AUC over the k - 1 cuts of the ordered classes into two groups, on the labeled points."""
-    return mean_auc_of(estimator.classes_, estimator.ranking_function(X), y)
+    return auc_of(estimator.classes_, estimator.ranking_function(X), y)
 
 
 def _codes(estimator: Any, y: ArrayLike) -> NDArray:
