@@ -571,7 +571,7 @@ def test_accuracy_is_of_the_sign_and_the_points_themselves_shift_nothing():
 
 def test_there_is_no_quadratic_form_and_the_twin_has_labels_only(labeled_points):
     problem = SemiSupervisedSVM(is_balanced=True)
-    assert problem.quadratic(problem.rows(labeled_points[1]), 40) is None
+    assert problem.bind(labeled_points[1]).quadratic(problem.rows(labeled_points[1]), 40) is None
     assert problem.baseline() == SemiSupervisedSVM(unlabeled_weight=0.0)
     assert objective(bound().baseline().terms(draw())) == pytest.approx(
         objective({k: v for k, v in bound().terms(draw()).items() if k != "unlabeled"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,7 +61,11 @@ def step_sizes(task: Task, t: int = 0) -> StepSizes:
     else:
         n_labeled = sum(len(rows) for source, rows in task.rows.items() if source != "unlabeled")
         across = STEPS_ACROSS * max(1.0, n_labeled / MANY_LABELS) ** 0.5
-        largest, step = None, across / (slope * _mean_feature_size(task))
+        if not np.isfinite(size := task.kernel.bound):  # the mean of k(x, x) over the first batches
+            rows = np.concatenate([rows[:POINTS] for rows in task.batch(1).values()])
+            points = as_points(task.X[rows], np.dtype(float))
+            size = float(np.mean([task.kernel.matrix(x[None], x[None])[0, 0] for x in points]))
+        largest, step = None, across / (slope * size)
         if plan.lam > 0:
             step = min(step, 1.0 / plan.lam)
     theta = step / SCHEDULES[plan.schedule](1.0, 1, plan.n_iter)
@@ -78,7 +81,7 @@ def settle_step(task: Task) -> None:
 
 
 def _curvature(task: Task, t: int, n_features: int) -> float:
-    """Return the largest eigenvalue of v -> K_w Q_B v, for the batches and so many features of iteration `t`."""
+    """Return the largest eigenvalue of v -> K_w Q_B v by power iteration, for the batches and so many features of an iteration."""
     batch = {source: rows[:POINTS] for source, rows in task.batch(t).items()}
     X = as_points(task.X[np.concatenate(list(batch.values()))], task.dtype)
     W = task.new_model().frequencies(t, min(n_features, MOST_FEATURES))
@@ -87,39 +90,21 @@ def _curvature(task: Task, t: int, n_features: int) -> float:
         slopes = task.problem.coefficients(dict(zip(batch, v.reshape(len(batch), -1), strict=True)))
         return np.concatenate([slopes[source] for source in batch])
 
+    feature_map = task.kernel.feature_map
+    phi = features.explicit(X, W) if feature_map is features and 2 * len(X) * W.shape[1] <= MOST_NUMBERS else None
     v, size, tiny = generator(task.seed, "curvature", t).standard_normal(len(X)), 0.0, np.finfo(task.dtype).tiny
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        kernel, at_zero = _kernel_of(task, X, W), coefficients(np.zeros(len(X)))
+        at_zero = coefficients(np.zeros(len(X)))
         for _ in range(POWERS):
             v *= SMALL / max(v.max(), -v.min(), tiny)
-            before = v @ v
-            v = kernel(coefficients(v) - at_zero)
+            before, c = v @ v, (coefficients(v) - at_zero).astype(task.dtype)
+            if phi is not None:
+                v = (phi @ (phi.T @ c)).astype(float)
+            else:
+                values = np.zeros(len(X), dtype=task.dtype)
+                feature_map.evaluate(X, W, feature_map.accumulate(X, c, W, -1.0), 0.0, values)
+                v = values.astype(float)
             size = float(np.sqrt(v @ v) / np.sqrt(before))
             if not 0.0 < size < np.inf:
                 break
     return size if np.isfinite(size) else HIGHEST
-
-
-def _kernel_of(task: Task, X: NDArray, W: NDArray) -> Callable[[NDArray], NDArray]:
-    """Return the function c -> K_w c of values (n,) at some points (n, d), with the kernel of the features `W`."""
-    feature_map = task.kernel.feature_map
-    if feature_map is features and 2 * len(X) * W.shape[1] <= MOST_NUMBERS:
-        phi = features.explicit(X, W)
-        return lambda c: (phi @ (phi.T @ c.astype(phi.dtype))).astype(float)
-
-    def through_a_block(c: NDArray) -> NDArray:
-        v = np.zeros(len(X), dtype=task.dtype)
-        block = feature_map.accumulate(X, c.astype(task.dtype), W, -1.0)
-        feature_map.evaluate(X, W, block, 0.0, v)
-        return v.astype(float)
-
-    return through_a_block
-
-
-def _mean_feature_size(task: Task) -> float:
-    """Return the mean of k(x, x) over the first batches, or its upper bound."""
-    if np.isfinite(task.kernel.bound):
-        return task.kernel.bound
-    rows = np.concatenate([rows[:POINTS] for rows in task.batch(1).values()])
-    X = as_points(task.X[rows], np.dtype(float))
-    return float(np.mean([task.kernel.matrix(x[None], x[None])[0, 0] for x in X]))

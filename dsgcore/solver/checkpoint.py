@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dsgcore.core.parameters import Integer
 from dsgcore.kernels.features import as_points
@@ -40,9 +39,15 @@ def origin_of(task: Task, n_iter: int | None = None) -> dict[str, Any]:
     n_iter = plan.n_iter if n_iter is None else n_iter
     numbers = {p.name: getattr(problem, p.name) for p in problem.parameters} | asdict(kernel)  # type: ignore[call-overload]
     numbers |= {"step_size": plan.theta, "lam": plan.lam, "n_features": plan.n_features, "schedule": plan.schedule}
+    labels, points = hashlib.sha256(f"{len(task.X)} ".encode()), hashlib.sha256()
+    for source, own in task.rows.items():
+        labels.update(f"{source} {len(own)} ".encode() + np.asarray(own, dtype="<i8").tobytes())
+    visited = np.unique(task.joined_batches(0, n_iter))
+    for start in range(0, len(visited), ROWS_AT_A_TIME):  # in the precision of the run
+        points.update(as_points(task.X[visited[start : start + ROWS_AT_A_TIME]], task.dtype).tobytes())
     return {
-        "labels": _digest_of_rows(task.rows, len(task.X)),
-        "points": _digest_of_points(task, n_iter),
+        "labels": labels.hexdigest(),
+        "points": points.hexdigest(),
         "columns": _short(getattr(task.X, "names", None)),
         "problem": problem.name,
         "kernel": kernel.name,
@@ -64,37 +69,14 @@ def difference(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         names = [name for name in names if name not in _MAY_FOLLOW]
     if "points" not in names:
         names = [name for name in names if name not in _EXPLAINS]
-    return ", ".join(_said(name, then.get(name), now.get(name)) for name in names)
-
-
-def _said(name: str, then: object, now: object) -> str:
-    words = {"points": "the visited points differ"}
-    if name in ("labels", *words, *_EXPLAINS):
-        return words.get(name, f"the {name} differ")
-    return f"{name} was {then} and is {now}"
+    said = {"points": "the visited points differ", **{name: f"the {name} differ" for name in ("labels", *_EXPLAINS)}}
+    return ", ".join(said.get(name) or f"{name} was {then.get(name)} and is {now.get(name)}" for name in names)
 
 
 def _short(value: object) -> Any:
     """Return a value as JSON restores it, or its digest if it is long."""
     text = json.dumps(value)
     return json.loads(text) if len(text) <= LONGEST_VALUE else hashlib.sha256(text.encode()).hexdigest()
-
-
-def _digest_of_rows(rows: Mapping[str, NDArray], n: int) -> str:
-    """Return a digest of the rows of each source."""
-    digest = hashlib.sha256(f"{n} ".encode())
-    for source, own in rows.items():
-        digest.update(f"{source} {len(own)} ".encode() + np.asarray(own, dtype="<i8").tobytes())
-    return digest.hexdigest()
-
-
-def _digest_of_points(task: Task, n_iter: int) -> str:
-    """Return a digest of the points that the first iterations visit, in the precision of the run."""
-    digest = hashlib.sha256()
-    visited = np.unique(task.joined_batches(0, n_iter))
-    for start in range(0, len(visited), ROWS_AT_A_TIME):
-        digest.update(as_points(task.X[visited[start : start + ROWS_AT_A_TIME]], task.dtype).tobytes())
-    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -130,19 +112,25 @@ class Checkpoint:
             return task.new_model()
         held = read(Path(self.file))
         model = restore(held)
-        self._check_same(task, model, held.header.get(RUN))
-        return model
-
-    def _check_same(self, task: Task, model: Expansion, then: Any) -> None:
+        then = held.header.get(RUN)
         if not isinstance(then, dict) or not isinstance(then.get("n_iter"), int):
             raise ModelError(
                 f"{self.file} has no record of its data, as an earlier version wrote it: choose another file, or delete it"
             )
-        n_iter = then["n_iter"]
-        now = self.origin if n_iter == self.origin["n_iter"] else origin_of(task, n_iter)
-        said = difference(then, now) or _difference_of_steps(task, model)
+        said = difference(
+            then, self.origin if then["n_iter"] == self.origin["n_iter"] else origin_of(task, then["n_iter"])
+        )
+        steps = [task.plan.at(t) for t in range(1, len(model) + 1)]
+        is_same = (
+            len(model) <= task.plan.n_iter
+            and model.decays == [step.decay for step in steps]
+            and [block.shape[1] for block in model.blocks] == [step.n_features for step in steps]
+        )
+        if not said and not is_same:  # as if a schedule depends on n_iter
+            said = f"n_iter is {task.plan.n_iter}, and the steps differ"
         if said:
             raise ModelError(f"{self.file} belongs to another run: {said}; choose another file, or delete it")
+        return model
 
     def keep(self, model: Expansion) -> None:
         """Write the model's blocks, completely or not at all, if a checkpoint is due."""
@@ -151,14 +139,3 @@ class Checkpoint:
             with open(part, "wb") as file:
                 model.save(file, run=self.origin)
             os.replace(part, self.file)
-
-
-def _difference_of_steps(task: Task, model: Expansion) -> str:
-    """Return a message if the finished iterations have other steps than the plan, as when a schedule depends on n_iter."""
-    steps = [task.plan.at(t) for t in range(1, len(model) + 1)]
-    is_same = (
-        len(model) <= task.plan.n_iter
-        and model.decays == [step.decay for step in steps]
-        and [block.shape[1] for block in model.blocks] == [step.n_features for step in steps]
-    )
-    return "" if is_same else f"n_iter is {task.plan.n_iter}, and the steps differ"

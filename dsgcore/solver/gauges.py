@@ -96,24 +96,23 @@ class Gauges:
         self.t, left, is_first = t, -t % STRIDE, self.t == 0
         f, features, each = read() if left <= 2 or is_first else (self._f, 0.0, None)
         if each is not None and (left == 0 or is_first):
-            self._measure(each(), size)
+            own = each()
+            if size == 1:
+                self._pool = own = np.concatenate([self._pool, own])[-POOLED:]
+            if len(own) > 1:
+                self._of_gradient = float(own.var(axis=0, ddof=1).mean()) / size
         self._reach += step
         # As noisy as the iteration measured last: V_b <- (1 - eta lambda)^2 V_b + eta^2 Var_b[g_b] / B.
         self._batches = decay**2 * self._batches + step**2 * self._of_gradient
-        if left <= 2:
-            self._note(t, step, f.astype(np.float64), features)
-
-    def _measure(self, each: NDArray, size: int) -> None:
-        if size == 1:
-            self._pool = each = np.concatenate([self._pool, each])[-POOLED:]
-        if len(each) > 1:
-            self._of_gradient = float(each.var(axis=0, ddof=1).mean()) / size
-
-    def _note(self, t: int, step: float, f: NDArray, features: float) -> None:
-        """Store the values two iterations and one iteration before a reading; take the reading with the third."""
+        if left > 2:
+            return
+        # The values two iterations and one iteration before a reading are kept; it is taken with the third.
+        f = f.astype(np.float64)
         update = f - self._f
-        if t % STRIDE == 0:
-            self._agreement += FORGETS * (_cosine(update, self._update) - self._agreement)
+        if left == 0:
+            sizes = float(np.linalg.norm(update) * np.linalg.norm(self._update))
+            cosine = float(update @ self._update) / sizes if 0.0 < sizes < np.inf else 0.0
+            self._agreement += FORGETS * (cosine - self._agreement)
             of_noise = (features, self._batches, float(np.mean(update**2)), self._agreement)
             self.readings.append(Reading(t, step, self._reach, f, *of_noise))
         self._f, self._update = f, update
@@ -121,8 +120,3 @@ class Gauges:
     def up_to(self, t: int) -> list[Reading]:
         """Return the readings of the first `t` iterations."""
         return [reading for reading in self.readings if reading.t <= t]
-
-
-def _cosine(u: NDArray, v: NDArray) -> float:
-    sizes = float(np.linalg.norm(u) * np.linalg.norm(v))
-    return float(u @ v) / sizes if 0.0 < sizes < np.inf else 0.0

@@ -309,7 +309,12 @@ class VisitedPoints(Carried):
         order, rank = np.argsort(-last, kind="stable"), np.empty(len(visited), dtype=np.int32)
         rank[order] = np.arange(len(order))
         self.visited, self.positions = visited[order], rank[inverse]
-        points = _rows_in_order(task.X, visited, rank, task.dtype)
+        points, memory_map = np.empty((len(visited), task.X.shape[1]), dtype=task.dtype), memory_map_of(task.X)
+        for first in range(0, len(visited), ROWS_READ_AT_ONCE):
+            piece = slice(first, first + ROWS_READ_AT_ONCE)
+            points[rank[piece]] = task.X[visited[piece]]
+            if memory_map is not None and hasattr(mmap, "MADV_DONTNEED"):  # only a few of its pages stay in memory
+                memory_map.madvise(mmap.MADV_DONTNEED)
         self.needed_after = None  # at all of them while they get their values
         super().__init__(points, self.model.prefix(start), average_after=task.plan.average_after)
         self.needed_after = np.searchsorted(-last[order], -np.arange(start + 1, stop + 1), side="left")
@@ -353,17 +358,6 @@ class DrawnPoints(OwnValues):
         """Add one iteration's block to the coefficients."""
         self.t += 1
         self.alpha = self.alpha * self.alpha.dtype.type(decay) + self.feature_map.coefficients(block)
-
-
-def _rows_in_order(X: NDArray, rows: NDArray, places: NDArray, dtype: np.dtype) -> NDArray:
-    """Return the ascending `rows` of X, each at its place; only a few pages of a memory map stay in memory."""
-    ordered, memory_map = np.empty((len(rows), X.shape[1]), dtype=dtype), memory_map_of(X)
-    for first in range(0, len(rows), ROWS_READ_AT_ONCE):
-        piece = slice(first, first + ROWS_READ_AT_ONCE)
-        ordered[places[piece]] = X[rows[piece]]
-        if memory_map is not None and hasattr(mmap, "MADV_DONTNEED"):
-            memory_map.madvise(mmap.MADV_DONTNEED)
-    return ordered
 
 
 def memory_map_of(X: NDArray) -> mmap.mmap | None:

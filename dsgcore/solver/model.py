@@ -151,20 +151,20 @@ class Expansion:
         most = MAX_EVALUATIONS_PER_PIECE * n_parts // max(1, n * (1 + self.d // COORDINATES_PER_COSINE))
         size = max(1, min(NUMBERS_DRAWN_AT_ONCE // self.d, most) // largest)
         for first in range(0, len(groups), size):
-            drawn = [self._joined(group, is_kept=is_kept) for group in groups[first : first + size]]
+            drawn = []  # the frequencies, the block and the decay of each group
+            for group in groups[first : first + size]:
+                blocks = [self.blocks[t - 1] for t in group]
+                W = [
+                    self.frequencies(t, block.shape[1], is_kept=is_kept) for t, block in zip(group, blocks, strict=True)
+                ]
+                pair = (W[0], blocks[0]) if len(W) == 1 else (np.concatenate(W, axis=1), np.concatenate(blocks, axis=1))
+                drawn.append((*pair, self.decays[group.start - 1]))
 
             def work(part: slice, drawn: list[tuple[NDArray, NDArray, float]] = drawn) -> None:
                 for W, block, decay in drawn:
                     self.kernel.feature_map.evaluate(X[part], W, block, decay, values[part])
 
             for_each_piece(work, n, TILE_ROWS, work_of_all)
-
-    def _joined(self, group: range, *, is_kept: bool) -> tuple[NDArray, NDArray, float]:
-        """Return the frequencies, the block and the decay of a group of iterations."""
-        blocks = [self.blocks[t - 1] for t in group]
-        W = [self.frequencies(t, block.shape[1], is_kept=is_kept) for t, block in zip(group, blocks, strict=True)]
-        joined = (W[0], blocks[0]) if len(group) == 1 else (np.concatenate(W, axis=1), np.concatenate(blocks, axis=1))
-        return (*joined, self.decays[group.start - 1])
 
     def _groups(self, n_iter: int) -> list[range]:
         """Return the iterations 1 .. n_iter in groups that are evaluated as one block.
@@ -288,41 +288,31 @@ def restore(held: ModelFile) -> Expansion:
     held.expect({p.name for p in _HEADER} | {"kernel", "fingerprint"} | optional, {"sizes", "coefficients", "decays"})
     try:
         given = {parameter.name: parameter.check(held.header[parameter.name]) for parameter in _HEADER}
-        kernel, is_fixed = _kernel(held.header["kernel"]), Flag(FIXED, False).check(held.header.get(FIXED, False))
+        if not isinstance(own := held.header["kernel"], dict):
+            raise ParameterError(f"kernel must be an object with fields, got {own!r}")
+        kind = KERNELS[_KERNEL.check(own.get("name"))]
+        fields = {name: value for name, value in own.items() if name != "name"}
+        kernel: Kernel = kind(**check_all(kind.parameters, fields, "the kernel"))
+        is_fixed = Flag(FIXED, False).check(held.header.get(FIXED, False))
     except ParameterError as error:
         raise damaged_header(error) from error
-    blocks = _blocks(held.arrays, given["dtype"], kernel.feature_map.BLOCK_ROWS)
-    model = Expansion(
-        kernel, given["seed"], given["d"], np.dtype(given["dtype"]), blocks, held.arrays["decays"].tolist(), is_fixed
-    )
-    check_fingerprint(held.header["fingerprint"], model.fingerprint())
-    return model
-
-
-def _kernel(given: object) -> Kernel:
-    if not isinstance(given, dict):
-        raise ParameterError(f"kernel must be an object with fields, got {given!r}")
-    kernel = KERNELS[_KERNEL.check(given.get("name"))]
-    own = {name: value for name, value in given.items() if name != "name"}
-    made: Kernel = kernel(**check_all(kernel.parameters, own, "the kernel"))
-    return made
-
-
-def _blocks(arrays: dict[str, NDArray], dtype: str, n_rows: int) -> list[NDArray]:
-    """Cut the coefficients into blocks, after a check that all arrays fit together."""
-    sizes, coefficients, decays = arrays["sizes"], arrays["coefficients"], arrays["decays"]
+    sizes, coefficients, decays = (held.arrays[name] for name in ("sizes", "coefficients", "decays"))
     fits = (
-        [a.dtype.name for a in (sizes, decays, coefficients)] == ["int64", "float64", dtype]
+        [a.dtype.name for a in (sizes, decays, coefficients)] == ["int64", "float64", given["dtype"]]
         and sizes.ndim == 1
         and sizes.shape == decays.shape
         # Check each coefficient before their sum: the sum of huge ones overflows.
         and ((sizes > 0) & (sizes <= coefficients.size)).all()
-        and coefficients.shape == (n_rows, sizes.sum())
+        and coefficients.shape == (kernel.feature_map.BLOCK_ROWS, sizes.sum())
     )
     if not fits:
         raise ModelError("not a model file: its arrays do not fit together")
     if not (np.isfinite(coefficients).all() and np.isfinite(decays).all()):
         raise ModelError("not a model file: its coefficients and decays must be finite numbers")
-    return [
+    blocks = [
         np.ascontiguousarray(coefficients[:, end - m : end]) for m, end in zip(sizes, np.cumsum(sizes), strict=True)
     ]
+    dtype = np.dtype(given["dtype"])
+    model = Expansion(kernel, given["seed"], given["d"], dtype, blocks, decays.tolist(), is_fixed)
+    check_fingerprint(held.header["fingerprint"], model.fingerprint())
+    return model

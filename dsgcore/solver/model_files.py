@@ -64,15 +64,14 @@ class ModelFile:
 
     def expect(self, header: set[str], arrays: set[str]) -> None:
         """Raise `ModelError` if fields or arrays are missing, or do not belong to such a model."""
-        _expect_names("its header", "field", set(self.header), header)
-        _expect_names("it", "array", set(self.arrays), arrays)
-
-
-def _expect_names(place: str, kind: str, given: set[str], expected: set[str]) -> None:
-    for name in sorted(expected - given):
-        raise ModelError(f"not a model file: {place} has no {kind} {name!r}")
-    for name in sorted(given - expected):
-        raise ModelError(f"not a model file: {place} has the unknown {kind} {name[:40]!r}")
+        for place, kind, given, expected in (
+            ("its header", "field", set(self.header), header),
+            ("it", "array", set(self.arrays), arrays),
+        ):
+            for name in sorted(expected - given):
+                raise ModelError(f"not a model file: {place} has no {kind} {name!r}")
+            for name in sorted(given - expected):
+                raise ModelError(f"not a model file: {place} has the unknown {kind} {name[:40]!r}")
 
 
 def write(file: str | Path | IO[bytes], model: str, header: Mapping[str, Any], **arrays: NDArray) -> None:
@@ -84,7 +83,22 @@ def write(file: str | Path | IO[bytes], model: str, header: Mapping[str, Any], *
 def read(file: str | Path | IO[bytes]) -> ModelFile:
     """Read a file that `write` wrote; raise `ModelError` for any other file."""
     try:
-        arrays = _arrays(_content(file))
+        if isinstance(file, str | os.PathLike):  # NumPy, given a path, leaves a file open if it is not an archive
+            content = Path(file).read_bytes()
+        else:
+            file.seek(0)
+            content = file.read()
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            # Models are not compressed. A file that unpacks to more than its size may be meant to fill memory.
+            if sum(info.file_size for info in archive.infolist()) > len(content):
+                raise ValueError("its arrays are larger than the file")
+        arrays: dict[str, NDArray] = {}
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            for name in archive.files:
+                if not isinstance(array := archive[name], np.ndarray):
+                    raise TypeError(f"{name[:40]!r} is not an array")
+                # In this machine's byte order, as the loops need it.
+                arrays[name] = array.astype(array.dtype.newbyteorder("="), order="K", copy=False)
     except FileNotFoundError as error:
         raise ModelError(f"{file} does not exist.") from error
     except _UNREADABLE as error:
@@ -92,36 +106,7 @@ def read(file: str | Path | IO[bytes]) -> ModelFile:
         raise ModelError(f"not a model file, or a damaged one ({reason})") from error
     if HEADER not in arrays:
         raise ModelError(f"not a model file: it has no array {HEADER!r}")
-    header = _header(arrays.pop(HEADER))
-    return ModelFile(header.pop("model"), header, arrays)
-
-
-def _content(file: str | Path | IO[bytes]) -> bytes:
-    """Return the whole file; NumPy, given a path, leaves a file open if it is not an archive."""
-    if isinstance(file, str | os.PathLike):
-        return Path(file).read_bytes()
-    file.seek(0)
-    return file.read()
-
-
-def _arrays(content: bytes) -> dict[str, NDArray]:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        # Models are not compressed. A file that unpacks to more than its size is not a model, and may be meant to fill
-        # memory.
-        if sum(info.file_size for info in archive.infolist()) > len(content):
-            raise ValueError("its arrays are larger than the file")
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        return {name: _native(name, archive[name]) for name in archive.files}
-
-
-def _native(name: str, array: object) -> NDArray:
-    """Return an array in this machine's byte order, as the loops need it."""
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"{name[:40]!r} is not an array")
-    return array.astype(array.dtype.newbyteorder("="), order="K", copy=False)
-
-
-def _header(text: NDArray) -> dict[str, Any]:
+    text = arrays.pop(HEADER)
     try:
         if text.dtype.kind != "U" or text.size != 1 or text.dtype.itemsize > 4 * MAX_HEADER_CHARACTERS:
             raise ValueError(f"it must be text of at most {MAX_HEADER_CHARACTERS} characters")
@@ -129,12 +114,12 @@ def _header(text: NDArray) -> dict[str, Any]:
         number = header.pop("format", None)
         if number != FORMAT:
             raise ModelError(f"the model file has format {number!r}, this program reads format {FORMAT}")
-        _MODEL.check(header.get("model"))
+        model = _MODEL.check(header.pop("model", None))
     except ModelError:
         raise
     except (AttributeError, TypeError, ValueError, RecursionError, SystemError) as error:
         raise damaged_header(error) from error
-    return header
+    return ModelFile(model, header, arrays)
 
 
 def damaged_header(error: Exception) -> ModelError:
