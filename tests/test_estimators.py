@@ -23,8 +23,7 @@ from dsgcore.baselines import CUU, SUSL
 from dsgcore.core.metrics import paired_difference
 from dsgcore.core.sampling import MAX_SEED
 from dsgcore.estimators.classes import even_chances
-from dsgcore.estimators.inputs import encode, known_classes, labeled_rows, seed_of
-from dsgcore.estimators.inputs import width
+from dsgcore.estimators.inputs import encode, known_classes, labeled_rows, seed_of, width
 from dsgcore.estimators.pairs import drawn_members
 from dsgcore.kernels import KERNELS, DotProduct, Gaussian, Laplacian, Matern
 from dsgcore.prior import similar_class_prior

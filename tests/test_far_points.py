@@ -18,7 +18,7 @@ from dsgcore.baselines import COMPETITORS
 from dsgcore.core.errors import DSGError
 from dsgcore.data import rows_of
 from dsgcore.kernels import KERNELS
-from dsgcore.kernels.far_points import ResolutionWarning
+from dsgcore.kernels.kernels import ResolutionWarning
 
 pytestmark = [pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 X = np.random.default_rng(0).normal(size=(120, 2))

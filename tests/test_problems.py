@@ -384,7 +384,10 @@ def test_fully_labeled_points_serve_as_the_unlabeled_ones_too():
 def test_a_missing_class_is_refused(labels, missing):
     with pytest.raises(ProblemError) as caught:
         SemiSupervisedAUC().rows(np.array(labels))
-    assert str(caught.value) == f"Semi-supervised AUC needs at least one labeled positive and one labeled negative, got no {missing}"
+    assert (
+        str(caught.value)
+        == f"Semi-supervised AUC needs at least one labeled positive and one labeled negative, got no {missing}"
+    )
 
 
 @each("pairing", ["triplets", "all"])
@@ -551,7 +554,10 @@ def test_a_problem_not_bound_to_labels_says_so():
 @each(
     "y, message",
     [
-        ([1, 1, -1], "Semi-supervised SVM needs at least one labeled positive and one labeled negative, got no negative"),
+        (
+            [1, 1, -1],
+            "Semi-supervised SVM needs at least one labeled positive and one labeled negative, got no negative",
+        ),
         ([-1, -1], "Semi-supervised SVM needs at least one labeled positive and one labeled negative, got no positive"),
         ([1, 0, 2], "a label must be 1, 0, or -1 for unlabeled, got 2"),
     ],

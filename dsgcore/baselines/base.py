@@ -31,7 +31,7 @@ from dsgcore.estimators.inputs import (
 )
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.kernels import KERNELS
-from dsgcore.kernels.far_points import check_sizes, check_values
+from dsgcore.kernels.kernels import check_sizes, check_values
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.problem import UNLABELED
 

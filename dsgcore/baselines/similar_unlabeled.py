@@ -20,7 +20,7 @@ from dsgcore.estimators.inputs import all_or_nothing
 from dsgcore.estimators.pairs import drawn_members, points_and_labels, stacked
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.similar_unlabeled import Y_HOLDS
-from dsgcore.kernels.far_points import check_sizes
+from dsgcore.kernels.kernels import check_sizes
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.similar_unlabeled import SIMILAR, SimilarUnlabeled
 from dsgcore.solver.parameters import SolverParameters

@@ -42,8 +42,8 @@ from dsgcore.estimators.inputs import (
 )
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.kernels import Kernel
-from dsgcore.kernels.far_points import check_values, warn_of_rounding
 from dsgcore.kernels.features import in_precision
+from dsgcore.kernels.kernels import check_values, warn_of_rounding
 from dsgcore.problems import Problem
 from dsgcore.solver.automatic_step import settle_step
 from dsgcore.solver.checkpoint import Checkpoint
@@ -267,8 +267,9 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
                 )
             mean.warn(self)
             learned = (model if self.average is None else model.tail_average(n - tail_start(n))).joined()
-            values = TrainingValues(learned, task.X, mean.rows, None if self.average is None else mean.known)
-            found = self._thresholds(task, labels, values)
+            known = None if self.average is None else mean.known
+            rows, own = (mean.rows, known) if known is not None else (some[:0], np.empty(0, dtype=learned.dtype))
+            found = self._thresholds(task, labels, TrainingValues(learned, task.X, rows, own))
         found |= {"classes_": classes, "model_": learned, "iterate_": model, "n_iter_": n}
         self.__dict__.update(found, step_size_=task.plan.theta, lam_=task.plan.lam)
         return self

@@ -27,7 +27,7 @@ from dsgcore.data.reading.features import SAMPLE
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 from dsgcore.data.rows import Rows, is_dask
 from dsgcore.kernels import KERNELS, Gaussian, Kernel
-from dsgcore.kernels.far_points import check_sizes, too_far, warn_of_rounding
+from dsgcore.kernels.kernels import check_sizes, too_far, warn_of_rounding
 from dsgcore.solver.model import FEW_POINTS, Expansion, points_at_a_time
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.stopping import POINTS
@@ -247,25 +247,26 @@ def read_ahead(
     X.read_ahead(np.concatenate([*visited, *seen, labeled[: MOST_LABELED * (len(labeled) <= MOST_LABELED)]]))
 
 
+@dataclass
 class TrainingValues:
-    """A model's values at training points, each computed once; those at some rows may be known."""
+    """A model's values at training points `X`, each computed once. `values` are those known, at ascending `rows`."""
 
-    def __init__(self, model: Expansion, X: Any, rows: NDArray | None = None, values: NDArray | None = None) -> None:
-        self.model, self.X = model, X
-        self._rows = np.empty(0, dtype=np.intp) if rows is None or values is None else rows
-        self._values = np.empty(0, dtype=model.dtype) if values is None else values
+    model: Expansion
+    X: Any
+    rows: NDArray
+    values: NDArray
 
     def at(self, rows: NDArray) -> NDArray:
         """Return the values at ascending, different `rows`, of shape (len(rows),). Evaluates in blocks of bounded size."""
-        new = np.setdiff1d(rows, self._rows, assume_unique=True)
+        new = np.setdiff1d(rows, self.rows, assume_unique=True)
         if len(new):
             size = points_at_a_time(self.model.d)
             pieces = self.X.pieces(new, size) if isinstance(self.X, Rows) else [self.X[new]]
-            known = np.concatenate([self._rows, new])
+            known = np.concatenate([self.rows, new])
             order = np.argsort(known, kind="stable")
-            values = np.concatenate([self._values, *map(self.model.evaluate, pieces)])
-            self._rows, self._values = known[order], values[order]
-        return self._values[np.searchsorted(self._rows, rows)]
+            values = np.concatenate([self.values, *map(self.model.evaluate, pieces)])
+            self.rows, self.values = known[order], values[order]
+        return self.values[np.searchsorted(self.rows, rows)]
 
 
 def over_partitions(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

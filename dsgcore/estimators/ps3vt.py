@@ -18,7 +18,7 @@ from dsgcore.core.threads import single_threaded_blas
 from dsgcore.estimators.as_in_paper import FromPaper
 from dsgcore.estimators.classes import HighestScore
 from dsgcore.estimators.inputs import all_or_nothing, points_and_classes, seed_of, validated_points, width
-from dsgcore.kernels.far_points import check_values
+from dsgcore.kernels.kernels import check_values
 from dsgcore.multiclass.automatic import has_minimiser, smooth_minimiser
 from dsgcore.multiclass.loop import TOL_FROM_0, TOL_STARTED, MultiClassStep, descend, tail_mean
 from dsgcore.multiclass.problem import LOSSES, MultiClass

@@ -22,7 +22,7 @@ from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.data.datasets import N_CLASSES
 from dsgcore.experiments.spec import Spec
-from dsgcore.kernels.far_points import rounded_columns, too_far
+from dsgcore.kernels.kernels import rounded_columns, too_far
 from dsgcore.problems import UNLABELED, Problem, objective
 from dsgcore.solver.automatic_step import StepSizes, settle_step, step_sizes
 from dsgcore.solver.exact import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dsgcore.core.sampling import batch_rows, evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.kernels import Gaussian
-from dsgcore.kernels.far_points import too_far
+from dsgcore.kernels.kernels import too_far
 from dsgcore.multiclass.automatic import settle_step, settle_weights
 from dsgcore.multiclass.features import FixedFeatures, Frame, LazyFeatures, features_of, frame_of
 from dsgcore.multiclass.problem import RELEASED, MultiClass

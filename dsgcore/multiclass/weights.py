@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from dsgcore.core.parameters import Flag, Integer, ParameterError, parameter_like
 from dsgcore.core.sampling import MAX_SEED
 from dsgcore.kernels import Gaussian
-from dsgcore.kernels.far_points import LARGEST, too_far
 from dsgcore.kernels.features import explicit
+from dsgcore.kernels.kernels import LARGEST, too_far
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.solver.model_files import (

@@ -24,7 +24,7 @@ from dsgcore.core.threads import (
     pieces,
 )
 from dsgcore.kernels import KERNELS, Kernel, features
-from dsgcore.kernels.far_points import overflowing, too_far
+from dsgcore.kernels.kernels import overflowing, too_far
 from dsgcore.solver.model_files import (
     RUN,
     ModelError,

@@ -30,7 +30,7 @@ from dsgcore.estimators.classes import HighestScore, OrderedClassifier, decision
 from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, labeled_rows, validated_points
 from dsgcore.estimators.ordinal import QS3ORAO
 from dsgcore.estimators.scores import ScoredOnLabels, Weights, auc_of
-from dsgcore.kernels.far_points import check_sizes, check_values
+from dsgcore.kernels.kernels import check_sizes, check_values
 from dsgcore.problems.thresholds import mean_auc, thresholds
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.tuning.folds import FoldError, LabeledFolds
