@@ -21,16 +21,15 @@ from dsgcore.multiclass.setting import PRECONDITIONED
 AUTOMATIC = ("step_size", "tau_I")
 _SCRIPT = '''"""Repeat one run of {title}: the same data, labels, batches and random features.
 
-Writes history.csv (one row for each iteration) and model.npz. Needs the package dsg-lab.
+Writes history.csv (one row for each iteration) and model.npz. {needs}
 """
-
-from dsgcore.experiments import Run, Spec
+{imports}
 
 SPEC = r"""
 {spec}
 """
 
-run = Run(Spec.from_json(SPEC))
+{run}
 run.advance({iterations})
 run.history.write_csv("history.csv")
 run.result.save("model.npz")
@@ -38,38 +37,26 @@ last = run.history.last()
 objective = last.get("objective_average", last["objective"])
 print(f"{{run.t}} iterations, objective {{objective:.6g}}, test {score_name} {{run.result_score:.6g}}")
 '''
+_PLAIN = {
+    "needs": "Needs the package dsg-lab.",
+    "imports": "\nfrom dsgcore.experiments import Run, Spec",
+    "run": "run = Run(Spec.from_json(SPEC))",
+}
+_WITH_FILE = {
+    # A file's name may hold anything, so it is kept out of the docstring.
+    "needs": "Needs the package dsg-lab, and beside this script the file\nthat the spec names, whose SHA-256 is checked.",
+    "imports": """
+from pathlib import Path
 
-_SCRIPT_WITH_FILE = (
-    _SCRIPT.replace(
-        "Needs the package dsg-lab.",
-        # A file's name may hold anything, so it is kept out of the docstring.
-        "Needs the package dsg-lab, and beside this script the file\nthat the spec names, whose SHA-256 is checked.",
-    )
-    .replace("\nfrom dsgcore", "\nfrom pathlib import Path\n\nfrom dsgcore")
-    .replace("\nfrom dsgcore", "\nfrom dsgcore.core.errors import DSGError\nfrom dsgcore")
-    .replace("import Run, Spec", "import Run, Spec, load_split")
-    .replace(
-        "run = Run(Spec.from_json(SPEC))",
-        """spec = Spec.from_json(SPEC)
+from dsgcore.core.errors import DSGError
+from dsgcore.experiments import Run, Spec, load_split""",
+    "run": """spec = Spec.from_json(SPEC)
 try:
     split = load_split(spec, folder=Path(__file__).parent)
 except (DSGError, OSError) as error:
-    raise SystemExit(f"{{error}}. Put the spec's file of data beside {{Path(__file__).name}}.") from None
+    raise SystemExit(f"{error}. Put the spec's file of data beside {Path(__file__).name}.") from None
 run = Run(spec, split)""",
-    )
-)
-
-
-def script(spec: Spec, iterations: int) -> str:
-    """Return a Python script that repeats the first `iterations` iterations of a spec's run.
-
-    If the spec uses a file, the file must be beside the script, under its name. The script checks its digest.
-    """
-    return (_SCRIPT_WITH_FILE if spec.data.name == FILE else _SCRIPT).format(
-        title=spec.problem.title, spec=spec.to_json(indent=2), iterations=iterations, score_name=spec.problem.score_name
-    )
-
-
+}
 _FIT = """
 
 # The same run as a scikit-learn estimator. In y_train, -1 means unlabeled.
@@ -83,6 +70,16 @@ model = {name}(
 model.fit(split.X_train, split.y_train)
 print(f"{name}: test {score_name} {{model.score(split.X_test, split.y_test):.6g}}")
 """
+
+
+def script(spec: Spec, iterations: int) -> str:
+    """Return a Python script that repeats the first `iterations` iterations of a spec's run.
+
+    If the spec uses a file, the file must be beside the script, under its name. The script checks its digest.
+    """
+    parts = _WITH_FILE if spec.data.name == FILE else _PLAIN
+    words = {"title": spec.problem.title, "score_name": spec.problem.score_name}
+    return _SCRIPT.format(spec=spec.to_json(indent=2), iterations=iterations, **words, **parts)
 
 
 def script_with_estimator(run: Run) -> str:

@@ -98,23 +98,29 @@ def kernel_note(spec: Spec, kind: type[Any]) -> str:
 
 def free_parameters(spec: Spec, split: Split, kind: type[Any]) -> tuple[Parameter, ...]:
     """Return a competitor's parameters that the user can choose, with the run's values as defaults if it has them."""
+    takes, run_kernel, of_kernel = signature(kind).parameters, spec.kernel, list[Parameter]()
+    if "kernel" in takes and _kernel_name(spec, kind) == run_kernel.name:
+        own = [p for p in run_kernel.parameters if not isinstance(p, Choice) and p.name in takes]
+        of_kernel = [replace(p, default=getattr(run_kernel, p.name)) for p in own]
+    elif "kernel" in takes and run_kernel.family == GAUSSIAN:  # with other random features
+        of_kernel = [replace(SIGMA, default=getattr(run_kernel, SIGMA.name))]
+    elif "kernel" in takes:
+        of_kernel = [replace(SIGMA, default=float(f"{width(SIGMA, 'scale', split.X_train):.3g}"))]
     own = [p for p in kind.parameters if p.name not in FIXED]
-    owners = (spec.kernel, spec.solver, spec.problem)
-    same = {p.name: getattr(owner, p.name) for owner in owners for p in own if hasattr(owner, p.name)}
-    values = {p.name: p.default for p in own} | same | _translated(spec, split, kind)
-    return (*_kernel_parameters(spec, split, kind), *(_with_default(p, values[p.name]) for p in own))
-
-
-def _kernel_parameters(spec: Spec, split: Split, kind: type[Any]) -> list[Parameter]:
-    takes = signature(kind).parameters
-    if "kernel" not in takes:
-        return []
-    if _kernel_name(spec, kind) == spec.kernel.name:
-        own = [p for p in spec.kernel.parameters if not isinstance(p, Choice) and p.name in takes]
-        return [replace(p, default=getattr(spec.kernel, p.name)) for p in own]
-    if spec.kernel.family == GAUSSIAN:  # with other random features
-        return [replace(SIGMA, default=getattr(spec.kernel, SIGMA.name))]
-    return [replace(SIGMA, default=float(f"{width(SIGMA, 'scale', split.X_train):.3g}"))]
+    owners = (run_kernel, spec.solver, spec.problem)
+    values = {p.name: p.default for p in own}
+    values |= {p.name: getattr(owner, p.name) for owner in owners for p in own if hasattr(owner, p.name)}
+    labels = split.y_train[split.y_train != UNLABELED]
+    if "penalty" in values:
+        values["penalty"] = "half rkhs"  # the norm of the run's own ridge
+    if "prior" in values and spec.problem.labels != "pairs":
+        # The share of the labeled points above the threshold of two classes, or above each threshold.
+        shares = tuple(float(f"{np.mean(labels >= code):.4g}") for code in range(1, int(labels.max()) + 1))
+        values["prior"] = shares[0] if len(shares) == 1 else shares
+    # Values that have another name or unit in the competitor's objective.
+    rule = profile_of(spec.problem).translations.get(kind.__name__)
+    values |= {} if rule is None else rule(spec, len(labels), len(split.y_train) - len(labels))
+    return (*of_kernel, *(_with_default(p, values[p.name]) for p in own))
 
 
 def _with_default(parameter: Parameter, value: Any) -> Parameter:
@@ -126,18 +132,3 @@ def _with_default(parameter: Parameter, value: Any) -> Parameter:
         return replace(parameter, default=parameter.check(value))
     except ParameterError:
         return parameter
-
-
-def _translated(spec: Spec, split: Split, kind: type[Any]) -> Values:
-    """Return the values that have another name or unit in the competitor's objective."""
-    names = {p.name for p in kind.parameters}
-    labels = split.y_train[split.y_train != UNLABELED]
-    values: Values = {}
-    if "penalty" in names:
-        values["penalty"] = "half rkhs"  # the norm of the run's own ridge
-    if "prior" in names and spec.problem.labels != "pairs":
-        # The share of the labeled points above the threshold of two classes, or above each threshold.
-        shares = tuple(float(f"{np.mean(labels >= code):.4g}") for code in range(1, int(labels.max()) + 1))
-        values["prior"] = shares[0] if len(shares) == 1 else shares
-    rule = profile_of(spec.problem).translations.get(kind.__name__)
-    return values if rule is None else values | rule(spec, len(labels), len(split.y_train) - len(labels))

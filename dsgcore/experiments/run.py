@@ -243,8 +243,13 @@ class Run:
         # it is slow.
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
             while made < wanted and not self.is_finished:
-                if not self._advance_once():
+                row = self.engine.row(is_brief=self.is_brief) if self.engine.update(is_brief=self.is_brief) else {}
+                if not np.isfinite(row.get("objective", np.nan)):
+                    if not self.is_brief:
+                        self.engine.go_back()
+                    self.stop_reason = StopReason.DIVERGED
                     break
+                self._record(row)
                 made += 1
                 elapsed = time.perf_counter() - start
                 self.clock.append(before + elapsed)
@@ -253,13 +258,8 @@ class Run:
                     break
         return made
 
-    def _advance_once(self) -> bool:
-        row = self.engine.row(is_brief=self.is_brief) if self.engine.update(is_brief=self.is_brief) else {}
-        if not np.isfinite(row.get("objective", np.nan)):
-            if not self.is_brief:
-                self.engine.go_back()
-            self.stop_reason = StopReason.DIVERGED
-            return False
+    def _record(self, row: dict[str, float]) -> None:
+        """Keep an iteration's row, and note if the run ends here."""
         self.history.append(row)
         self.history.replace(self.engine.averaged_again)
         if not self.is_brief and row["objective"] <= self._start_objective:
@@ -273,7 +273,6 @@ class Run:
             self.stop_reason = StopReason.SETTLED
         elif self.stop_reason is None and self.t >= self.n_iter:
             self.stop_reason = StopReason.FINISHED
-        return True
 
     def last_row(self) -> dict[str, float]:
         """Return everything that can be measured of the last iteration; empty before the first one.

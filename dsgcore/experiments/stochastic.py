@@ -360,6 +360,15 @@ class StochasticEngine:
 
     def _measure(self, iterate: Iterate) -> dict[str, float]:
         step, (value, terms, ridge) = iterate.step, self._objective(iterate)
+        split, score, shift, rows = self.split, self.problem.score, self.shift, self.unlabeled_rows
+        of_unlabeled, of_features = dict[str, float](), dict[str, float]()
+        if (f := self.training_values) is not None:
+            of_unlabeled["score_unlabeled"] = score(*known(split.y_hidden[rows], f[rows] + shift))
+        if len(self.probes.X):
+            assert self.probes.variance is not None
+            error = self.twin.compare(self.probes.values, self.probes.variance)
+            of_features = {"error_mean": error.mean, "error_max": error.largest, "h_squared": error.scale}
+            of_features |= {"bound": error.bound, "band": error.band}
         return {
             "t": iterate.t,
             "step_size": step.size,
@@ -369,9 +378,11 @@ class StochasticEngine:
             "objective_batch": objective(iterate.terms) + ridge,
             **{f"term: {name}": value for name, value in terms.items()},
             "term: ridge": ridge,
-            **self._scores(),
+            "score_test": self._test_score(shift),
+            "score_labeled": score(*known(split.y_hidden[self.labeled_rows], self.labeled_values + shift)),
+            **of_unlabeled,
             **(self._of_average(iterate) if self.average_norm is not None else {}),
-            **self._feature_error(),
+            **of_features,
         }
 
     def _objective(self, iterate: Iterate) -> tuple[float, dict[str, float], float]:
@@ -399,32 +410,8 @@ class StochasticEngine:
             }
         return self._average_row
 
-    def _scores(self) -> dict[str, float]:
-        split, score, shift = self.split, self.problem.score, self.shift
-        scores = {
-            "score_test": self._test_score(shift),
-            "score_labeled": score(*known(split.y_hidden[self.labeled_rows], self.labeled_values + shift)),
-        }
-        if self.training_values is not None:
-            rows = self.unlabeled_rows
-            scores["score_unlabeled"] = score(*known(split.y_hidden[rows], self.training_values[rows] + shift))
-        return scores
-
     def _test_score(self, shift: float) -> float:
         return self.problem.score(self.split.y_test, self.test_values + shift)
-
-    def _feature_error(self) -> dict[str, float]:
-        if not len(self.probes.X):
-            return {}
-        assert self.probes.variance is not None
-        error = self.twin.compare(self.probes.values, self.probes.variance)
-        return {
-            "error_mean": error.mean,
-            "error_max": error.largest,
-            "h_squared": error.scale,
-            "bound": error.bound,
-            "band": error.band,
-        }
 
     def follow(self, spec: Spec) -> None:
         """Take over a spec's changes."""

@@ -150,15 +150,6 @@ class _Runs(Subject):
         """Return the rows of a fold that are scored: the labeled ones, or all if the labels are pairs."""
         return test if self.is_pairs else test[self.split.y_train[test] != UNLABELED]
 
-    def _fold(self, number: int) -> Split:
-        """Return a split that trains on the other folds and tests on this one."""
-        if number not in self.folds:  # always the same object, so that results that depend on it are cached
-            train, test = self.rows[number]
-            rows = self._tested(test)
-            X, y = self.split.X_train[rows], self.split.y_train[rows]
-            self.folds[number] = replace(self.split.of_rows(train), X_test=X, y_test=y)
-        return self.folds[number]
-
     def _is_measurable(self, rows: NDArray) -> bool:
         """Return True if points have a score for any model: there is no AUC with only one class."""
         y = self.split.y_train
@@ -185,7 +176,12 @@ class _Runs(Subject):
     def fitted_score(
         self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]
     ) -> NDArray | None:
-        part = self._fold(fold)
+        if fold not in self.folds:  # always the same object, so that results that depend on it are cached
+            train, test = self.rows[fold]
+            rows = self._tested(test)
+            X, y = self.split.X_train[rows], self.split.y_train[rows]
+            self.folds[fold] = replace(self.split.of_rows(train), X_test=X, y_test=y)
+        part = self.folds[fold]
         spec = with_values(self.spec, {**parameters, "n_iter": self.n_iter(share)})
         with np.errstate(over="ignore", invalid="ignore"):
             values = ENGINES[spec.problem.engine_of_run].learned(spec, part, until)

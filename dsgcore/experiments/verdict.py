@@ -167,66 +167,54 @@ def outcome_of(live: LiveRun, asked: Collection[str] = ()) -> dict[str, float]:
         - column@share: a column's value at this share of the run
         - steered parameters: their values at the end
     """
-    run = live.run
-    row = run.history.last()
-    growth = float(np.max(run.history.column("objective"))) / run.start_objective()
+    run, spec, row, has_diverged = live.run, live.run.spec, live.run.history.last(), live.run.health is Health.DIVERGED
+    objective = run.history.column("objective")
+    late = objective[run.t // 2 :]
     measures = {
         "score": row["score_test"],
         **{name: row[name] for name in OF_THE_LAST_ROW if name in row},
-        "growth": math.inf if run.health is Health.DIVERGED else growth,
-        "unrest": _unrest(run),
-        "batch": float(run.spec.solver.batch_size),
+        "growth": math.inf if has_diverged else float(np.max(objective)) / run.start_objective(),
+        "unrest": float(np.abs(np.diff(late)).mean() / np.abs(late).mean()) if len(late) > 1 else math.nan,
+        "batch": float(spec.solver.batch_size),
         "labels": float(len(run.split.labeled)),
         **({"averaging": row["objective"] - row["objective_average"]} if "objective_average" in row else {}),
-        **{name: value for name, value in run.spec.values_at(run.t).items() if isinstance(value, int | float)},
+        **{name: value for name, value in spec.values_at(run.t).items() if isinstance(value, int | float)},
     }
-    measures |= _against_twin(live)
+    if live.is_own_twin and run.health is Health.GOOD:
+        measures |= {"gain": 0.0, "verdict": SIGNS[Effect.TIE]}
+    elif live.supervised is not None:
+        gain = gain_over_twin(run, live.supervised)
+        if gain is not None and gain.effect is not None:
+            measures |= {"gain": gain.mean, "verdict": SIGNS[gain.effect]}
     for name in (name for name in asked if "@" in name):  # values of columns during the run
         column, share = name.split("@", 1)
         if column in row:
             measures[name] = float(run.history.column(column)[round(float(share) * (run.t - 1))])
     if OF_THE_CHOICES & set(asked) and run.result_score is not None:
-        measures |= random_choices(run.spec, run.split).measures(run.result_score)
-    if run.health is Health.DIVERGED:
-        return measures
-    of_minimiser = _of_minimiser(run) if OF_THE_MINIMISER & set(asked) else {}
-    blocks = getattr(run.model, "blocks", ())
-    if len(blocks):
-        measures["matrix_share"] = sum(block.size for block in blocks) / len(run.split.X_train) ** 2
-    return measures | _of_classes(run) | _of_values(run, row) | of_minimiser
+        measures |= random_choices(spec, run.split).measures(run.result_score)
+    if not has_diverged:
+        measures |= _of_model(run, row)
+        measures |= _of_minimiser(run) if OF_THE_MINIMISER & set(asked) else {}
+    return measures
 
 
-def _against_twin(live: LiveRun) -> dict[str, float]:
-    if live.is_own_twin and live.run.health is Health.GOOD:
-        return {"gain": 0.0, "verdict": SIGNS[Effect.TIE]}
-    made = gain_over_twin(live.run, live.supervised) if live.supervised is not None else None
-    if made is None or made.effect is None:
-        return {}
-    return {"gain": made.mean, "verdict": SIGNS[made.effect]}
-
-
-def _unrest(run: Run) -> float:
-    """Return how strongly the objective fluctuates in the second half."""
-    objective = run.history.column("objective")[run.t // 2 :]
-    return float(np.abs(np.diff(objective)).mean() / np.abs(objective).mean()) if len(objective) > 1 else math.nan
-
-
-def _of_classes(run: Run) -> dict[str, float]:
+def _of_model(run: Run, row: dict[str, float]) -> dict[str, float]:
+    """Return measures of the model's size, of the classes that it gives to the test points, and of its values beside h."""
     y, given = run.split.y_test, predicted_classes(run, run.result_test_values)
     measures = {
         "right": float(np.mean(given == y)),
         "near": float(np.mean(np.abs(given - y) <= 1)),
         "commonest": float(np.bincount(y).max() / len(y)),
     }
-    return measures | ({"positive_share": float(np.mean(given == 1))} if len(run.split.class_names) == 2 else {})
-
-
-def _of_values(run: Run, row: dict[str, float]) -> dict[str, float]:
-    if not row.get("h_squared", 0.0) > 0.0:
-        return {}
-    y, f, h = run.split.y_test, run.test_values, run.exact_values(run.split.X_test)
-    lag = run.problem.score(y, h + run.shift) - run.problem.score(y, f + run.shift)
-    return {"error_share": row["error_mean"] / row["h_squared"], "lag": lag}
+    if len(run.split.class_names) == 2:
+        measures["positive_share"] = float(np.mean(given == 1))
+    if len(blocks := getattr(run.model, "blocks", ())):
+        measures["matrix_share"] = sum(block.size for block in blocks) / len(run.split.X_train) ** 2
+    if row.get("h_squared", 0.0) > 0.0:
+        f, h = run.test_values, run.exact_values(run.split.X_test)
+        measures["lag"] = run.problem.score(y, h + run.shift) - run.problem.score(y, f + run.shift)
+        measures["error_share"] = row["error_mean"] / row["h_squared"]
+    return measures
 
 
 def _of_minimiser(run: Run) -> dict[str, float]:

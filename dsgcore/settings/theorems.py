@@ -244,25 +244,21 @@ def constant_step_theorem(
         The bound on |f - h|^2 for M = theta = 1.
     """
 
-    def assumptions(spec: RunSpec) -> tuple[Assumption, ...]:
-        return (*_constant_step(spec, schedule, *largest), *of_risk(spec), *fresh_features(spec))
+    def bound(spec: RunSpec, measured: Measured) -> Constant | None:
+        """Return the bound on E |f - h|^2 of TSGSU's Lemma 1 and TSGS3VM's Theorem 1, theta^2 M^2 (sqrt kappa + sqrt phi)^2."""
+        theta, M, kappa, phi = spec.solver.step_size, measured.M, spec.kernel.bound, spec.kernel.feature_bound
+        if theta is None:
+            return None
+        value = (theta * M * (kappa**0.5 + phi**0.5)) ** 2
+        return replace(constant, value=value, ingredients={"κ": kappa, "φ": phi, "M": M, "θ": theta})
 
     return Theorem(
         **said_of(setting),
-        assumptions=assumptions,
+        assumptions=lambda spec: (*_constant_step(spec, schedule, *largest), *of_risk(spec), *fresh_features(spec)),
         rates=rates,
         shown_with={"n_iter": 800, "schedule": schedule, **_SEEN_SOON} | shown_with,
-        constant=lambda spec, measured: _features_constant(spec, measured, constant),
+        constant=bound,
     )
-
-
-def _features_constant(spec: RunSpec, measured: Measured, unit: Constant) -> Constant | None:
-    """Return the bound on E |f - h|^2 of TSGSU's Lemma 1 and TSGS3VM's Theorem 1, theta^2 M^2 (sqrt kappa + sqrt phi)^2."""
-    theta, kappa, phi = spec.solver.step_size, spec.kernel.bound, spec.kernel.feature_bound
-    if theta is None:
-        return None
-    value = (theta * measured.M * (kappa**0.5 + phi**0.5)) ** 2
-    return replace(unit, value=value, ingredients={"κ": kappa, "φ": phi, "M": measured.M, "θ": theta})
 
 
 def unbiased_batches(spec: RunSpec, *, why: str, name: str, without: Any, breach: Breach) -> Assumption:
@@ -274,10 +270,14 @@ def unbiased_batches(spec: RunSpec, *, why: str, name: str, without: Any, breach
 
 def fresh_features(spec: RunSpec) -> tuple[Assumption, ...]:
     """Return the assumptions of all methods that draw new random features in each iteration."""
-    kernel = spec.kernel
+    kernel, s, is_fresh = spec.kernel, spec.solver, spec.solver.features == "fresh"
     is_bounded = math.isfinite(kernel.bound) and math.isfinite(kernel.feature_bound)
     here = f"κ = {kernel.bound:g}, φ = {kernel.feature_bound:g}" if is_bounded else "both grow with the points' length"
-    return (
+    others = "" if is_fresh else " (here: all have the same)"
+    changes = list[dict[str, Any]]()
+    if s.step_size is not None and "step_size" in spec.steerable:
+        changes = [{"t": s.n_iter // 2 + 1, "name": "step_size", "value": float(f"{LARGER * s.step_size:.4g}")}]
+    found = [
         Assumption(
             placed(f"Kernel and features are bounded: κ and φ are finite (here: {here}).", spec, "kernel"),
             is_bounded,
@@ -288,51 +288,34 @@ def fresh_features(spec: RunSpec) -> tuple[Assumption, ...]:
                 "No lemma bounds the error any more. The error of the features grows with the length of the points.",
             ),
         ),
-        _drawn_anew(spec),
-        _unchanged(spec),
-        *_as_printed(spec),
-    )
-
-
-def _drawn_anew(spec: RunSpec) -> Assumption:
-    """Return the assumption that each iteration draws its own features, independent of those before."""
-    is_fresh = spec.solver.features == "fresh"
-    return Assumption(
-        placed(
-            f"Each iteration draws new random features{'' if is_fresh else ' (here: all have the same)'}.",
-            spec,
-            "features",
+        Assumption(
+            placed(f"Each iteration draws new random features{others}.", spec, "features"),
+            is_fresh,
+            {"solver": {"features": "fresh"}},
+            breach=Breach(
+                "fixed features",
+                {"solver": {"features": "fixed"}},
+                "The error of the features no longer averages out. It stays at the size that so few features have.",
+            ),
         ),
-        is_fresh,
-        {"solver": {"features": "fresh"}},
-        breach=Breach(
-            "fixed features",
-            {"solver": {"features": "fixed"}},
-            "The error of the features no longer averages out. It stays at the size that so few features have.",
+        Assumption(
+            "Nothing was changed during the run.",
+            not spec.changes,
+            breach=Breach(
+                "step × 10 at half time",
+                {"changes": changes},
+                "At the change, the noise of the steps jumps up. Then it has to fall again.",
+            ),
         ),
-    )
-
-
-def _as_printed(spec: RunSpec) -> tuple[Assumption, ...]:
-    """Return the assumption that a run begins, draws and ends as in the papers, if it does so as an estimator's fit."""
+    ]
+    # The papers' runs do not begin, draw and end as an estimator's fit does.
     printed = {"start": None, "sampling": "independent", "tol": 0.0}
-    others = {name: value for name, value in printed.items() if getattr(spec.solver, name) != value}
-    if not others:
-        return ()
-    sentence = (
-        "The run starts at 0, draws its mini-batches independently, and makes all iterations (here: as a fit does)."
-    )
-    return (Assumption(sentence, holds=False, remedy={"solver": others}),)
-
-
-def _unchanged(spec: RunSpec) -> Assumption:
-    """Return the assumption that no parameter changed. Its breach is a tenfold step from the middle of the run on."""
-    s, changes = spec.solver, list[dict[str, Any]]()
-    if s.step_size is not None and "step_size" in spec.steerable:
-        changes = [{"t": s.n_iter // 2 + 1, "name": "step_size", "value": float(f"{LARGER * s.step_size:.4g}")}]
-    then = "At the change, the noise of the steps jumps up. Then it has to fall again."
-    breach = Breach("step × 10 at half time", {"changes": changes}, then)
-    return Assumption("Nothing was changed during the run.", not spec.changes, breach=breach)
+    if unlike := {name: value for name, value in printed.items() if getattr(s, name) != value}:
+        said = (
+            "The run starts at 0, draws its mini-batches independently, and makes all iterations (here: as a fit does)."
+        )
+        found.append(Assumption(said, holds=False, remedy={"solver": unlike}))
+    return tuple(found)
 
 
 # Steps theta / t begin at theta. With a smaller ridge, theta = 1.5 / lam is so large that many steps overshoot.
