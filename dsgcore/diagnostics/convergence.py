@@ -29,7 +29,7 @@ from dsgcore.diagnostics.references import (
 from dsgcore.experiments import Spec, load_split, theory_of
 from dsgcore.settings import Constant, Measured, profile_of
 from dsgcore.solver.exact import DualCoefficients, ExactTwin, Reference, slope
-from dsgcore.solver.loop import AllPoints, Iterate, solve
+from dsgcore.solver.loop import AllPoints, solve
 from dsgcore.solver.task import Task
 
 ERROR, DISTANCE, AVERAGE, NORM = "error", "distance", "average", "norm"
@@ -114,9 +114,29 @@ def trajectory(spec: Spec, split: Split, reference: Reference | None = None) -> 
 
 
 def _columns(task: Task, reference: Reference, of_points: int, with_gradient: bool) -> dict[str, NDArray]:
-    followed = _Followed(task, reference, of_points, with_gradient=with_gradient)
-    wanted, rows, seconds = set(recorded(task.plan.n_iter).tolist()), list[dict[str, float]](), 0.0
-    iterates = solve(task, followed.model, training=followed.points)
+    """Follow f at the training points, and its twin h by dual coefficients; return what follows from both, by name."""
+    n, n_iter, K, optimum, model = len(task.X), task.plan.n_iter, reference.K, reference.optimum, task.new_model()
+    points, dual, lemma = AllPoints(task, model), DualCoefficients(n), ExactTwin(task.kernel, task.X[:1])
+    f_star = None if optimum is None else K @ optimum
+    total, totals, halves = np.zeros(n), {0: np.zeros(n)}, set((recorded(n_iter) // 2).tolist())
+    wanted, rows, seconds, gradient, gradients = set(recorded(n_iter).tolist()), list[dict[str, float]](), 0.0, 0.0, 0.0
+
+    def row(t: int) -> dict[str, float]:
+        f = points.values.astype(np.float64)
+        found = {"t": t, "seconds": seconds, ERROR: float(np.mean((f - K @ dual.values) ** 2)), "bound": lemma.bound()}
+        found |= {"largest_weight": lemma.largest_weight, "squared_steps": lemma.squared_steps}
+        if is_sampled(of_points):
+            found |= {"points": n, "of_points": of_points}
+        if with_gradient or f_star is None:
+            found |= {GRADIENT: gradient, GRADIENT_MEAN: gradients / max(t, 1)}
+        if f_star is not None and optimum is not None:
+            mean, difference = (total - totals[t // 2]) / max(t - t // 2, 1), dual.values - optimum
+            squares = {DISTANCE: f - f_star, AVERAGE: mean - f_star, "scale": f_star}
+            found |= {name: float(np.mean(values**2)) for name, values in squares.items()}
+            found |= {NORM: float(difference @ (K @ difference)), "f_star_norm": float(optimum @ f_star)}
+        return found
+
+    iterates = solve(task, model, training=points)
     with np.errstate(over="ignore", invalid="ignore"):
         while True:
             start = time.perf_counter()
@@ -124,82 +144,27 @@ def _columns(task: Task, reference: Reference, of_points: int, with_gradient: bo
             seconds += time.perf_counter() - start
             if iterate is None:
                 break
-            followed.advance(iterate)
+            step = iterate.step
+            if with_gradient or f_star is None:  # of h before the step: the mean starts at h_1 = 0
+                gradient = reference.whole.at(dual.values, step.lam)
+                gradients += gradient
+            dual.advance(iterate.rows, iterate.weights, step.size, step.decay)
+            lemma.advance(iterate.points, iterate.weights, step.size, step.decay)
+            if f_star is not None:
+                total += points.values
+                if iterate.t in halves:
+                    totals[iterate.t] = total.copy()
             if iterate.t in wanted:
-                row = followed.row(iterate.t, seconds)
-                if not np.isfinite(row[ERROR]):
+                if not np.isfinite((found := row(iterate.t))[ERROR]):
                     break
-                rows.append(row)
-    names = rows[0] if rows else followed.row(0, 0.0)
-    return {name: np.array([row[name] for row in rows], dtype=np.float64) for name in names}
+                rows.append(found)
+    return {name: np.array([one[name] for one in rows], dtype=np.float64) for name in (rows[0] if rows else row(0))}
 
 
 def recorded(n_iter: int) -> NDArray:
     """Return the iterations at which a trajectory is measured."""
     number = int(np.ceil(PER_DECADE * np.log10(max(n_iter, 2)))) + 1
     return np.unique(np.geomspace(1, n_iter, number).round().astype(int))
-
-
-class _Followed:
-    """A run's f at the training points, its twin h by dual coefficients, and quantities derived from both."""
-
-    def __init__(self, task: Task, reference: Reference, of_points: int, *, with_gradient: bool) -> None:
-        self.task, self.reference, self.of_points, self.model = task, reference, of_points, task.new_model()
-        self.points, self.dual = AllPoints(task, self.model), DualCoefficients(len(task.X))
-        self.lemma = ExactTwin(task.kernel, task.X[:1])
-        self.f_star: NDArray | None = None if reference.optimum is None else reference.K @ reference.optimum
-        self.total, self.totals = np.zeros(len(task.X)), {0: np.zeros(len(task.X))}
-        self.halves = set((recorded(task.plan.n_iter) // 2).tolist())
-        self.lam, self.gradient, self.gradients = task.plan.at(1).lam, 0.0, 0.0
-        self.has_gradient = with_gradient or self.f_star is None
-
-    def advance(self, iterate: Iterate) -> None:
-        """Advance all values by an iteration."""
-        step, rows = iterate.step, iterate.rows
-        self.lam = step.lam
-        if self.has_gradient:  # of h before the step: the mean starts at h_1 = 0
-            self.gradient = self.reference.whole.at(self.dual.values, self.lam)
-            self.gradients += self.gradient
-        self.dual.advance(rows, iterate.weights, step.size, step.decay)
-        self.lemma.advance(iterate.points, iterate.weights, step.size, step.decay)
-        if self.f_star is not None:
-            self.total += self.points.values
-            if iterate.t in self.halves:
-                self.totals[iterate.t] = self.total.copy()
-
-    def row(self, t: int, seconds: float) -> dict[str, float]:
-        """Return all measurements after `t` iterations."""
-        f = self.points.values.astype(np.float64)
-        found = {
-            "t": t,
-            "seconds": seconds,
-            ERROR: _mean_square(f - self.reference.K @ self.dual.values),
-            "bound": self.lemma.bound(),
-            "largest_weight": self.lemma.largest_weight,
-            "squared_steps": self.lemma.squared_steps,
-        }
-        if is_sampled(self.of_points):
-            found |= {"points": len(f), "of_points": self.of_points}
-        if self.has_gradient:
-            found |= {GRADIENT: self.gradient, GRADIENT_MEAN: self.gradients / max(t, 1)}
-        if self.f_star is not None and self.reference.optimum is not None:
-            found |= self._to_optimum(f, t, self.f_star, self.reference.optimum)
-        return found
-
-    def _to_optimum(self, f: NDArray, t: int, f_star: NDArray, optimum: NDArray) -> dict[str, float]:
-        difference = self.dual.values - optimum
-        mean = (self.total - self.totals[t // 2]) / max(t - t // 2, 1)
-        return {
-            DISTANCE: _mean_square(f - f_star),
-            AVERAGE: _mean_square(mean - f_star),
-            NORM: float(difference @ (self.reference.K @ difference)),
-            "scale": _mean_square(f_star),
-            "f_star_norm": float(optimum @ f_star),
-        }
-
-
-def _mean_square(values: NDArray) -> float:
-    return float(np.mean(values**2))
 
 
 @dataclass(frozen=True)

@@ -113,8 +113,9 @@ def has_inside(run: Run) -> bool:
 
 def _engine(run: Run) -> StochasticEngine:
     if not has_inside(run):
+        title = run.problem.title
         raise DiagnosticsError(
-            f"only stochastic functional gradients draw features in each iteration; {run.problem.title} does not"
+            f"only stochastic functional gradients draw features in each iteration; {title} does not"
         )
     return cast(StochasticEngine, run.engine)
 

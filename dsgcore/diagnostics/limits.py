@@ -28,6 +28,7 @@ NEAR = 0.1
 # Below this value no limit is worth mentioning.
 NEGLIGIBLE = 0.02
 CAUSES = ("optimisation", "batches", "features")
+ALL = (*CAUSES, "together")
 # A remedy divides a variance by this factor.
 FACTOR = 4
 # Other runs, whose test scores say what regularisation and labels cost; λ is divided and multiplied by the factor.
@@ -153,7 +154,12 @@ def limits(
     split = load_split(spec) if split is None else split
     runs = four_runs(spec, used, split=split, callback=lambda share: callback(SHARE_OF_FOUR_RUNS * share))
     largest = step_sizes(task_of(spec, split)).largest
-    parts, shares = _at_the_end(runs)
+    # Parts and shares at the last iteration, from the mean squares over the seeds.
+    ends = {name: [(getattr(run, name)[-1] if len(run.t) else np.inf) / run.scale for run in runs] for name in ALL}
+    squares = {name: float(np.mean(values)) for name, values in ends.items()}
+    parts = {name: float(np.sqrt(value)) for name, value in squares.items()}
+    with np.errstate(invalid="ignore"):
+        shares = {name: float(np.divide(squares[name], squares["together"])) for name in CAUSES}
     leading = max(CAUSES, key=lambda cause: parts[cause])
     has_grown = any(run.has_grown for run in runs)
     scores = {} if has_grown else _scores(spec, used, split, callback)
@@ -170,7 +176,7 @@ def limits(
         converged=bool(parts["together"] <= NEAR),
         leading=leading,
         parts=parts,
-        shares=shares,
+        shares=shares | {"remainder": 1.0 - sum(shares.values())},
         slopes={"error": _slope(runs, "error"), "distance": _slope(runs, "together")},
         changes=changes,
         expected=expected if changes and not has_grown else None,
@@ -220,22 +226,12 @@ def half_of_labels(split: Split, seed: int, *, is_pairs: bool) -> Split | None:
     return replace(split, y_train=y)
 
 
-def _at_the_end(runs: Sequence[FourRuns]) -> tuple[dict[str, float], dict[str, float]]:
-    """Return parts and shares at the last iteration, from the mean squares over the seeds."""
-    names = (*CAUSES, "together")
-    ends = {name: [(getattr(run, name)[-1] if len(run.t) else np.inf) / run.scale for run in runs] for name in names}
-    squares = {name: float(np.mean(values)) for name, values in ends.items()}
-    parts = {name: float(np.sqrt(value)) for name, value in squares.items()}
-    with np.errstate(invalid="ignore"):
-        shares = {name: float(np.divide(squares[name], squares["together"])) for name in CAUSES}
-    return parts, shares | {"remainder": 1.0 - sum(shares.values())}
-
-
 def _slope(runs: Sequence[FourRuns], name: str) -> float:
-    shortest = min(len(run.t) for run in runs)
-    if not shortest:
+    """Return the slope over the second half of the shortest run; NaN if that has no iteration."""
+    n = min(len(run.t) for run in runs)
+    if not n:
         return float("nan")
-    t, mean = runs[0].t[:shortest], np.mean([getattr(run, name)[:shortest] for run in runs], axis=0)
+    t, mean = runs[0].t[:n], np.mean([getattr(run, name)[:n] for run in runs], axis=0)
     late = t >= t[-1] / 2
     return slope(t[late], mean[late])
 

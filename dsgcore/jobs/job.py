@@ -27,6 +27,7 @@ _KILLED, _OUT_OF_TIME = getattr(signal, "SIGKILL", None), getattr(signal, "SIGXC
 WORKER_KILLED = (
     "The background process was killed, probably because memory ran out. Close other programs, or use less data."
 )
+LATE = "This takes longer than its limit of {:g} s."
 # Wall-clock time may be this many times the allowed computing time: other work needs the cores, too.
 PATIENCE = 3.0
 
@@ -102,21 +103,22 @@ class Job:
         """Cancel the job: kill its process, or never start it. Do nothing if the job is over."""
         self._stop(JobState.CANCELLED)
 
-    @property
-    def lease_left(self) -> float:
-        """Seconds until the lease ends; infinite without a lease."""
-        return inf if self._lease is None else self._wanted_at + self._lease - time.monotonic()
-
-    @property
-    def time_left(self) -> float:
-        """Seconds until the time limit is over; infinite without a limit, and before the process is ready."""
-        if self._time_limit is None or not self._ready_at:
-            return inf
-        return self._ready_at + PATIENCE * self._time_limit - time.monotonic()
-
-    def end_late(self) -> None:
-        """Kill the process because its time is over; the process itself may be unable to check a clock."""
-        self._stop(JobState.FAILED, _out_of_time(self._time_limit or 0.0))
+    def watch(self, is_wanted: Callable[[], bool] | None) -> None:
+        """Cancel the job when its lease ends, and kill its process when its time is over: that may check no clock."""
+        seconds = 0.0
+        while not self.wait(seconds):
+            if is_wanted is not None and is_wanted():
+                self.keep()
+            now, lease_left, time_left = time.monotonic(), inf, inf
+            if self._lease is not None:
+                lease_left = self._wanted_at + self._lease - now
+            if self._time_limit is not None and self._ready_at:
+                time_left = self._ready_at + PATIENCE * self._time_limit - now
+            if time_left <= 0:
+                return self._stop(JobState.FAILED, LATE.format(self._time_limit))
+            if lease_left <= 0:
+                return self.cancel()
+            seconds = min(SECONDS_BETWEEN_QUESTIONS, lease_left, time_left)
 
     def _stop(self, state: JobState, error: str = "") -> None:
         with self._lock:
@@ -135,7 +137,9 @@ class Job:
             try:
                 self._worker = worker = start()
             except OSError as error:
-                self.state, self.error = JobState.FAILED, _not_started(error)
+                said = "Close other programs, and start it again."
+                self.error = f"The background process could not be started ({error}). {said}"
+                self.state = JobState.FAILED
                 return
             self.state, self._began_at = JobState.RUNNING, time.monotonic()
         with suppress(Exception):  # the worker has ended, or sends what cannot be read
@@ -151,8 +155,14 @@ class Job:
         with self._lock:
             self._worker = None
             self._ended_at = time.monotonic()
-            if self.state is JobState.RUNNING:
-                self.state, self.error = JobState.FAILED, _ended_early(code, self._time_limit)
+            if self.state is JobState.RUNNING:  # no result has come; -N is the signal N
+                how = f"crashed with signal {-code}" if code < 0 else f"ended with code {code}"
+                self.error = f"The background process {how} before it had a result. Start it again."
+                if -code == _KILLED:
+                    self.error = WORKER_KILLED
+                elif -code == _OUT_OF_TIME and self._time_limit is not None:
+                    self.error = LATE.format(self._time_limit)
+                self.state = JobState.FAILED
 
     def end(self) -> None:
         """Mark the job as over."""
@@ -171,26 +181,6 @@ class Job:
                 self.result, self.state = content, JobState.DONE
             elif kind == ERROR:
                 self.error, self.state = content, JobState.FAILED
-
-
-def _not_started(error: OSError) -> str:
-    """Return the sentence for a worker that could not be started."""
-    return f"The background process could not be started ({error}). Close other programs, and start it again."
-
-
-def _ended_early(code: int, time_limit: float | None) -> str:
-    """Return the sentence for a worker that ended with this code before it had a result; -N is the signal N."""
-    if -code == _KILLED:
-        return WORKER_KILLED
-    if -code == _OUT_OF_TIME and time_limit is not None:
-        return _out_of_time(time_limit)
-    how = f"crashed with signal {-code}" if code < 0 else f"ended with code {code}"
-    return f"The background process {how} before it had a result. Start it again."
-
-
-def _out_of_time(limit: float) -> str:
-    """Return the sentence for a job that took longer than its limit, in seconds."""
-    return f"This takes longer than its limit of {limit:g} s."
 
 
 _Entry = tuple[Job, str, Callable[[Any], None] | None]
@@ -264,14 +254,21 @@ class JobQueue:
         JobError
             If another process cannot import the function, or if the queue is closed.
         """
-        job = Job(_request(function, arguments, memory_limit, time_limit), lease, time_limit, on_report)
+        if getattr(function, "__module__", "__main__") == "__main__":
+            raise JobError(f"a job must be a function of a module that can be imported, got {function!r}")
+        try:
+            parts = pickle.dumps(function), pickle.dumps(arguments)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise JobError(f"a job must be a function of a module, and its arguments plain data, got {error}") from None
+        request = pickle.dumps((module_path(), *parts, memory_limit, time_limit))  # which the worker reads
+        job = Job(request, lease, time_limit, on_report)
         with self._lock:
             if self._is_closed:
                 raise JobError("the job queue is closed and takes no more jobs")
             self._jobs.add(job)
             self._waiting.put((job, function.__module__, on_done))
         if lease is not None or time_limit is not None:
-            threading.Thread(target=_watch, args=(job, is_wanted), name="job's watch", daemon=True).start()
+            threading.Thread(target=job.watch, args=(is_wanted,), name="job's watch", daemon=True).start()
         return job
 
     def _work(self) -> None:
@@ -306,29 +303,6 @@ class JobQueue:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-
-def _request(
-    function: Callable[..., Any], arguments: tuple, memory_limit: int | None, time_limit: float | None
-) -> bytes:
-    """Return the request that the process reads: module path, function, arguments and limits."""
-    if getattr(function, "__module__", "__main__") == "__main__":
-        raise JobError(f"a job must be a function of a module that can be imported, got {function!r}")
-    try:
-        return pickle.dumps((module_path(), pickle.dumps(function), pickle.dumps(arguments), memory_limit, time_limit))
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise JobError(f"a job must be a function of a module, and its arguments plain data, got {error}") from None
-
-
-def _watch(job: Job, is_wanted: Callable[[], bool] | None) -> None:
-    """Cancel a job when its lease ends, and end it when its time is over."""
-    while not job.wait(max(0.0, min(SECONDS_BETWEEN_QUESTIONS, job.lease_left, job.time_left))):
-        if is_wanted is not None and is_wanted():
-            job.keep()
-        if job.time_left <= 0:
-            return job.end_late()
-        if job.lease_left <= 0:
-            return job.cancel()
 
 
 @cache

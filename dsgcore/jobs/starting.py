@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from subprocess import DEVNULL, PIPE
 from typing import IO, Any
 
@@ -80,7 +80,21 @@ class ForkServer:
             os.close(inbox)
             os.close(outbox)
             its_end.close()
-        return Worker(*streams, partial(_kill_fork, control, streams[0]), partial(_wait_for_fork, control))
+
+        def kill() -> None:
+            try:
+                control.send(b"k")
+            except OSError:  # it has ended; or the server has, and without it a worker ends with its input
+                with suppress(OSError):
+                    streams[0].close()
+
+        def wait() -> int:
+            code = b""
+            with control, suppress(OSError):
+                code = control.recv(CODE.size)
+            return int(CODE.unpack(code)[0]) if code else -signal.SIGKILL
+
+        return Worker(*streams, kill, wait)
 
     def close(self) -> None:
         """Stop the server and all its workers."""
@@ -115,21 +129,6 @@ class ForkServer:
                 self._process.kill()
                 self._process.wait()
             self._process = None
-
-
-def _kill_fork(control: socket.socket, stdin: IO[bytes]) -> None:
-    try:
-        control.send(b"k")
-    except OSError:  # it has ended; or the server has, and without it a worker ends with its input
-        with suppress(OSError):
-            stdin.close()
-
-
-def _wait_for_fork(control: socket.socket) -> int:
-    code = b""
-    with control, suppress(OSError):
-        code = control.recv(CODE.size)
-    return int(CODE.unpack(code)[0]) if code else -signal.SIGKILL
 
 
 def module_path() -> list[str]:

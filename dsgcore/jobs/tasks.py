@@ -74,8 +74,12 @@ def finished(
                 _cancel(running if is_cut else ())
             while waiting and len(running) < queue.n_at_a_time:
                 tasks = waiting.popleft()
-                report = partial(_put, news, left := deque(tasks))
-                running[queue.submit(function, *shared, tasks, on_report=report, memory_limit=memory_limit)] = left
+                left = deque(tasks)
+                options = {
+                    "on_report": lambda result, left=left: news.put((left, result)),
+                    "memory_limit": memory_limit,
+                }
+                running[queue.submit(function, *shared, tasks, **options)] = left
             over = [job for job in running if job.is_over]  # all of their reports are among the news
             for _ in range(news.qsize()):
                 left, result = news.get()
@@ -98,10 +102,6 @@ def finished(
             time.sleep(0.0 if over else SECONDS_BETWEEN_LOOKS)
     finally:
         _cancel(running)
-
-
-def _put(news: SimpleQueue[Any], left: deque, result: Any) -> None:
-    news.put((left, result))
 
 
 def _cancel(jobs: Iterable[Any]) -> None:

@@ -67,54 +67,43 @@ def receive(stream: IO[bytes]) -> tuple[str, Any]:
 
 def main() -> None:
     """Read the job from standard input, do it, send its result or an error message, and end."""
-    outbox = _reserve_standard_output()
+    # Standard output is kept for messages, and its end tells the parent that this process has ended. So the job's prints
+    # go elsewhere, and its child processes do not hold the pipe.
+    own = os.dup(1)
+    os.dup2(2, 1)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: os.close(own))
+    outbox = Outbox(os.fdopen(own, "wb"))
     try:
         with open(0, "rb", closefd=False) as inbox:
             sys.path[:], function, arguments, memory_limit, time_limit = pickle.load(inbox)
     except EOFError:  # cancelled before it began
         os._exit(1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+    def end_with_parent() -> None:
+        while os.read(0, 1):  # until the other end of standard input is closed, which happens when the parent ends
+            pass
+        os._exit(1)
+
+    def give_up() -> None:
+        outbox.send(ERROR, out_of_memory(memory_limit))
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
     outbox.send(READY, None)
     if time_limit is not None:
         limit_time(time_limit)
     try:
-        outbox.send(RESULT, _do(pickle.loads(function), pickle.loads(arguments), memory_limit, outbox))
+        work, given = pickle.loads(function), pickle.loads(arguments)
+        if memory_limit is not None:
+            limit_growth(memory_limit, give_up)
+        outbox.send(RESULT, work(*given, report=partial(outbox.send, PROGRESS)))
     except KeyboardInterrupt:
         pass
     except Exception as error:
         outbox.send(ERROR, raised(error, memory_limit))
     sys.stderr.flush()
     os._exit(0)  # without waiting for the thread that reads
-
-
-def _reserve_standard_output() -> Outbox:
-    """Keep standard output for messages: the job's prints go elsewhere, and its child processes do not hold the pipe.
-
-    The end of the pipe tells the parent that this process has ended.
-    """
-    own = os.dup(1)
-    os.dup2(2, 1)
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=lambda: os.close(own))
-    return Outbox(os.fdopen(own, "wb"))
-
-
-def _do(function: Any, arguments: tuple, memory_limit: int | None, outbox: Outbox) -> Any:
-    if memory_limit is not None:
-
-        def give_up() -> None:
-            outbox.send(ERROR, out_of_memory(memory_limit))
-            os._exit(1)
-
-        limit_growth(memory_limit, give_up)
-    return function(*arguments, report=partial(outbox.send, PROGRESS))
-
-
-def _end_with_parent() -> None:
-    """Wait until the other end of standard input is closed, which happens when the parent ends; then end."""
-    while os.read(0, 1):
-        pass
-    os._exit(1)
 
 
 def out_of_memory(limit: int | None) -> str:
@@ -161,12 +150,17 @@ def serve(channel: socket.socket, seconds_in_waiting: float = SECONDS_IN_WAITING
             _take_request(channel, workers)  # perhaps one has come just now
         for each in ready:
             if each in ends:
-                _report_end(ends[each], workers)
+                process = workers.pop(ends[each])
+                process.join()
+                with ends[each] as control, suppress(OSError):
+                    control.send(CODE.pack(process.exitcode))
             elif each in workers:
                 each.recv(1)
                 workers[each].kill()
             elif each is channel and not _take_request(channel, workers):
-                return _kill(workers)
+                for process in workers.values():
+                    process.kill()
+                return
 
 
 def _take_request(channel: socket.socket, workers: Workers) -> bool:
@@ -174,34 +168,26 @@ def _take_request(channel: socket.socket, workers: Workers) -> bool:
     request, handed, _, _ = socket.recv_fds(channel, LONGEST_REQUEST, HANDED_OVER)
     if request:
         sys.path[:], modules = pickle.loads(request)
-        _import(modules)
+        new = [module for module in modules if module not in sys.modules]
+        for module in new:
+            with suppress(Exception):  # the worker tries again, and reports the error
+                import_module(module)
+        if new:
+            gc.collect()
+            gc.freeze()  # the collector ignores existing objects, so forks continue to share their memory
     if handed:
-        inbox, outbox, control = handed
-        _fork(inbox, outbox, socket.socket(fileno=control), channel, workers)
+        inbox, outbox, number = handed
+        control = socket.socket(fileno=number)
+        own = inbox, outbox, [channel, control, *workers]
+        process = multiprocessing.get_context("fork").Process(target=_become_worker, args=own)
+        try:
+            process.start()
+            workers[control] = process
+        except OSError:  # no room for another process, which the client sees by the end of the socket
+            control.close()
+        os.close(inbox)
+        os.close(outbox)
     return bool(request)
-
-
-def _fork(inbox: int, outbox: int, control: socket.socket, channel: socket.socket, workers: Workers) -> None:
-    kept_by_server = [channel, control, *workers]
-    forks = multiprocessing.get_context("fork")
-    process = forks.Process(target=_become_worker, args=(inbox, outbox, kept_by_server))
-    try:
-        process.start()
-        workers[control] = process
-    except OSError:  # no room for another process, which the client sees by the end of the socket
-        control.close()
-    os.close(inbox)
-    os.close(outbox)
-
-
-def _import(modules: list[str]) -> None:
-    new = [module for module in modules if module not in sys.modules]
-    for module in new:
-        with suppress(Exception):  # the worker tries again, and reports the error
-            import_module(module)
-    if new:
-        gc.collect()
-        gc.freeze()  # the collector ignores existing objects, so forks continue to share their memory
 
 
 def _become_worker(inbox: int, outbox: int, kept_by_server: list[socket.socket]) -> None:
@@ -215,15 +201,3 @@ def _become_worker(inbox: int, outbox: int, kept_by_server: list[socket.socket])
         os.close(own)
     is_a_fork = True
     main()
-
-
-def _report_end(control: socket.socket, workers: Workers) -> None:
-    process = workers.pop(control)
-    process.join()
-    with control, suppress(OSError):
-        control.send(CODE.pack(process.exitcode))
-
-
-def _kill(workers: Workers) -> None:
-    for process in workers.values():
-        process.kill()
