@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dsgcore.core.parameters import Choice, Text
@@ -35,22 +33,21 @@ from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.controls.own_file import entry_of, store
 from pages.controls.view import FEATURE
 from pages.gallery import data_views as views
-from pages.gallery.data_charts import class_colors
 from pages.gallery.gallery import facts, gallery, setting_link
 from pages.shell.page_link import link_now, read_once, say_in_link
 from pages.shell.plain_text import plain
 from pages.studies.links import draw_links
+from pages.studies.question import begin_anew, end_anew, follow_data
 from pages.upload.upload import draw_upload
 
 PREFIX = "data_"
-NAME = "data.name"  # in the link
+NAME, SET = "data.name", "set"  # in the link, and the key of the choice
 FEATURE_KEY, OWN_FILE = "look_feature", "look_file"
 LOOK_SEED = Control("look_seed", "", SEED)
 TITLES = {OWN_TITLE: FILE} | {entry.title: entry.name for entry in DATASETS.values()}
 _READ = "_data_file"  # the file for which the options were set
 _CLAMP = "_data_clamp"  # the number of labels to set at the next drawing
 _CLAMPED = "_data_clamped"  # the number that was set in place of another one, and why
-_ANEW = "_data_anew"  # True while the options are still those of another set
 
 
 def page() -> None:
@@ -62,12 +59,12 @@ def page() -> None:
         "Data set",
         list(TITLES),
         index=None,
-        key="set",
+        key=SET,
         placeholder="Choose a data set, or click a card",
         label_visibility="collapsed",
-        on_change=_begin_anew,
+        on_change=_forget,
     )
-    say_in_link(NAME, TITLES.get(chosen or "", ""), "set")
+    say_in_link(NAME, TITLES.get(chosen or "", ""), SET)
     if chosen is None:
         st.markdown(
             "Pick a data set, then open it in one of the settings below it. Settings in grey do not fit: "
@@ -80,55 +77,34 @@ def page() -> None:
 
 def _refusals(given: dict[str, str]) -> list[str]:
     """Set the page's controls to a link's values; return a sentence for each value and name that is not valid."""
-    said, asked = unknown_names(given, _known_names()), given.get(NAME, "")
+    views = {"across": "across", "up": "up", FEATURE: FEATURE_KEY}
+    own = (*(f"view.{name}" for name in views), *(f"data.{p.name}" for p in DATA_PARAMETERS))
+    known = {name: name for name in ("setting", SEED.name, FILE_ENTRY, *own)}
+    said, asked = unknown_names(given, known), given.get(NAME, "")
     title = next((title for title, name in TITLES.items() if asked in (title, name)), None)
     if title is None:
-        return [*said, *[f"In the link, {NAME} must be one of {', '.join(TITLES.values())}, got {refused(asked)}; all sets are "
-                         "shown."] * bool(asked)]  # fmt: skip
-    st.session_state["set"] = title
-    name, views = TITLES[title], {"across": "across", "up": "up", FEATURE: FEATURE_KEY}
-    control = _setting_control(name)
+        sets = ", ".join(TITLES.values())
+        refusal = f"In the link, {NAME} must be one of {sets}, got {refused(asked)}; all sets are shown."
+        return [*said, *[refusal] * bool(asked)]
+    st.session_state[SET] = title
+    control = _setting_control(TITLES[title])
     said += read_controls([control], given)
-    offered = _offered(st.session_state.get(control.key, control.usual), name)
+    offered = _offered(st.session_state.get(control.key, control.usual), TITLES[title])
     columns = [Control(key, "view", Text(column, "")) for column, key in views.items()]
     return said + read_controls([*offered.values(), LOOK_SEED, *columns], given)
 
 
-def _known_names() -> dict[str, str]:
-    """Return all names that the page's link can have."""
-    own = ("setting", SEED.name, FILE_ENTRY, "view.across", "view.up", f"view.{FEATURE}")
-    return {name: name for name in (*own, *(f"data.{p.name}" for p in DATA_PARAMETERS))}
+def _choose(name: str | None) -> None:
+    """Show a data set, or all of them."""
+    st.session_state[SET] = next((title for title, own in TITLES.items() if own == name), None)
+    _forget()
 
 
-def _choose(name: str) -> None:
-    st.session_state["set"] = next(title for title, own in TITLES.items() if own == name)
-    _begin_anew()
-
-
-def _begin_anew() -> None:
+def _forget() -> None:
     """Forget the options and the view of the previous set."""
-    _forget_options()
+    begin_anew(PREFIX)
     for key in {f"{PREFIX}setting", "across", "up", FEATURE_KEY} & set(st.session_state):
         del st.session_state[key]
-
-
-def _forget_options(given: frozenset[str] = frozenset()) -> None:
-    """Reset the options to the usual values of the set at the next drawing, except those of the given names.
-
-    Deleting the session's values is not enough, because the browser keeps the values and sends them again.
-    """
-    st.session_state[_ANEW] = given
-
-
-def _drawn(control: Control) -> Any:
-    """Draw an option, with its usual value for a set that was just chosen, and no more labels than the data have."""
-    if control.parameter.name == "n_labeled" and _CLAMP in st.session_state:
-        st.session_state[control.key] = st.session_state.pop(_CLAMP)
-        also_offer(control.key, st.session_state[control.key])
-    given = st.session_state.get(_ANEW)
-    if given is not None and control.name not in given:
-        st.session_state[control.key] = control.parameter.default
-    return draw(control)
 
 
 def _close_look(name: str) -> None:
@@ -138,23 +114,23 @@ def _close_look(name: str) -> None:
     own = _read_own(problem) if name == FILE else None
     if name == FILE and own is None:
         return  # the upload has its own message
-    entry = entry_of(problem, name)
+    entry, offered = entry_of(problem, name), _offered(setting, name)
+    labels = offered["n_labeled"].key
+    if _CLAMP in st.session_state:
+        st.session_state[labels] = st.session_state.pop(_CLAMP)
+        also_offer(labels, st.session_state[labels])
     with st.sidebar:
-        offered = _offered(setting, name)
-        values = {name: _drawn(control) for name, control in offered.items()}
-        st.session_state.pop(_ANEW, None)
+        values = {name: draw(follow_data(PREFIX, control)) for name, control in offered.items()}
+        end_anew(PREFIX)
         seed = count(LOOK_SEED, help=SEED.sentence)
     try:
         spec = controls.to_spec(problem, values, name, seed, own)
         dataset, split = load_dataset(spec, files=store()), load_split(spec, files=store())
-    except CountError as error:
-        if error.nearest == values["n_labeled"]:
-            st.error(plain(str(error)))
-            return
-        st.session_state[_CLAMP] = error.nearest
-        st.session_state[_CLAMPED] = error.nearest, too_many(values["n_labeled"], error)
-        st.rerun()
     except BAD_INPUT as error:
+        if isinstance(error, CountError) and error.nearest != values["n_labeled"]:
+            st.session_state[_CLAMP] = error.nearest
+            st.session_state[_CLAMPED] = error.nearest, too_many(values["n_labeled"], error)
+            st.rerun()
         st.error(plain(str(error)))
         return
     clamped, said = st.session_state.get(_CLAMPED, (None, ""))
@@ -163,11 +139,12 @@ def _close_look(name: str) -> None:
     else:
         st.session_state.pop(_CLAMPED, None)
     _head(entry, spec, setting, _linked(offered, values, spec, split))
-    title, table = (entry.title, None) if own is None else (own["path"], _table(own, problem))
+    title, table = entry.title, None
+    if own is not None:  # its rows, and their recipe
+        title, recipe = own["path"], Recipe.from_dict(own["recipe"])
+        table = store().result(own["sha256"], title, Step("kept", problem.labels, recipe)), recipe
     which_method(dataset, title, entry, is_ordered=problem.labels == "ordinal", table=table)
-    theme = theme_now()
-    kind = {"pairs": "binary", "binary": "binary"}.get(spec.problem.labels, entry.target)
-    colors = class_colors(kind, len(split.class_names))
+    theme, colors = theme_now(), views.colors_of(spec, split)
     views.plane_view(dataset, split, colors, theme)
     views.split_views(split, spec.problem.labels, theme, key="chart-data")
     views.column_views(dataset, split, colors, theme, key=FEATURE_KEY)
@@ -182,15 +159,9 @@ def _read_own(problem: type[Setting]) -> dict[str, Any] | None:
     read = own and (own["sha256"], problem.name)
     before = st.session_state.get(_READ, read)
     if read and before != read:
-        _forget_options(frozenset(link_now().given if before is None else ()))  # a link waits for its file
+        begin_anew(PREFIX, frozenset(link_now().given if before is None else ()))  # a link waits for its file
     st.session_state[_READ] = read
     return own
-
-
-def _table(own: dict[str, Any], problem: type[Setting]) -> tuple[pd.DataFrame, Recipe]:
-    """Return the rows of the file, and their recipe."""
-    recipe = Recipe.from_dict(own["recipe"])
-    return store().result(own["sha256"], own["path"], Step("kept", problem.labels, recipe)), recipe
 
 
 def _setting_control(dataset: str) -> Control:
@@ -215,20 +186,15 @@ def _offered(setting: str, dataset: str) -> dict[str, Control]:
 
 def _linked(offered: dict[str, Control], values: dict[str, Any], spec: Spec, split: Split) -> dict[str, str]:
     """Return the query of a link to the workbench, besides the set: all values that differ from its defaults."""
-    setting = type(spec.problem)
-    differing = {name: values[name] for name, c in offered.items() if values[name] != c.parameter.default}
-    if setting.labels == "pairs":
-        differing |= _prior(spec, split)
+    setting, seed = type(spec.problem), {SEED.name: str(spec.seed)} if spec.seed != SEED.default else {}
     there = controls.controls_for(setting, spec.data.name)
-    linked = {there[name].name: there[name].text(value) for name, value in differing.items()}
-    return linked | ({SEED.name: str(spec.seed)} if spec.seed != SEED.default else {})
-
-
-def _prior(spec: Spec, split: Split) -> dict[str, float]:
-    """Return the share of positives for the method, if it differs from the set's usual one."""
-    usual = controls.controls_for(type(spec.problem), spec.data.name)["prior"].parameter.default
-    share = round(float(np.mean(split.y_hidden[split.y_train == UNLABELED] == 1)), 2)
-    return {} if share in (usual, 0.5) else {"prior": share}
+    differing = {name: values[name] for name, c in offered.items() if values[name] != c.parameter.default}
+    if setting.labels == "pairs":  # the share of positives, if it differs from the set's usual one
+        hidden = split.y_hidden[split.y_train == UNLABELED] == 1
+        share = round(float(hidden.mean()), 2) if len(hidden) else 0.5
+        if share not in (there["prior"].parameter.default, 0.5):
+            differing["prior"] = share
+    return {there[name].name: there[name].text(value) for name, value in differing.items()} | seed
 
 
 def _head(entry: DatasetEntry, spec: Spec, setting: str, linked: dict[str, str]) -> None:
@@ -242,15 +208,10 @@ def _head(entry: DatasetEntry, spec: Spec, setting: str, linked: dict[str, str])
         for name in SETTINGS:
             setting_link(entry, name, linked if name == setting else {})
         draw_links(spec)
-        st.button("All data sets", icon=":material/grid_view:", on_click=_show_all, type="tertiary")
+        st.button("All data sets", icon=":material/grid_view:", on_click=_choose, args=(None,), type="tertiary")
     for problem in SETTINGS.values():
         if reason := entry.why_not(problem.labels):
             st.caption(f"{profile_of(problem).short}: {reason}")
-
-
-def _show_all() -> None:
-    st.session_state["set"] = None
-    _begin_anew()
 
 
 page()

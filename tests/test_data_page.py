@@ -12,7 +12,7 @@ from own_tables import iris_csv
 from dsgcore.data import DATASETS
 from dsgcore.data.inspection import Coverage
 from dsgcore.experiments import SETTINGS
-from pages.gallery.data_views import _agreement
+from pages.gallery.data_views import agreement
 
 
 def checked(app):
@@ -208,6 +208,6 @@ def test_another_file_begins_with_labels_that_suit_it():
     ),
 )
 def test_a_share_says_of_how_many_points_it_is_and_concludes_nothing_from_few(right, known, is_pairs, sentence):
-    said = _agreement(Coverage(np.zeros(100), np.zeros(100), right, known), is_pairs=is_pairs)
+    said = agreement(Coverage(np.zeros(100), np.zeros(100), right, known), is_pairs=is_pairs)
     assert sentence in said
     assert ("too few points for a conclusion" in said) is (known == 11)

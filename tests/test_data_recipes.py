@@ -292,9 +292,8 @@ def draw_data(spec, run):
     assert (look.pairs is not None) == (labels == "pairs")
     colors = class_colors(DATASETS[spec.data.name].target, len(split.class_names))
     xy = Plane.through(split.X_train).project(split.X_train)
-    points = data_charts.PlanePoints(xy, split.y_hidden, split.y_train >= 0)
-    words = {"names": split.class_names, "colors": colors, "axes": data_views.AXES, "theme": "light"}
-    assert sum(len(trace.x) for trace in drawn(data_charts.plane_chart(points, **words))) == len(split.y_train)
+    words = {"colors": colors, "axes": data_views.AXES, "theme": "light"}
+    assert sum(len(trace.x) for trace in drawn(data_charts.plane_chart(xy, split, **words))) == len(split.y_train)
     assert drawn(data_charts.balance_chart(look.balance, theme="dark"))
     samples = [
         data_charts.Sample(name, xy[split.y_hidden == code, 0], colors[code])

@@ -350,7 +350,7 @@ def test_a_screen_has_few_words_one_slider_and_a_frame_for_each_stop(number):
 
 
 def test_the_map_has_the_values_that_the_core_computes():
-    (panel,) = SCREENS[0]("light").plain()["panels"]
+    (panel,) = SCREENS[0]("light").panels
     packed = [base64.b64decode(frame[0]["z"]["packed"]) for frame in panel["frames"]]
     sent = np.array([np.frombuffer(one, np.int8) for one in packed]) / 127
     np.testing.assert_allclose(sent, np.clip(single_waves(example(), 24), -1, 1), atol=0.02)

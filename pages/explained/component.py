@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -68,4 +69,4 @@ def screen_asked() -> Any:
 @st.cache_data(show_spinner="Computing the picture, once on this server")
 def frames_of(number: int, theme: str) -> str:
     """Return a screen (from 1) with all of its frames, as JSON."""
-    return encoded(SCREENS[number - 1](theme).plain())
+    return encoded(asdict(SCREENS[number - 1](theme)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,10 @@ from pages.charts.run_map import diverging, heat
 
 Panel = dict[str, Any]
 LARGEST = 127  # values are sent as whole numbers up to this size, one byte each
+STYLES = {  # of curves: their colour (none: the theme's ink), their width and their dash
+    **{"strong": (charts.POSITIVE, 2.5, "solid"), "dots": (charts.POSITIVE, 2.0, "solid")},
+    **{"faint": (charts.UNLABELED, 1.0, "solid"), "ink": ("", 1.5, "solid"), "guide": (charts.EXACT, 2.0, "dash")},
+}
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ class Axis:
         ends = (np.log10([self.low, self.high]) if self.log else np.array([self.low, self.high])).tolist()
         ticks: dict[str, Any] = {"tickvals": None, "dtick": "D2" if self.log and self.high < 1000 * self.low else None}
         ticks |= {"ticktext": None, "nticks": 5, "tickangle": 0, "showticklabels": True}
-        return {"type": "log" if self.log else "linear", "range": ends, **ticks}
+        return {"type": "log" if self.log else "linear", "range": ends, **ticks, "title": {"text": self.title}}
 
 
 @dataclass(frozen=True)
@@ -57,20 +61,8 @@ class Curve:
 
     x: ArrayLike
     y: ArrayLike
-    style: str = "strong"  # strong, faint, ink, guide (dashed) or dots
+    style: str = "strong"
     name: str = ""
-
-    def line(self, theme: str) -> charts.Curve:
-        """Return the curve in its style."""
-        color, width, dash = {
-            "strong": (charts.POSITIVE, 2.5, "solid"),
-            "dots": (charts.POSITIVE, 2.0, "solid"),
-            "faint": (charts.UNLABELED, 1.0, "solid"),
-            "ink": (charts.INK[theme], 1.5, "solid"),
-            "guide": (charts.EXACT, 2.0, "dash"),
-        }[self.style]
-        x, y = np.asarray(self.x, dtype=float), np.asarray(self.y, dtype=float)
-        return charts.Curve(self.name, x, y, color, dash, width, in_legend=bool(self.name))
 
 
 def chart(
@@ -79,13 +71,18 @@ def chart(
     """Return a chart: curves that stay, and curves for each frame."""
 
     def drawn(curves: Sequence[Curve]) -> charts.Figure:
-        lines = [curve.line(theme) for curve in curves]
+        lines = []
+        for curve in curves:
+            (color, width, dash), name = STYLES[curve.style], curve.name
+            along, up = np.asarray(curve.x, dtype=float), np.asarray(curve.y, dtype=float)
+            color = color or charts.INK[theme]
+            lines.append(charts.Curve(name, along, up, color, dash, width, in_legend=bool(name)))
         return charts.line_chart(lines, title=title, x_title=x.title, is_log_x=x.log, is_log_y=y.log)
 
     shown = [*still, *moving[0]]
     figure = drawn(shown)
     figure["layout"]["xaxis"] |= x.plain()
-    figure["layout"]["yaxis"] |= y.plain() | {"title": {"text": y.title}}
+    figure["layout"]["yaxis"] |= y.plain()
     for trace, curve in zip(figure["data"], shown, strict=True):
         if curve.style == "dots":
             trace |= {"mode": "markers", "marker": {"color": charts.POSITIVE, "size": 9}}
@@ -112,43 +109,39 @@ def map_of(
     plane, split = shown.plane, shown.split
     xy, across, up = plane.project(split.X_train), *zip(plane.low.tolist(), plane.high.tolist(), strict=True)
     traces, frames = list[dict[str, Any]](), list[Sequence[dict[str, Any]]]()
+
+    def add(trace: dict[str, Any], of_frames: Sequence[dict[str, Any]] = (), **more: Any) -> None:
+        traces.append(trace | more)
+        frames.append(of_frames)
+
+    def points(name: str, at: NDArray, color: str, symbol: str, size: float = 7.0) -> dict[str, Any]:
+        return charts.scatter(charts.PointSet(name, at, color, symbol, size=size), theme)
+
     if field is not None:
+        below = heat(plane, np.zeros(GRID**2), diverging([np.ones(1)], 0.0, theme))
         still = {"showscale": False, "hoverinfo": "skip", "opacity": 0.75}
-        traces.append(heat(plane, np.zeros(GRID**2), diverging([np.ones(1)], 0.0, theme) | still))
-        frames.append([{"z": one} for one in packed(field, width=GRID)])
+        add(below, [{"z": one} for one in packed(field, width=GRID)], **still)
     if values is not None:
-        dots = charts.scatter(charts.PointSet("", xy, charts.UNLABELED, "circle"), theme)
-        scale = {"colorscale": charts.DIVERGING[theme], "cmin": -1.0, "cmax": 1.0}
-        traces.append(dots | {"showlegend": False})
-        frames.append([{"marker": {**dots["marker"], **scale, "color": one}} for one in packed(values, reach)])
+        dots = points("", xy, charts.UNLABELED, "circle")
+        scale = dots["marker"] | {"colorscale": charts.DIVERGING[theme], "cmin": -1.0, "cmax": 1.0}
+        add(dots, [{"marker": scale | {"color": one}} for one in packed(values, reach)], showlegend=False)
     else:
-        kinds = (
-            ("unlabeled", "circle-open", charts.UNLABELED),
-            ("negative", "triangle-up", charts.NEGATIVE),
-            ("positive", "circle", charts.POSITIVE),
-        )
-        traces += [
-            charts.scatter(charts.PointSet(name, xy[split.y_train == y], color, symbol, size=6), theme)
-            for y, (name, symbol, color) in enumerate(kinds, start=-1)
-        ]
-        frames += [[]] * len(kinds)
+        add(points("unlabeled", xy[split.y_train == -1], charts.UNLABELED, "circle-open", 6))
+        add(points("negative", xy[split.y_train == 0], charts.NEGATIVE, "triangle-up", 6))
+        add(points("positive", xy[split.y_train == 1], charts.POSITIVE, "circle", 6))
     if picked:
-        traces.append(
-            charts.scatter(charts.PointSet("mini-batch", xy[:0], charts.INK[theme], "circle-open", size=13), theme)
-        )
-        frames.append(
-            [{"x": four_digits(xy[rows, 0]), "y": four_digits(xy[rows, 1])} for rows in map(np.unique, picked)]
-        )
+        rings = [{"x": four_digits(xy[r, 0]), "y": four_digits(xy[r, 1])} for r in map(np.unique, picked)]
+        add(points("mini-batch", xy[:0], charts.INK[theme], "circle-open", 13), rings)
     if cross is not None:
-        at = charts.PointSet("", plane.project(cross), charts.INK[theme], "cross-thin-open", size=14)
-        traces.append(charts.scatter(at, theme) | {"showlegend": False})
-        frames.append([])
+        add(points("", plane.project(cross), charts.INK[theme], "cross-thin-open", 14), showlegend=False)
     figure = charts.map_figure(traces, title=title, axes=("", ""), revision=title, frame=(across, up))
     figure["layout"]["margin"] = dict.fromkeys("lrtb", 6)
     for name in ("xaxis", "yaxis"):
         figure["layout"][name] |= {"showticklabels": False, "ticks": "", "automargin": False}
-    n = max(map(len, frames))
-    return {"figure": figure, "frames": [[one[i] if one else {} for one in frames] for i in range(n)]}
+    return {
+        "figure": figure,
+        "frames": [[one[i] if one else {} for one in frames] for i in range(max(map(len, frames)))],
+    }
 
 
 def packed(values: ArrayLike, reach: float | None = None, *, width: int = 0) -> list[dict[str, Any]]:
@@ -174,34 +167,17 @@ GROWN = 100.0  # times the start: where the chart of a growing objective ends
 class Screen:
     """A screen: two or three sentences, panels, and one slider.
 
-    Attributes
-    ----------
-    title, text : str
-    drag : str
-        The slider's name.
-    stops : sequence of str
-        What the screen shows at each stop of the slider, in words.
-    panels : sequence of dict
-    start : int
-        The first stop shown.
-    mark : Mark or None
-        A named stop.
-    switches : tuple of str
-        Names of switches. Frame number stop + n_stops * (1 if the first is on, + 2 if the second is on) belongs to them.
+    With switches, frame number stop + n_stops * (1 if the first is on, + 2 if the second is on) belongs to them.
     """
 
     title: str
     text: str
-    drag: str
-    stops: Sequence[str]
+    drag: str  # the slider's name
+    stops: Sequence[str]  # what the screen shows at each stop of the slider, in words
     panels: Sequence[Panel]
-    start: int = 0
-    mark: Mark | None = None
-    switches: tuple[str, ...] = ()
-
-    def plain(self) -> dict[str, Any]:
-        """Return the screen as plain data."""
-        return asdict(self)
+    start: int = 0  # the first stop shown
+    mark: Mark | None = None  # a named stop
+    switches: tuple[str, ...] = ()  # their names
 
 
 def one_wave(theme: str) -> Screen:
@@ -227,6 +203,12 @@ def many_waves(theme: str) -> Screen:
     cuts = sums_on_a_line(shown, NUMBERS, line)
     kernel = Curve(away, bump, "guide", "the kernel")
     expected = Curve(NUMBERS, [s.expected for s in sums], "guide", "falls as 1/√m")
+    across, means = (
+        Axis("distance from the cross", -0.5, 0.5),
+        [[Curve(away, cut, name="mean of the waves")] for cut in cuts],
+    )
+    n_waves, found = Axis("waves m", 1, 256, log=True), [s.error for s in sums]
+    errors = [[Curve(NUMBERS[:i], found[:i], "dots", "measured")] for i in range(1, len(sums) + 1)]
     return Screen(
         "Many waves make a bump",
         "All waves have a crest at the cross: there they add up, and elsewhere they cancel. Their mean becomes a bump, the "
@@ -235,25 +217,8 @@ def many_waves(theme: str) -> Screen:
         [f"m = {s.n} {'wave' if s.n == 1 else 'waves'}, error {s.error:.2f}" for s in sums],
         [
             map_of("Mean of the waves", shown, theme=theme, field=[s.values for s in sums], cross=shown.centre),
-            chart(
-                "Cut through the cross",
-                Axis("distance from the cross", -0.5, 0.5),
-                Axis("", -1.0, 1.0),
-                [[Curve(away, cut, name="mean of the waves")] for cut in cuts],
-                [kernel],
-                theme=theme,
-            ),
-            chart(
-                "Error",
-                Axis("waves m", 1, 256, log=True),
-                Axis("", 0.02, 1.0, log=True),
-                [
-                    [Curve(NUMBERS[: i + 1], [s.error for s in sums[: i + 1]], "dots", "measured")]
-                    for i in range(len(sums))
-                ],
-                [expected],
-                theme=theme,
-            ),
+            chart("Cut through the cross", across, Axis("", -1.0, 1.0), means, [kernel], theme=theme),
+            chart("Error", n_waves, Axis("", 0.02, 1.0, log=True), errors, [expected], theme=theme),
         ],
     )
 
@@ -283,7 +248,10 @@ def step_size(theme: str) -> Screen:
     sizes = [share * bowl.limit for share in SHARES]
     balls = [rolled(bowl, size, BALL_STEPS) for size in sizes]
     runs = [objectives(shown, size, RUN_STEPS) for size in sizes]
-    x = np.linspace(-2.0, 2.0, 81)
+    x, name = np.linspace(-2.0, 2.0, 81), f"A bowl of steepness λ + μ = {bowl.steepness:.2f}"
+    place, iteration = Axis("place of the ball", -2.0, 2.0), Axis("iteration t", 1, RUN_STEPS)
+    rolls = [[Curve(ball, ball**2, "faint"), Curve(ball, ball**2, "dots", "the ball")] for ball in balls]
+    curves = [[Curve(np.arange(1, len(run) + 1), run, name="objective")] for run in runs]
     return Screen(
         "How big a step?",
         "Each step moves the ball downhill, by the step size times the slope. The bowl's steepness is λ + μ: the ridge and the "
@@ -291,21 +259,8 @@ def step_size(theme: str) -> Screen:
         "Step size",
         [f"step size {size:.2f}, limit {bowl.limit:.2f}" for size in sizes],
         [
-            chart(
-                f"A bowl of steepness λ + μ = {bowl.steepness:.2f}",
-                Axis("place of the ball", -2.0, 2.0),
-                Axis("height", 0.0, 4.0),
-                [[Curve(ball, ball**2, "faint"), Curve(ball, ball**2, "dots", "the ball")] for ball in balls],
-                [Curve(x, x**2, "ink")],
-                theme=theme,
-            ),
-            chart(
-                "A run with this step size",
-                Axis("iteration t", 1, RUN_STEPS),
-                Axis("objective", 0.1, GROWN, log=True),
-                [[Curve(np.arange(1, len(run) + 1), run, name="objective")] for run in runs],
-                theme=theme,
-            ),
+            chart(name, place, Axis("height", 0.0, 4.0), rolls, [Curve(x, x**2, "ink")], theme=theme),
+            chart("A run with this step size", iteration, Axis("objective", 0.1, GROWN, log=True), curves, theme=theme),
         ],
         start=2,
         mark=Mark(SHARES.index(1.0), f"limit 2/(λ + μ) = {bowl.limit:.2f}"),
@@ -319,6 +274,18 @@ def two_noises(theme: str) -> Screen:
     stops, keys = range(0, len(made.t), 2), list(SWITCHES)
     faint = [Curve(made.t, made.errors[key], "faint") for key in keys]
     guide = Curve(made.t, made.errors[True, True][-1] * made.t[-1] / made.t, "guide", "1/t")
+    step, values = (
+        Axis("step t", 1, float(made.t[-1]), log=True),
+        [made.values[key][stop] for key in keys for stop in stops],
+    )
+    curves = [
+        [
+            Curve(made.t, made.errors[key], name="with the chosen noise"),
+            Curve(made.t[[stop]], made.errors[key][[stop]], "dots"),
+        ]
+        for key in keys
+        for stop in stops
+    ]
     return Screen(
         "Noise that averages out",
         "Every step is random twice: it uses few points and few waves. Switch either noise off: grey lines show the other "
@@ -326,28 +293,8 @@ def two_noises(theme: str) -> Screen:
         "Step",
         [f"step {made.t[stop]} of {made.t[-1]}" for stop in stops],
         [
-            map_of(
-                "Scores of the points",
-                shown,
-                theme=theme,
-                values=[made.values[key][stop] for key in keys for stop in stops],
-                reach=float(abs(made.optimum).max()),
-            ),
-            chart(
-                "Squared error",
-                Axis("step t", 1, float(made.t[-1]), log=True),
-                Axis("", 1e-4, 1e2, log=True),
-                [
-                    [
-                        Curve(made.t, made.errors[key], name="with the chosen noise"),
-                        Curve(made.t[[stop]], made.errors[key][[stop]], "dots"),
-                    ]
-                    for key in keys
-                    for stop in stops
-                ],
-                [*faint, guide],
-                theme=theme,
-            ),
+            map_of("Scores of the points", shown, theme=theme, values=values, reach=float(abs(made.optimum).max())),
+            chart("Squared error", step, Axis("", 1e-4, 1e2, log=True), curves, [*faint, guide], theme=theme),
         ],
         switches=("few points", "few waves"),
     )

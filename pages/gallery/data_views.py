@@ -5,7 +5,6 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ from dsgcore.core.parameters import Choice
 from dsgcore.data import DATASETS, DataError, Dataset, Split
 from dsgcore.data import inspection as inspect
 from dsgcore.experiments import Plane, Spec, load_dataset
-from dsgcore.experiments.plane import PRINCIPAL_AXES
+from dsgcore.experiments.plane import PRINCIPAL_AXES as AXES
 from dsgcore.problems import UNLABELED
 from pages.charts import figures as charts
 from pages.charts.detail_charts import Sample
@@ -25,14 +24,11 @@ from pages.charts.live_chart import live_chart
 from pages.controls.control import Control, draw, key_of
 from pages.controls.own_file import store
 from pages.controls.view import COLUMNS, FEATURE, view_control
-from pages.gallery import data_charts
-from pages.gallery.data_charts import class_colors
+from pages.gallery.data_charts import balance_chart, class_colors, plane_chart, sample_color, spread_chart
 from pages.shell.plain_text import plain
 
-HEIGHT = 320
+HEIGHT, CLASS_HEIGHT = 320, 24
 MAX_ROWS, MAX_COLUMNS, MAX_LISTED = 1000, 100, 20
-AXES = PRINCIPAL_AXES
-CLASS_HEIGHT = 24
 # If the nearest labeled point has the right class this often, the labels alone are almost enough.
 GOOD_COVERAGE = 0.95
 
@@ -48,6 +44,7 @@ class Look:
 
 
 _looks: weakref.WeakKeyDictionary[Split, Look] = weakref.WeakKeyDictionary()
+_datasets: weakref.WeakKeyDictionary[Split, Dataset] = weakref.WeakKeyDictionary()
 
 
 def look_at(split: Split, labels: str) -> Look:
@@ -58,25 +55,26 @@ def look_at(split: Split, labels: str) -> Look:
     return _looks[split]
 
 
+def colors_of(spec: Spec, split: Split) -> list[str]:
+    """Return a colour for each class of a spec's data."""
+    labels, known = spec.problem.labels, DATASETS.get(spec.data.name)
+    return class_colors(labels if known is None or labels == "ordinal" else known.target, len(split.class_names))
+
+
 def split_views(split: Split, labels: str, theme: str, *, key: str) -> None:
     """Draw class balance, coverage, pairs and leaks of a split; `key` is the prefix of the charts' keys."""
-    look = look_at(split, labels)
+    look, is_pairs = look_at(split, labels), labels == "pairs"
     left, right = st.columns(2, gap="medium")
     with left:
-        height = max(HEIGHT, CLASS_HEIGHT * len(look.balance) + 90)
-        known = "labeled" if look.pairs is None else "in pairs"
-        figure = data_charts.balance_chart(look.balance, theme=theme, labeled=known)
-        live_chart(figure, key=f"{key}-balance", alt=_alt_balance(look.balance), height=height)
+        figure = balance_chart(look.balance, theme=theme, labeled="in pairs" if is_pairs else "labeled")
+        said = (f"{name}: {', '.join(f'{row[c]} {c}' for c in look.balance)}" for name, row in look.balance.iterrows())
+        alt, height = "Points of each class. " + "; ".join(said), CLASS_HEIGHT * len(look.balance) + 90
+        live_chart(figure, key=f"{key}-balance", alt=alt, height=max(HEIGHT, height))
     with right:
-        _coverage(look.coverage, theme, key, is_pairs=look.pairs is not None)
+        _coverage(look.coverage, theme, key, is_pairs=is_pairs)
     if look.pairs is not None:
         _pairs(look.pairs, split.class_names)
     _leaks(split, look.leaks)
-
-
-def _alt_balance(balance: pd.DataFrame) -> str:
-    said = (f"{name}: {', '.join(f'{row[c]} {c}' for c in balance)}" for name, row in balance.iterrows())
-    return "Points of each class. " + "; ".join(said)
 
 
 def _coverage(found: inspect.Coverage, theme: str, key: str, *, is_pairs: bool) -> None:
@@ -85,18 +83,20 @@ def _coverage(found: inspect.Coverage, theme: str, key: str, *, is_pairs: bool) 
         return
     known = "point in a pair" if is_pairs else "labeled point"
     samples = [
-        Sample(f"to the nearest {known}", found.to_labeled, data_charts.sample_color("labeled", theme)),
+        Sample(f"to the nearest {known}", found.to_labeled, sample_color("labeled", theme)),
         Sample("to the nearest point", found.to_any, charts.UNLABELED, is_line=True),
     ]
-    axis = "distance from unlabeled points, in scaled features"
-    figure = data_charts.spread_chart(samples, title="Coverage", axis=axis, theme=theme)
-    live_chart(
-        figure, key=f"{key}-coverage", alt=f"Distances of unlabeled points to the nearest {known}.", height=HEIGHT
+    axis, alt = (
+        "distance from unlabeled points, in scaled features",
+        f"Distances of unlabeled points to the nearest {known}.",
     )
-    st.markdown(_agreement(found, is_pairs=is_pairs))
+    figure = spread_chart(samples, title="Coverage", axis=axis, theme=theme)
+    live_chart(figure, key=f"{key}-coverage", alt=alt, height=HEIGHT)
+    st.markdown(agreement(found, is_pairs=is_pairs))
 
 
-def _agreement(found: inspect.Coverage, *, is_pairs: bool) -> str:
+def agreement(found: inspect.Coverage, *, is_pairs: bool) -> str:
+    """Return a sentence on how often the nearest label is right."""
     n, known = found.n_known, "point in a pair" if is_pairs else "labeled point"
     if not n:
         return (
@@ -119,20 +119,22 @@ def _agreement(found: inspect.Coverage, *, is_pairs: bool) -> str:
 
 def _pairs(found: inspect.PairConsistency, names: Sequence[str]) -> None:
     st.markdown("## Similar pairs")
-    places = st.columns(3)
     negative, positive = map(plain, names)
-    places[0].metric(f"Both {positive}", f"{found.both_positive:,}", help=f"Pairs whose members are both {positive}.")
-    places[1].metric(f"Both {negative}", f"{found.both_negative:,}", help=f"Pairs whose members are both {negative}.")
-    places[2].metric(
-        "Mixed",
-        f"{found.mixed:,}",
-        help="Pairs whose members have different classes. The method treats them as similar.",
-    )
+    mixed = "Pairs whose members have different classes. The method treats them as similar."
+    for place, (name, n, about) in zip(
+        st.columns(3),
+        (
+            (f"Both {positive}", found.both_positive, f"Pairs whose members are both {positive}."),
+            (f"Both {negative}", found.both_negative, f"Pairs whose members are both {negative}."),
+            ("Mixed", found.mixed, mixed),
+        ),
+        strict=True,
+    ):
+        place.metric(name, f"{n:,}", help=about)
     known = found.total - found.unknown
-    shared = f"{known - found.mixed:,} of {known:,} pairs share a class"
-    unknown = f"; for {found.unknown:,} more this is unknown" if found.unknown else ""
-    st.markdown(f"{shared}{unknown}.")
     same = known - found.mixed
+    unknown = f"; for {found.unknown:,} more this is unknown" if found.unknown else ""
+    st.markdown(f"{same:,} of {known:,} pairs share a class{unknown}.")
     if same and np.isfinite(found.expected_positive):
         share = f"{found.both_positive / same:.0%}" if same >= FEWEST_POINTS else f"{found.both_positive} of {same}"
         st.markdown(
@@ -145,10 +147,8 @@ def _leaks(split: Split, found: inspect.Leaks) -> None:
     st.markdown("## Leaks")
     n = len(found.test_rows)
     if not n:
-        within = f" Within the training points, {found.within_training:,} repeat an earlier one." * bool(
-            found.within_training
-        )
-        st.markdown(f":green[●] No test point equals a training point.{within}")
+        within = f" Within the training points, {found.within_training:,} repeat an earlier one."
+        st.markdown(f":green[●] No test point equals a training point.{within * bool(found.within_training)}")
         return
     share = n / max(1, len(split.y_test))
     st.warning(
@@ -174,31 +174,25 @@ def columns_and_table(spec: Spec, split: Split, theme: str) -> None:
     except DataError as error:
         st.error(plain(str(error)))
         return
-    labels = spec.problem.labels
-    kind = (
-        "ordinal" if labels == "ordinal" else DATASETS[spec.data.name].target if spec.data.name in DATASETS else labels
-    )
-    colors = class_colors(kind, len(split.class_names))
-    column_views(dataset, split, colors, theme, key=key_of(problem, FEATURE))
+    column_views(dataset, split, colors_of(spec, split), theme, key=key_of(problem, FEATURE))
     table_view(dataset, split)
-
-
-_datasets: weakref.WeakKeyDictionary[Split, Dataset] = weakref.WeakKeyDictionary()
 
 
 def plane_view(dataset: Dataset, split: Split, colors: list[str], theme: str) -> None:
     """Draw the training points on two features or principal axes, which the reader chooses."""
-    offered = [(AXES[0], *dataset.feature_names), (AXES[1], *dataset.feature_names)]
-    usual = (1, 2) if len(dataset.feature_names) == 2 else (0, 0)
+    names, is_plane = dataset.feature_names, len(dataset.feature_names) == 2
+    usual = (1, 2) if is_plane else (0, 0)
     with st.container(horizontal=True):
-        across = _column("Across", "across", offered[0], usual[0])
-        up = _column("Up", "up", offered[1], usual[1])
-    xy = np.stack([_coordinate(dataset, split, name) for name in (across, up)], axis=1)
-    points = data_charts.PlanePoints(xy, split.y_hidden, split.y_train != UNLABELED)
-    is_equal = len(dataset.feature_names) == 2 and across != up
-    figure = data_charts.plane_chart(
-        points, names=split.class_names, colors=colors, axes=(across, up), theme=theme, is_equal=is_equal
-    )
+        across = _column("Across", "across", (AXES[0], *names), usual[0])
+        up = _column("Up", "up", (AXES[1], *names), usual[1])
+
+    def coordinate(name: str) -> NDArray:
+        if name in AXES:
+            return Plane.through(split.X_train).project(split.X_train)[:, AXES.index(name)]
+        return dataset.X[split.train_rows, names.index(name)]
+
+    xy, is_equal = np.stack([coordinate(across), coordinate(up)], axis=1), is_plane and across != up
+    figure = plane_chart(xy, split, colors=colors, axes=(across, up), theme=theme, is_equal=is_equal)
     live_chart(figure, key="chart-plane", alt=f"Training points: {across} and {up}.", height=HEIGHT + 130)
 
 
@@ -208,20 +202,12 @@ def _column(label: str, key: str, options: tuple[str, ...], usual: int, name: st
     return str(draw(Control(key, "view", choice), is_plain=True))
 
 
-def _coordinate(dataset: Dataset, split: Split, name: str) -> NDArray:
-    if name in AXES:
-        return Plane.through(split.X_train).project(split.X_train)[:, AXES.index(name)]
-    return dataset.X[split.train_rows, dataset.feature_names.index(name)]
-
-
 def column_views(dataset: Dataset, split: Split, colors: list[str], theme: str, *, key: str) -> None:
     """Show a summary of each column, and one column by class."""
     st.markdown("## Columns")
     summary = inspect.column_summary(dataset)
     histogram = st.column_config.BarChartColumn("distribution", help="Counts in 20 equally wide bins.")
-    digits = {
-        name: st.column_config.NumberColumn(format="%.4g") for name in ("minimum", "mean", "maximum", "deviation")
-    }
+    digits = dict.fromkeys(("minimum", "mean", "maximum", "deviation"), st.column_config.NumberColumn(format="%.4g"))
     height = min(HEIGHT, 35 * (len(summary) + 1) + 3)
     st.dataframe(summary, hide_index=True, height=height, column_config={"histogram": histogram, **digits})
     left, right = st.columns([1, 3], gap="medium")
@@ -229,11 +215,9 @@ def column_views(dataset: Dataset, split: Split, colors: list[str], theme: str, 
         usual = int(np.argmax(split.X_train.var(axis=0)))  # a feature that is not constant, if there is one
         name = _column("Feature", key, dataset.feature_names, usual, FEATURE)
     values = dataset.X[split.train_rows, dataset.feature_names.index(name)]
-    samples = [
-        Sample(label, values[split.y_hidden == code], color)
-        for code, (label, color) in enumerate(zip(split.class_names, colors, strict=True))
-    ]
-    figure = data_charts.spread_chart(samples, title=f"{name}, by class", axis=name, theme=theme)
+    pairs = enumerate(zip(split.class_names, colors, strict=True))
+    samples = [Sample(label, values[split.y_hidden == code], color) for code, (label, color) in pairs]
+    figure = spread_chart(samples, title=f"{name}, by class", axis=name, theme=theme)
     with right:
         live_chart(figure, key="chart-feature", alt=f"Distribution of {name} by class.", height=HEIGHT)
 
@@ -242,15 +226,14 @@ def table_view(dataset: Dataset, split: Split) -> None:
     """Show the first rows of the set, with their class and their use."""
     st.markdown("## Table")
     n, d = len(dataset.y), len(dataset.feature_names)
-    use = np.full(n, "left out", dtype=object)
+    use, classes = np.full(n, "left out", dtype=object), np.full(n, "", dtype=object)
     use[split.train_rows] = np.where(split.y_train == UNLABELED, "unlabeled", "labeled")
     use[split.test_rows] = "test"
-    classes = np.full(n, "", dtype=object)
     for places, y in ((split.train_rows, split.y_hidden), (split.test_rows, split.y_test)):
         classes[places] = np.array([*split.class_names, ""], dtype=object)[y]
     rows, columns = min(n, MAX_ROWS), min(d, MAX_COLUMNS)
-    table: dict[str, Any] = {"class": classes[:rows], "used as": use[:rows]}
     frame = pd.DataFrame(dataset.X[:rows, :columns], columns=list(dataset.feature_names[:columns]))
-    st.dataframe(pd.concat([pd.DataFrame(table), frame], axis=1), height=HEIGHT)
+    table = pd.DataFrame({"class": classes[:rows], "used as": use[:rows]})
+    st.dataframe(pd.concat([table, frame], axis=1), height=HEIGHT)
     if (rows, columns) != (n, d):
         st.caption(f"The first {rows:,} of {n:,} rows and {columns} of {d} features.")

@@ -137,18 +137,9 @@ def draw_onward(spec: Spec) -> None:
 
 
 def link_to_study(study: Study, measure: str = SCORE) -> Link:
-    """Return the query of a link that opens a study on the Explore page.
+    """Return the query of a link that opens a study on the Explore page, which shows that measure first.
 
-    Parameters
-    ----------
-    study : Study
-    measure : str
-        The measure that the page shows first.
-
-    Raises
-    ------
-    StudyError
-        If the page has no widgets for a part of the study.
+    Raise `StudyError` if the page has no widgets for a part of the study.
     """
     spec = study.spec
     offered = controls.controls_for(type(spec.problem), spec.data.name, spec.kernel.name)

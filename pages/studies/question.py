@@ -111,24 +111,12 @@ class Begun:
 
 @dataclass(frozen=True)
 class Question:
-    """The widgets that the pages of studies share.
+    """The widgets that the pages of studies share."""
 
-    Attributes
-    ----------
-    prefix : str
-        Prefix of the keys of its widgets.
-    own : tuple of Control
-        The page's own controls. Those that depend on the data check their values when they are drawn.
-    settings : tuple of str
-        The settings that can be chosen.
-    most_varied : int
-        Number of parameters that can vary at the same time.
-    """
-
-    prefix: str
-    own: tuple[Control, ...]
-    settings: tuple[str, ...]
-    most_varied: int = 1
+    prefix: str  # of the keys of its widgets
+    own: tuple[Control, ...]  # the page's own controls
+    settings: tuple[str, ...]  # that can be chosen
+    most_varied: int = 1  # parameters at the same time
 
     def begin(
         self,
@@ -213,18 +201,9 @@ class Question:
     def axis(
         self, name: str, control: Control, points: int | None = None, *, reach: tuple[float, float], usual: int
     ) -> dict[str, Any]:
-        """Draw the values of one axis; return the axis as plain data.
+        """Draw the values of one axis, of which `points` are drawn at random; return the axis as plain data.
 
-        Parameters
-        ----------
-        name : str
-        control : Control
-        points : int, optional
-            Number of values drawn at random.
-        reach : tuple of two float
-            Default ends of a logarithmic axis, as factors of the usual value.
-        usual : int
-            Default number of values.
+        By default there are `usual` values, between `reach` times the usual one if the axis is logarithmic.
         """
         p = control.parameter
         if isinstance(p, Choice):

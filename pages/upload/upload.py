@@ -43,19 +43,9 @@ def draw_upload(
 ) -> dict[str, Any] | None:
     """Draw the uploader in the sidebar and the file's columns at `place`; return the spec's data section, or None.
 
-    Errors in the file are shown as a sentence.
-
-    Parameters
-    ----------
-    problem : type of Setting
-    place : DeltaGenerator
-    file_key : str
-        The key of the link's text for the file, by default the setting's own.
-    suit : callable, optional
-        Sets the page's controls to values that suit a file that was just read. It gets the names that the link has set. By
-        default it sets the controls of the setting's own page.
-    upload_key : str
-        The uploader's key. A page on which the setting can change has one of its own, so that it keeps the file.
+    Errors in the file are shown as a sentence. `suit` sets the page's controls, except those of the names that the link has
+    set, to values that suit a file that was just read. Pages on which the setting can change have keys of their own for the
+    link's text and for the uploader, so that they keep the file.
     """
     file_key, key = file_key or key_of(problem, "file"), upload_key or key_of(problem, "upload")
     text = text_in_link(file_key)
