@@ -28,7 +28,7 @@ from dsgcore.data.reading.cells import Seen, about_missing, blanked, check_colum
 from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, leaks, may_be_index
 from dsgcore.data.reading.features import SAMPLE, Features
 from dsgcore.data.reading.file import File, training_labels
-from dsgcore.data.reading.labels import class_codes, hidden_labels, labels_of, pair_ids
+from dsgcore.data.reading.labels import class_codes, label_text, labels_of, pair_ids
 from dsgcore.data.reading.recipe import AUTO, LOCAL, MISSING_WORDS, Recipe
 from dsgcore.data.reading.unlabeled import about_unlabeled, is_minus_one
 
@@ -265,7 +265,7 @@ class PartedTable:
         of_value = np.full(len(values) + 1, -1, dtype=np.min_scalar_type(-max(1, len(classes))))
         of_value[order] = codes
         y = np.concatenate([of_value[places] for places in found])
-        hidden = hidden_labels(column, recipe)
+        hidden = label_text(column, recipe)[1]
         is_guess = recipe.unlabeled == AUTO and not all(is_minus_one(np.array(sorted(hidden), dtype=str)))
         guessed = about_unlabeled(hidden, recipe.unlabeled) if is_guess else ()
         return y, list(classes), [*missing, *notes], [*missing, *guessed]

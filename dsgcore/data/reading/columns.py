@@ -70,9 +70,12 @@ def guess_roles(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, str]) -
         return recipe, ""
     candidates = label_candidates(frame, recipe, alone)
     label, others, pair = next(iter(candidates), None), candidates[1:], _named(frame, _PAIR_NAMES)
-    single = {label: "label"} | ({pair: "pair"} if pair not in (None, label) and frame[pair].notna().any() else {})
+    roles = dict(alone)
+    if label is not None:
+        roles[label] = "label"
+    if pair is not None and pair != label and frame[pair].notna().any():
+        roles[pair] = "pair"
     asks = f"The labels are taken from {label!r}, and {listed(others)} could hold them, too: say which (--target)."
-    roles = {**alone, **{name: role for name, role in single.items() if name is not None}}
     return recipe.with_roles(roles), asks if others else ""
 
 
@@ -154,12 +157,12 @@ def check_chosen(
     known: Sequence[str], label: str | None, features: Sequence[str] | None, others: Collection[str]
 ) -> None:
     """Raise `DataError` unless the label and all chosen columns are there, features once, and none of them is the label."""
-    names = (*(features or ()), *others)
-    for name in (*([label] if label is not None else ()), *names):
+    named = list(features or ())
+    for name in (*([label] if label is not None else ()), *named, *others):
         check_column(name, known)
-    if label in names:
+    if label in (*named, *others):
         raise DataError(f"column {quoted(label)} is the label: it can be neither a feature nor left out")
-    if twice := [name for name in features or () if list(features or ()).count(name) > 1]:
+    if twice := [name for name in named if named.count(name) > 1]:
         raise DataError(f"the features must name each column once, got {quoted(twice[0])} twice")
 
 
@@ -204,12 +207,10 @@ def is_index(name: str, column: pd.Series) -> bool:
         return True
     if not may_be_index(name):
         return False
-    values = column.head(ROWS).dropna()
-    if len(values) < 2:
+    values, types = column.head(ROWS).dropna(), pd.api.types
+    if len(values) < 2 or types.is_bool_dtype(values) or not types.is_numeric_dtype(values):
         return False
-    if pd.api.types.is_bool_dtype(values) or not pd.api.types.is_numeric_dtype(values):
-        return False
-    whole = values.to_numpy() if pd.api.types.is_integer_dtype(values) else values.to_numpy(dtype=np.float64)
+    whole = values.to_numpy() if types.is_integer_dtype(values) else values.to_numpy(dtype=np.float64)
     if whole.dtype.kind == "f":
         if not (np.isfinite(whole) & (np.abs(whole) < 2.0**53) & (whole == np.floor(whole))).all():
             return False
@@ -233,17 +234,22 @@ def about_index(names: Sequence[str]) -> str:
 def leaks(frame: pd.DataFrame, y: NDArray[np.int64], columns: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     """Return warnings of columns that give the labels y (codes, -1 without one) away: alone, they tell each class."""
     known = np.flatnonzero(y >= 0)
-    codes, some = y[known], frame.iloc[known]
+    codes = y[known]
     if len(known) < _FEWEST_TO_WARN or len(classes := np.unique(codes)) < 2:
         return
+    some = frame if len(known) == len(frame) else frame.iloc[known]
     for name in columns[:_MOST_TO_WARN]:
-        column = some[name]
+        column, reason = some[name], ""
         filled = column.notna().to_numpy()
-        if 0 < filled.sum() < len(filled) and len(only := np.unique(codes[filled])) == 1:
-            if not np.isin(codes[~filled], only).any():
-                yield _leak(name, f"it is filled for {names[only[0]]!r} alone")
-        elif filled.all() and _tells(column, codes, classes):
-            yield _leak(name, "each of its values has one class")
+        if filled.all():
+            reason = "each of its values has one class" if _tells(column, codes, classes) else ""
+        elif filled.any() and len(only := np.unique(codes[filled])) == 1 and not np.isin(codes[~filled], only).any():
+            reason = f"it is filled for {names[only[0]]!r} alone"
+        if reason:
+            yield (
+                f"Warning: the column {printable(name)!r} gives the label away ({reason}): if it is known only after the "
+                "label, leave it out (--drop)."
+            )
 
 
 def _tells(column: pd.Series, codes: NDArray[np.int64], classes: NDArray[np.int64]) -> bool:
@@ -258,13 +264,6 @@ def _tells(column: pd.Series, codes: NDArray[np.int64], classes: NDArray[np.int6
     numbers = column.to_numpy(dtype=np.float64)
     low, high = (numbers[codes == code] for code in classes)
     return bool(low.max() < high.min() or high.max() < low.min())
-
-
-def _leak(name: str, reason: str) -> str:
-    return (
-        f"Warning: the column {printable(name)!r} gives the label away ({reason}): if it is known only after the label, leave it "
-        "out (--drop)."
-    )
 
 
 def with_order(recipe: Recipe, frame: pd.DataFrame) -> Recipe:

@@ -52,108 +52,101 @@ Coded = tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]
 
 def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
     """Return a column as class codes for a setting that learns from such labels: two classes for `BINARY`."""
-    y, names, sentences = _classes(column, recipe, labels) if recipe.bins is None else _binned(column, recipe)
-    sentences += about_unlabeled(hidden_labels(column, recipe), recipe.unlabeled)
+    found, hidden, forms = label_text(column, recipe)
+    coded = _classes(column, found, forms, recipe, labels) if recipe.bins is None else _binned(column, hidden, recipe)
+    y, names, sentences = coded[0], coded[1], [*coded[2], *about_unlabeled(hidden, recipe.unlabeled)]
     if labels in BINARY:
-        is_several = len(names) > 2
-        y, names = against_the_rest(y, names, recipe.positive)
-        others = "the others are" if is_several else f"{quoted(names[0])} is"
-        sentences += (f"{quoted(names[1])} is positive, {others} negative.",)
+        positive = recipe.positive
+        if positive is None and len(names) > 2:
+            raise DataError(
+                f"a task of two classes, made of {len(names)}, needs the positive one named: {listed(names)}"
+            )
+        positive = names[-1] if positive is None else positive
+        if positive not in names:
+            raise DataError(f"the positive label must be one of {listed(names)}, got {quoted(positive)}")
+        code, is_several = names.index(positive), len(names) > 2
+        negative = f"not {positive}" if is_several else names[1 - code]
+        y, names = np.where(y == UNLABELED, UNLABELED, y == code).astype(np.int64), (negative, positive)
+        others = "the others are" if is_several else f"{quoted(negative)} is"
+        sentences.append(f"{quoted(positive)} is positive, {others} negative.")
     if n_unlabeled := int(np.sum(y == UNLABELED)):
-        sentences += (f"{n_unlabeled:,} rows have no label: they stay unlabeled and are never used for testing.",)
+        sentences.append(f"{n_unlabeled:,} rows have no label: they stay unlabeled and are never used for testing.")
     shown = [as_cell(printable(name)) for name in names]  # long names may be equal when they are cut
     is_distinct = len(set(shown)) == len(shown)
-    return y, tuple(one if is_distinct else f"{one} (class {k + 1})" for k, one in enumerate(shown)), sentences
+    shown = [one if is_distinct else f"{one} (class {k + 1})" for k, one in enumerate(shown)]
+    return y, tuple(shown), tuple(sentences)
 
 
 def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool]:
     """Return the labels as text, and True if they are too many different numbers to be classes."""
-    (found, _), mark = _joined(column, recipe), decimal_mark(column, recipe.decimal)
+    (found, _, _), mark = label_text(column, recipe), decimal_mark(column, recipe.decimal)
     values = set(map(str, numeric(column, mark).dropna().unique() if mark else pd.unique(found[pd.notna(found)])))
     if len(values) <= MAX_FRACTIONS or not all(map(_is_number, values)):
         return found, False
     return found, len(values) > MAX_LEVELS or any(not float(value).is_integer() for value in values)
 
 
-def labels_of(
-    column: pd.Series, missing_words: tuple[str, ...] = (), hidden: Collection[str] = ()
-) -> NDArray[np.object_]:
-    """Return a column as label text, None for a missing or hidden label."""
+def labels_of(column: pd.Series, missing_words: tuple[str, ...] = ()) -> NDArray[np.object_]:
+    """Return a column as label text, None for a missing label."""
     codes, values = pd.factorize(column, use_na_sentinel=True)
     names = np.array([written(value) for value in values] + [None], dtype=object)
-    names[[name in ("", *missing_words, *hidden) for name in names]] = None
+    names[[name in ("", *missing_words) for name in names]] = None
     return names[codes]
 
 
-def _joined(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], dict[str, str]]:
-    """Return the labels as text, or None for a missing one, and the forms of one word that are one label."""
-    found = labels_of(column, recipe.missing_words, hidden_labels(column, recipe))
-    forms = _forms(found, keep=(*recipe.order, *([recipe.positive] if recipe.positive else [])))
-    return np.array([forms.get(name, name) for name in found], dtype=object) if forms else found, forms
+def label_text(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], frozenset[str], dict[str, str]]:
+    """Return the labels as text; the labels that mean "not labeled"; and the forms of one word that are one label.
 
-
-def _forms(found: NDArray[np.object_], keep: Sequence[str] = ()) -> dict[str, str]:
-    """Return the labels that are another form of a label, such as yes, YES and y of Yes; each with that label.
-
-    Single letters of two cases stay two labels.
+    Missing and hidden labels are None. Forms such as yes, YES and y of Yes are joined. Single letters of two cases stay two.
     """
-    counts = pd.Series(found, dtype=object).value_counts()
-    truths = next((own for own in TRUTHS if {str(name).lower() for name in counts.index} <= own.keys()), None)
+    codes, names = pd.factorize(labels_of(column, recipe.missing_words), use_na_sentinel=True)
+    kept = (*recipe.order, *([] if recipe.positive is None else [recipe.positive]))
+    hidden = unlabeled_among(names, recipe.unlabeled, classes=kept)
+    counts = dict(zip(names, np.bincount(codes[codes >= 0], minlength=len(names)).tolist(), strict=True))
+    truths = next((own for own in TRUTHS if {name.lower() for name in counts.keys() - hidden} <= own.keys()), None)
     groups: dict[object, list[str]] = {}
-    for name in map(str, counts.index):
+    for name in sorted((name for name in names if name not in hidden), key=lambda name: -counts[name]):
         key = truths[name.lower()] if truths else name.lower() if len(name) > 1 else name
         groups.setdefault(key, []).append(name)
     forms: dict[str, str] = {}
-    for names in groups.values():
-        chosen = next((name for name in names if name in keep), names[0])  # else the most frequent
-        forms |= {name: chosen for name in names if name != chosen}
-    return forms
-
-
-def hidden_labels(column: pd.Series, recipe: Recipe) -> frozenset[str]:
-    """Return the labels, as text, that mean "not labeled"."""
-    names = {*labels_of(column.drop_duplicates(), recipe.missing_words)} - {None}
-    in_any_case = {*recipe.order, *([] if recipe.positive is None else [recipe.positive])}
-    return unlabeled_among(map(str, names), recipe.unlabeled, classes=in_any_case)
+    for own in groups.values():
+        chosen = next((name for name in own if name in kept), own[0])  # else the most frequent
+        forms |= {name: chosen for name in own if name != chosen}
+    texts = [None if name in hidden else forms.get(name, name) for name in names]
+    return np.array([*texts, None], dtype=object)[codes], hidden, forms
 
 
 def label_names(column: pd.Series, recipe: Recipe, labels: str = "classes") -> list[str]:
     """Return the different labels of a column as text: by size if all are numbers, by a known order, else alphabetically."""
-    names = ordered_names({*_joined(column, recipe)[0]} - {None})
+    names = ordered_names({*label_text(column, recipe)[0]} - {None})
     is_known = labels == ORDERED and not all(map(_is_number, names))
     return (known_order(names) if is_known else None) or names
 
 
-def _classes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
+def _classes(
+    column: pd.Series, found: NDArray[np.object_], forms: dict[str, str], recipe: Recipe, labels: str
+) -> Coded:
     label = f"label {str(column.name)!r}"
     check_exact(column.dropna().to_numpy(), f"the {label}")
-    found, forms = _joined(column, recipe)
-    names = ordered_names({*found} - {None})
+    names, order = ordered_names({*found} - {None}), list(recipe.order)
     check_classes(f"the {label}", names)
-    if labels == ORDERED or recipe.order:
-        names = class_order(names, recipe.order, f"the {label}")
+    if order and sorted(order) != sorted(names):
+        raise DataError(f"the order must name each class once, {listed(names)}, got {listed(order)}")
+    if labels == ORDERED and not order:
+        if not has_known_order(names):
+            raise DataError(
+                f"the {label} has words without a known order, {listed(names)}: give them from the lowest to the highest "
+                f'(--order "{",".join(names[:3])}")'
+            )
+        order = list((None if all(map(_is_number, names)) else known_order(names)) or names)
+    names = order or names
     y = pd.Index(names, dtype=object).get_indexer(found)  # -1, unlabeled, if there is none
     first = ", the lowest first" if labels == ORDERED else ""
     sentences = [f"The {label} has {len(names)} classes{first}: {listed(names)}."]
     if forms:
-        sentences.append(
-            f"Forms of one class are joined: {', '.join(f'{one!r} is {to!r}' for one, to in list(forms.items())[:6])}."
-        )
+        few = ", ".join(f"{one!r} is {to!r}" for one, to in list(forms.items())[:6])
+        sentences.append(f"Forms of one class are joined: {few}.")
     return y.astype(np.int64), tuple(names), tuple(sentences)
-
-
-def class_order(names: Sequence[str], given: Sequence[str], what: str) -> list[str]:
-    """Return classes in the order that is given or known; raise `DataError` if words have none."""
-    if given:
-        if sorted(given) != sorted(names):
-            raise DataError(f"the order must name each class once, {listed(names)}, got {listed(given)}")
-        return list(given)
-    if has_known_order(names):
-        return (None if all(map(_is_number, names)) else known_order(names)) or list(names)
-    raise DataError(
-        f"{what} has words without a known order, {listed(names)}: give them from the lowest to the highest "
-        f'(--order "{",".join(names[:3])}")'
-    )
 
 
 def has_known_order(names: Sequence[str]) -> bool:
@@ -179,12 +172,11 @@ def _is_number(name: str) -> bool:
     return (number := as_number(name)) is not None and isfinite(number)
 
 
-def _binned(column: pd.Series, recipe: Recipe) -> Coded:
+def _binned(column: pd.Series, hidden: Collection[str], recipe: Recipe) -> Coded:
     assert recipe.bins is not None
     values = numbers(column, decimal_mark(column, recipe.decimal))
-    for name in hidden_labels(column, recipe):
-        if (number := as_number(name)) is not None:
-            values = np.where(values == number, np.nan, values)
+    unlabeled = [number for name in hidden if (number := as_number(name)) is not None]
+    values = np.where(np.isin(values, unlabeled), np.nan, values)
     labeled = np.flatnonzero(~np.isnan(values))
     if len(labeled) < recipe.bins:
         raise DataError(f"the label must have a number for at least {recipe.bins} rows, one a bin, got {len(labeled)}")
@@ -193,22 +185,11 @@ def _binned(column: pd.Series, recipe: Recipe) -> Coded:
     names = tuple(f"bin {code + 1} (from {values[y == code].min():g})" for code in range(int(y.max()) + 1))
     check_classes(f"the label {str(column.name)!r}, cut into bins,", names)
     few = f", not {recipe.bins}, because equal values stay together" if len(names) < recipe.bins else ""
-    said = f"The label {str(column.name)!r} was cut into {len(names)} bins of about equally many rows{few}."
-    return y, names, (said,)
-
-
-def against_the_rest(
-    y: NDArray[np.int64], names: tuple[str, ...], positive: str | None
-) -> tuple[NDArray[np.int64], tuple[str, str]]:
-    """Return two classes made of several: the positive one (by default the last of two) and the rest."""
-    if positive is None and len(names) > 2:
-        raise DataError(f"a task of two classes, made of {len(names)}, needs the positive one named: {listed(names)}")
-    positive = names[-1] if positive is None else positive
-    if positive not in names:
-        raise DataError(f"the positive label must be one of {listed(names)}, got {quoted(positive)}")
-    code = names.index(positive)
-    negative = names[1 - code] if len(names) == 2 else f"not {positive}"
-    return np.where(y == UNLABELED, UNLABELED, y == code).astype(np.int64), (negative, positive)
+    return (
+        y,
+        names,
+        (f"The label {str(column.name)!r} was cut into {len(names)} bins of about equally many rows{few}.",),
+    )
 
 
 # --- orders of words

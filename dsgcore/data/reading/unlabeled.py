@@ -32,21 +32,10 @@ _WORD = re.compile(r"(un|not[ _-]?|no[ _-]?)label(l?ed)?")
 
 
 def unlabeled_among(names: Iterable[str], said: str | None = AUTO, *, classes: Collection[str] = ()) -> frozenset[str]:
-    """Return the labels of a file that mean "not labeled".
+    """Return the labels of a file, as text, that mean "not labeled"; none of `classes` does.
 
-    Parameters
-    ----------
-    names : iterable of str
-        The different labels, as text.
-    said : str or None
-        A label, `AUTO`, or None or `NONE` if every label is a class. `AUTO` takes -1 if there are two or more other
-        labels, unless one of them is negative, too; and words such as "unlabeled".
-    classes : collection of str
-        Labels that are classes in any case.
-
-    Returns
-    -------
-    frozenset of str
+    If `said` is a label, it does. `AUTO` takes -1 if there are two or more other labels, unless one of them is negative, too;
+    and words such as "unlabeled". If it is None or `NONE`, every label is a class.
     """
     known = frozenset(names)
     if said is None or said == NONE:
@@ -151,7 +140,12 @@ def _present(y: Any) -> Labels:
             used = set(values[~_is_missing(values)])
             order = plain(np.array([one for one in column.dtype.categories if one in used], dtype=object))
     else:
-        array = column_or_1d(_as_array(y), warn=True)
+        given = y.to_list() if hasattr(y, "to_list") else y
+        # Whole numbers do not become floats, and missing labels do not become text.
+        array = np.asarray(given, dtype=object) if isinstance(given, list | tuple) else np.asarray(given)
+        if array.dtype.kind == "S":
+            array = np.char.decode(array, "utf-8", UNDECODED)
+        array = column_or_1d(array.astype(object) if array.dtype.kind == "T" else array, warn=True)
         is_labeled = ~np.ravel(np.ma.getmaskarray(y)) if isinstance(y, np.ma.MaskedArray) else np.ones(len(array), bool)
         values = array[is_labeled]
     is_missing = _is_missing(values)  # also as text
@@ -172,23 +166,13 @@ def _inexact(dtype: np.dtype) -> float:
     return min(2.0 ** (np.finfo(dtype).nmant + 1), INEXACT)
 
 
-def _as_array(y: Any) -> NDArray:
-    """Return labels as an array; whole numbers do not become floats, and missing labels do not become text."""
-    y = y.to_list() if hasattr(y, "to_list") else y
-    array = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
-    if array.dtype.kind == "S":
-        return np.char.decode(array, "utf-8", UNDECODED)
-    return array.astype(object) if array.dtype.kind == "T" else array
-
-
 def _is_missing(array: NDArray) -> NDArray[np.bool_]:
     if array.dtype.kind == "U":
         return np.isin(np.char.strip(array), _MISSING)
     is_missing = np.asarray(pd.isna(array))
-    if array.dtype.kind == "O":
-        is_text = [isinstance(value, str) and value.strip() in _MISSING for value in array]
-        return is_missing | np.array(is_text, dtype=bool)
-    return is_missing
+    if array.dtype.kind != "O":
+        return is_missing
+    return is_missing | np.array([isinstance(one, str) and one.strip() in _MISSING for one in array], dtype=bool)
 
 
 def plain(values: NDArray) -> NDArray:
@@ -201,14 +185,20 @@ def plain(values: NDArray) -> NDArray:
 
 def checked(values: NDArray) -> NDArray:
     """Return plain labels; raise an error if they cannot be labels of classes."""
+    kind, wrong = "", None
     if values.dtype.kind == "f":
-        for is_wrong, kind in ((~np.isfinite(values), "infinite"), (values != np.floor(values), "continuous")):
-            if is_wrong.any():
-                raise _no_labels(kind, values[int(np.argmax(is_wrong))].item())
-        check_exact(values, "y")
+        for name, is_wrong in (("infinite", ~np.isfinite(values)), ("continuous", values != np.floor(values))):
+            if not kind and is_wrong.any():
+                kind, wrong = name, values[int(np.argmax(is_wrong))].item()
     elif values.dtype.kind in "cV" or (values.dtype.kind == "O" and not all(isinstance(v, int) for v in values)):
+        kind = "unknown"
         wrong = next((value for value in values if not isinstance(value, _TEXT_OR_NUMBER)), values.dtype.name)
-        raise _no_labels("unknown", wrong)
+    if kind:
+        raise DataError(
+            f"Unknown label type: {kind}. y must hold classes (whole numbers, text, or True and False), and -1 for unlabeled "
+            f"points, got {quoted(wrong)}"
+        )
+    check_exact(values, "y")
     return values
 
 
@@ -228,17 +218,10 @@ def check_exact(values: NDArray, what: str) -> None:
     )
 
 
-def _no_labels(kind: str, value: object) -> DataError:
-    return DataError(
-        f"Unknown label type: {kind}. y must hold classes (whole numbers, text, or True and False), and -1 for unlabeled points, "
-        f"got {quoted(value)}"
-    )
-
-
 def _numbers(values: NDArray) -> NDArray:
     """Return numbers as integers if all are whole, else as floats. Integers of any size stay exact."""
-    floats = np.array([value for value in values if not _is_whole(value)], dtype=float)
-    if not _are_exact(floats):
+    is_whole = [isinstance(v, Integral) or (isinstance(v, Decimal) and v == v.to_integral_value()) for v in values]
+    if not _are_exact(values[~np.array(is_whole, dtype=bool)].astype(float)):
         return values.astype(float)
     whole = [int(value) for value in values]
     for dtype in (np.int64, np.uint64):
@@ -247,18 +230,10 @@ def _numbers(values: NDArray) -> NDArray:
     return np.array(whole, dtype=object)
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) or (isinstance(value, Decimal) and value == value.to_integral_value())
-
-
-def _texts(values: NDArray) -> NDArray:
-    return np.array([value if isinstance(value, str) else written(value) for value in values], dtype=str)
-
-
 _TEXT_OR_NUMBER = (bool, np.bool_, Real, Decimal, str, bytes)
 _KINDS: tuple[tuple[Any, Callable[[NDArray], NDArray]], ...] = (
     ((bool, np.bool_), lambda values: values.astype(bool)),
     ((bool, np.bool_, Real, Decimal), _numbers),
-    (_TEXT_OR_NUMBER, _texts),
+    (_TEXT_OR_NUMBER, lambda values: np.array([v if isinstance(v, str) else written(v) for v in values], dtype=str)),
     ((date, np.datetime64), lambda values: pd.to_datetime(values).to_numpy()),
 )
