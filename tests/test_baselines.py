@@ -70,7 +70,7 @@ from dsgcore.baselines.basis import (
     solve_symmetric,
 )
 from dsgcore.baselines.pair_risk import pnu_risk, samult_risk
-from dsgcore.baselines.svorex import _middle
+from dsgcore.baselines.svorex import middle
 from dsgcore.core.parameters import Parameter, ParameterError
 from dsgcore.experiments import default_spec, load_split
 from dsgcore.experiments.rivals import free_parameters
@@ -987,7 +987,7 @@ def test_thresholds_out_of_order_are_held_together(C):
     y = np.concatenate([np.zeros(20), np.full(20, 2), [1, 1]]).astype(int)
     model = SVOREX("linear", C=C, jitter=0.0, tol=1e-6).fit(X, y)
     f = model.ranking_function(X)
-    assert _middle(f[y == 0], f[y == 1]) > _middle(f[y == 1], f[y == 2])  # where they would stand without each other
+    assert middle(f[y == 0], f[y == 1]) > middle(f[y == 1], f[y == 2])  # where they would stand without each other
     assert model.thresholds_[0] == pytest.approx(model.thresholds_[1], abs=1e-3)
     assert model.thresholds_[0] <= model.thresholds_[1]
 

@@ -9,12 +9,9 @@ from scipy.optimize import check_grad
 from scipy.spatial.distance import cdist
 from sklearn.svm import SVC, LinearSVC
 
-from dsgcore.baselines.bgs3vm import BGS3VM
-from dsgcore.baselines.bls3vm import BLS3VM
-from dsgcore.baselines.frs3vm import FRS3VM
-from dsgcore.baselines.qns3vm import QNS3VM, Objective
-from dsgcore.baselines.s3vm import OrderedPoints, centred_matrix
-from dsgcore.baselines.s3vm_light import S3VMLight
+from dsgcore.baselines.centred_s3vm import BLS3VM, QNS3VM, Objective, centred_matrix
+from dsgcore.baselines.gradient_s3vm import BGS3VM, FRS3VM
+from dsgcore.baselines.s3vm import OrderedPoints, S3VMLight
 from dsgcore.core.sampling import batch_rows, generator
 from dsgcore.kernels import Gaussian
 

@@ -8,8 +8,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
-from dsgcore.baselines import PNUAUC, SAMULT
-from dsgcore.baselines.bls3vm import BLS3VM
+from dsgcore.baselines import BLS3VM, PNUAUC, SAMULT
 from dsgcore.model_selection import (
     AUCRisk,
     FoldError,

@@ -7,8 +7,7 @@ from typing import Any
 
 from dsgcore.baselines.ablations import LRCMC, SSMC, LinearMC
 from dsgcore.baselines.base import Baseline, Progress
-from dsgcore.baselines.bgs3vm import BGS3VM
-from dsgcore.baselines.bls3vm import BLS3VM
+from dsgcore.baselines.centred_s3vm import BLS3VM, QNS3VM
 from dsgcore.baselines.everyday import (
     EverydayBoosting,
     EverydayLogisticRegression,
@@ -24,12 +23,10 @@ from dsgcore.baselines.everyday import (
     EverydaySVC,
     EverydaySVR,
 )
-from dsgcore.baselines.frs3vm import FRS3VM
+from dsgcore.baselines.gradient_s3vm import BGS3VM, FRS3VM
 from dsgcore.baselines.pair_risk import MPNUAUC, MSAMULT, PNUAUC, SAMULT
-from dsgcore.baselines.qns3vm import QNS3VM
-from dsgcore.baselines.s3vm_light import S3VMLight
-from dsgcore.baselines.similar_unlabeled import CUU, SUSL
-from dsgcore.baselines.sudh import SUDH
+from dsgcore.baselines.s3vm import S3VMLight
+from dsgcore.baselines.similar_unlabeled import CUU, SUDH, SUSL
 from dsgcore.baselines.svorex import SVOREX
 
 # Methods that people install, for settings with class labels. None of them can learn from similar pairs.

@@ -1,10 +1,10 @@
-"""Shared parts of the support vector machines: libsvm to a tolerance, ordered points, centred kernel, model."""
+"""What semi-supervised support vector machines share (libsvm to a tolerance, ordered points, the model), and S3VM-light."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,17 @@ from sklearn.utils import gen_batches
 
 from dsgcore.baselines.base import BinaryBaseline, Callback, GaussianOrLinear, Watch
 from dsgcore.baselines.basis import Basis, BasisModel, HasMatrix
-from dsgcore.core.documented import SEED, described
-from dsgcore.core.parameters import Real, integer, like
-from dsgcore.problems.s3vm import SemiSupervisedSVM
-from dsgcore.solver.parameters import SolverParameters
-from dsgcore.solver.problem import UNLABELED
+from dsgcore.core.documented import estimator
+from dsgcore.core.parameters import like, real
+from dsgcore.problems.s3vm import C_STAR, C
 
+TOLERANCE = 1e-4
+# The weight of the unlabeled points starts at this share of its final value. Each level doubles it.
+FIRST_SHARE = 1e-5
+GROWTH = 2.0
+# Margin by which a pair's slacks must exceed 2, so that a switch gains more than the solver's tolerance.
+LEAST_GAIN = 1e-3
+MAX_SWITCHES = 1000
 CACHE = 200  # MB of kernel rows that libsvm caches (its own default)
 # Two examples without features, at +epsilon and -epsilon. Their losses are both zero only at 0, which fixes libsvm's
 # bias there.
@@ -33,8 +38,6 @@ ITERATIONS_PER_EXAMPLE = 50
 COARSER = (1.0, 10.0, 100.0)
 # Kernel values computed at a time while the matrix is filled.
 MAX_VALUES = 2**20
-
-BALANCE_TARGET = Real("balance_target", None, low=-1.0, high=1.0, optional=True, symbol="r")
 
 
 def regress(G: NDArray, targets: NDArray, weights: NDArray, *, epsilon: float, tol: float) -> tuple[NDArray, bool]:
@@ -125,73 +128,6 @@ class S3VMBaseline(GaussianOrLinear, BinaryBaseline):
         raise NotImplementedError
 
 
-class CentredS3VM(S3VMBaseline):
-    """Base class of machines over the kernel centred on the unlabeled points, with a fixed mean of f over them.
-
-    Parameters
-    ----------
-    balance_target : Mean value
-        Fixed mean of the function over the unlabeled points. The default is the mean label of the labeled points.
-
-    Attributes
-    ----------
-    dual_coef_ : ndarray of shape (n_l + n_u,)
-        Coefficients of the labeled points, then of the unlabeled ones, for the kernel centred on the latter.
-    """
-
-    extra: ClassVar[int] = 0  # rows and columns of zeros at the end of the matrix
-
-    def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
-        mean = float(points.y.mean()) if s["balance_target"] is None else s["balance_target"]
-        K = centred_matrix(kernel, points, extra=self.extra)
-        self.dual_coef_ = self._coefficients(K, points, mean, s, watch)
-        self.model_ = centred_expansion(kernel, points, self.dual_coef_, mean)
-
-    def _coefficients(self, K: NDArray, points: OrderedPoints, mean: float, s: dict[str, Any], watch: Watch) -> NDArray:
-        """Return the coefficients `dual_coef_` of the function with this mean, from the centred kernel matrix."""
-        raise NotImplementedError
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class GradientS3VM(S3VMBaseline):
-    """Base class of stochastic gradient machines with TSGS3VM's objective, whose weights are those of mean losses.
-
-    Parameters
-    ----------
-    n_passes : Passes
-        Number of passes. A pass makes as many iterations as there are points.
-    step_size
-        θ in the step θ/t of iteration t. If θ = 1, the function is the mean of the iterations' contributions.
-    random_state
-        Seed of all random draws.
-    """
-
-    labeled_weight: float = like(SemiSupervisedSVM, "labeled_weight", default=100.0)
-    unlabeled_weight: float | None = like(SemiSupervisedSVM, "unlabeled_weight")
-    loss: str = like(SemiSupervisedSVM, "loss")
-    s: float = like(SemiSupervisedSVM, "s")
-    n_passes: int = integer(1, low=1, high=10_000, scale="log", usual=(1, 100))
-    step_size: float = like(
-        SolverParameters,
-        "step_size",
-        default=1.0,
-        high=1.0,
-        optional=False,
-        automatic=None,
-        symbol="θ",
-        usual=(0.01, 1.0),
-    )
-    random_state: int | np.random.RandomState | None = described(None, SEED)
-
-
-def bound_problem(s: dict[str, Any], points: OrderedPoints) -> tuple[SemiSupervisedSVM, dict[str, NDArray]]:
-    """Return the problem with the parameters `s`, bound to the points' labels, and the row numbers of its sources."""
-    codes = np.concatenate([points.y > 0, np.full(points.n_unlabeled, UNLABELED)])
-    names = ("labeled_weight", "unlabeled_weight", "loss", "s")
-    problem = SemiSupervisedSVM(**{name: s[name] for name in names}).bind(codes)
-    return problem, problem.rows(codes)
-
-
 def kernel_matrix(kernel: HasMatrix, X: NDArray, *, extra: int = 0) -> NDArray:
     """Return the kernel matrix of the points with `extra` rows and columns of zeros, of shape (n + extra, n + extra).
 
@@ -204,36 +140,127 @@ def kernel_matrix(kernel: HasMatrix, X: NDArray, *, extra: int = 0) -> NDArray:
     return K
 
 
-def centred_matrix(kernel: HasMatrix, points: OrderedPoints, *, extra: int = 0) -> NDArray:
-    """Return the `kernel_matrix` of the points, centred in feature space on the mean of the unlabeled ones.
-
-    With phi' = phi - mean_U phi, every function <w, phi'> has the mean 0 over the unlabeled points.
-    """
-    n = len(points.X)
-    K = kernel_matrix(kernel, points.X, extra=extra)
-    mean = K[:n, points.n_labeled : n].mean(axis=1)
-    K[:n, :n] -= mean[:, None]
-    K[:n, :n] -= mean
-    K[:n, :n] += mean[points.n_labeled :].mean()
-    return K
-
-
 def expansion(kernel: HasMatrix, X: NDArray, coef: NDArray, bias: float) -> BasisModel:
     """Return f(x) = sum_i coef_i k(x, x_i) + bias, without the points whose coefficient is 0."""
     held = np.flatnonzero(coef) if coef.any() else np.arange(1)
     return BasisModel(Basis(kernel, X[held], has_bias=True), np.append(coef[held], bias))
 
 
-def centred_expansion(kernel: HasMatrix, points: OrderedPoints, coef: NDArray, mean: float) -> BasisModel:
-    """Return f(x) = sum_i coef_i k'(x, x_i) + mean as an expansion in k.
+@estimator
+class S3VMLight(S3VMBaseline):
+    """Transductive support vector machine by label switching.
 
-    k' is the kernel centred on the unlabeled points, `coef` is of shape (n,), and `mean` is the mean of f over these
-    points.
+    The machine trained on the labels guesses those of the unlabeled points, with a given share of positives. Then it
+    is trained on all points repeatedly, while the weight of the guesses grows from 1e-5 C* to C*. After each training,
+    it switches pairs of a positive and a negative guess. A pair is switched if both guesses violate the margin, and
+    would violate it less after the switch.
+
+    Parameters
+    ----------
+    C_star
+        Final cost of an unlabeled point inside the margin. The default is C, the cost of a labeled point.
+    positive_share : Share called positive
+        Share of the unlabeled points that are labeled positive. The default is the share among the labeled points.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_u,)
+        The labels +1, -1 given to the unlabeled points.
+    objectives_ : ndarray of shape (n_iter_,)
+        ||w||^2 / 2 + the weighted slacks, after each training. It falls while `weights_` stays the same.
+    weights_ : ndarray of shape (n_iter_, 2)
+        Weights of the unlabeled points labeled negative and positive in each training.
+    converged_ : bool
+        True if the last training left no pair to switch.
+
+    Notes
+    -----
+    Objective: ||w||^2 / 2 + C sum_L max(0, 1 - y f) + C* sum_U max(0, 1 - y* f), over f = ⟨w, phi⟩ + b and labels y*
+    with the given share of positives. C weighs a sum, as in scikit-learn's SVC. While the weights grow, negatives have
+    the weight C*_ and positives C*_ n_+ / n_-.
+
+    Source: T. Joachims, Transductive Inference for Text Classification using Support Vector Machines, ICML 1999,
+    optimization problem 2 and Algorithm TSVM.
+
+    Deviation: the paper switches one pair before each training. Here all pairs that fulfil the condition are switched
+    (largest slacks first, no point twice). At fixed f the gains of disjoint pairs add up. So the paper's proof still
+    holds that each training lowers the objective.
+
+    For an example see `BLS3VM`.
     """
-    coef = coef.copy()
-    coef[points.n_labeled :] -= coef.sum() / points.n_unlabeled
-    model = expansion(kernel, points.X, coef, 0.0)
-    unlabeled = points.X[points.n_labeled :]
-    pieces = gen_batches(len(unlabeled), max(1, MAX_VALUES // len(points.X)))
-    model.coef[-1] = mean - np.concatenate([model.evaluate(unlabeled[rows]) for rows in pieces]).mean()
-    return model
+
+    title = "S3VM-light"
+    citation = "S3VM-light, Joachims, ICML 1999"
+    sentence = "learns a support vector machine on labels that it guesses, and switches these guesses in pairs"
+
+    C: float = like(C)
+    C_star: float | None = like(C_STAR)
+    positive_share: float | None = real(None, low=0.0, high=1.0, optional=True)
+
+    def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
+        share = float(np.mean(points.y > 0)) if s["positive_share"] is None else s["positive_share"]
+        C_star = s["C"] if s["C_star"] is None else s["C_star"]
+        search = _Search(kernel_matrix(kernel, points.X), points, s["C"], C_star, share, watch)
+        search.run()
+        self.labels_, self.weights_ = search.labels, np.array(search.weights)
+        self.model_ = expansion(kernel, points.X, search.coef, search.bias)
+
+
+class _Search:
+    """State of the search: the labels of the unlabeled points, and the machine trained on them."""
+
+    def __init__(self, K: NDArray, points: OrderedPoints, C: float, C_star: float, share: float, watch: Watch) -> None:
+        self.K, self.y, self.n_labeled = K, points.y, points.n_labeled
+        self.C, self.C_star, self.watch = C, C_star, watch
+        n = points.n_unlabeled
+        self.n_positive = min(max(int(n * share + 0.5), 1), n - 1) if n > 1 else round(share)
+        # Ratio of the positives' weight to the negatives' weight: Algorithm TSVM.
+        self.ratio = max(1, self.n_positive) / max(1, n - self.n_positive)
+        self.labels, self.is_accurate = np.zeros(n), True
+        self.weights: list[tuple[float, float]] = []
+
+    def run(self) -> None:
+        """Train on the labels, guess the others, and increase the guesses' weight level by level."""
+        self._train(0.0)
+        f = self.f[self.n_labeled :]
+        self.labels = np.full(len(f), -1.0)
+        self.labels[np.argsort(-f, kind="stable")[: self.n_positive]] = 1.0
+        weight = FIRST_SHARE * self.C_star
+        last = self.C_star / min(1.0, self.ratio)
+        self.watch.total = 2 + int(np.ceil(np.log(last / weight) / np.log(GROWTH))) if weight > 0 else 1
+        while weight > 0:
+            for _ in range(MAX_SWITCHES):
+                self._train(weight)
+                # Guesses to switch, positives and negatives: both slacks above 0, and their sum above 2.
+                slack = np.maximum(0.0, 1.0 - self.labels * self.f[self.n_labeled :])
+                sides = [np.flatnonzero((self.labels == sign) & (slack > 0)) for sign in (1.0, -1.0)]
+                positive, negative = (side[np.argsort(-slack[side], kind="stable")] for side in sides)
+                n = min(map(len, sides))
+                n = int(np.sum(slack[positive[:n]] + slack[negative[:n]] > 2.0 + LEAST_GAIN))
+                if not n:
+                    break
+                self.labels[positive[:n]], self.labels[negative[:n]] = -1.0, 1.0
+            else:
+                self.watch.give_up(
+                    f"labels still change after {MAX_SWITCHES} switches at C* = {weight:.3g}; try a smaller C_star"
+                )
+            weight = min(GROWTH * weight, last) if weight < last else 0.0
+        if not self.is_accurate:
+            self.watch.give_up(f"libsvm missed a tolerance of {100 * TOLERANCE:g}; try a smaller C, or scaled points")
+
+    def _train(self, weight: float) -> None:
+        """Train on the labels, and on the guesses with this weight unless it is 0."""
+        negative, positive = min(weight, self.C_star), min(self.ratio * weight, self.C_star)
+        costs = np.where(self.labels > 0, positive, negative)
+        n = len(self.K) if weight > 0 else self.n_labeled
+        costs = np.concatenate([np.full(self.n_labeled, self.C), costs])[:n]
+        y = np.concatenate([self.y, self.labels])[:n]
+        svm = SVC(C=1.0, kernel="precomputed", cache_size=CACHE)
+        self.is_accurate &= fit_to_tolerance(svm, self.K[:n, :n], y, costs, TOLERANCE)
+        self.coef = np.zeros(len(self.K))
+        self.coef[svm.support_] = svm.dual_coef_[0]
+        self.bias = float(svm.intercept_[0])
+        self.weights.append((negative, positive))
+        self.f = self.K @ self.coef + self.bias
+        slacks = np.maximum(0.0, 1.0 - y * self.f[:n])
+        self.watch.step(0.5 * float(self.coef @ (self.f - self.bias)) + float(costs @ slacks))

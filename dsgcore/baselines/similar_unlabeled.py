@@ -1,4 +1,4 @@
-"""Classification from similar pairs and unlabeled points: the methods' base class, SU-SL and CUU."""
+"""Classification from similar pairs and unlabeled points: SU-SL in closed form, SU-DH by its dual, and CUU."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
 from sklearn.utils import Tags
 
-from dsgcore.baselines.base import BasisParameters, Callback, Watch
+from dsgcore.baselines.base import LAM, MAX_ITER, TOL, BasisParameters, Callback, Watch
 from dsgcore.baselines.basis import PENALTY, BasisModel, solve_symmetric
 from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DivergedError
@@ -26,6 +27,9 @@ from dsgcore.problems.similar_unlabeled import SIMILAR, SimilarUnlabeled
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.problem import UNLABELED, objective, unlabeled_rows
 from dsgcore.solver.task import SCHEDULES
+
+# Corrections that L-BFGS-B keeps. With fewer it needs half as many iterations again.
+N_CORRECTIONS = 30
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -81,26 +85,20 @@ class PairsBaseline(ScoredOnLabels, BasisParameters):
         holds_pairs = self._checked()["y_holds"] == "pairs"
         points, classes, codes = points_and_labels(self, X, y, pairs, holds_pairs=holds_pairs, dtype=np.float64)
         check_sizes(points)
-        if classes is None:
-            return self._learn_pairs(points, codes, np.array([0, 1]), callback)
-        check_classes(classes, is_binary=True)
-        labeled, unlabeled = codes[codes != UNLABELED], points[unlabeled_rows(codes == UNLABELED)]
-        members = points[drawn_members(codes, self._seed())]
-        return self._learn_pairs(*stacked(members, unlabeled), classes, callback, share=float(np.mean(labeled)))
-
-    def _learn_pairs(
-        self, X: NDArray, ids: NDArray, classes: NDArray, callback: Callback | None, share: float | None = None
-    ) -> Self:
-        """Choose the prior, put similar points first, and learn; `share` is the second class's share of the labels."""
-        similar, unlabeled = SimilarUnlabeled().rows(ids).values()
+        share = None  # the second class's share of the labels
+        if classes is not None:
+            check_classes(classes, is_binary=True)
+            share = float(np.mean(codes[codes != UNLABELED]))
+            unlabeled = points[unlabeled_rows(codes == UNLABELED)]
+            points, codes = stacked(points[drawn_members(codes, self._seed())], unlabeled)
+        rows = [*SimilarUnlabeled().rows(codes).values()]
         prior = self._checked()["prior"]
         if prior == "estimate":
-            prior = similar_class_prior(X[similar], X[unlabeled], seed=self._seed()) if share is None else share
+            prior = similar_class_prior(*(points[own] for own in rows), seed=self._seed()) if share is None else share
         SimilarUnlabeled(prior=prior)  # raises an error for one half
-        self.prior_ = prior
-        order = np.concatenate([similar, unlabeled])
-        self._run(X[order], ids[order], callback)
-        self.classes_ = classes
+        self.prior_, order = prior, np.concatenate(rows)  # similar points first
+        self._run(points[order], codes[order], callback)
+        self.classes_ = np.array([0, 1]) if classes is None else classes
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray:
@@ -171,6 +169,119 @@ class SUSL(PairsBaseline):
         self.objective_ = 0.25 - float(b @ w) / 2.0  # J where A w = b
         watch.step(self.objective_)
         self.model_ = basis.model(w)
+
+
+@estimator
+class SUDH(PairsBaseline):
+    """Classification from similar pairs and unlabeled points with the double hinge loss, by its dual.
+
+    With p the share of positives, p_S = p^2 + (1 - p)^2, l(z) = max(z, max(0, 1/2 + z / 2)) and
+    f = w'[k(x, c_1) .. k(x, c_m), 1], it minimises the convex objective
+
+        J(w) = -p_S / (2p - 1) mean_S f + mean_U [l(f) + (1 - p) / (2p - 1) f] + (lam / 2) |w|^2
+
+    over all members S of the similar pairs and the unlabeled points U.
+
+    Parameters
+    ----------
+    max_iter
+        Largest number of iterations of the solver.
+    tol
+        Tolerance of the duality gap, relative to the objective (to 1 if the objective is smaller).
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_U,)
+        Slope of l at each unlabeled point, in [0, 1].
+    gap_ : float
+        Duality gap: J at the solution exceeds the minimum by at most this.
+    objective_ : float
+        J at the solution.
+    objectives_ : ndarray of shape (n_iter_,)
+        J after each iteration.
+
+    Warns
+    -----
+    ConvergenceWarning
+        From `fit`, if the gap is above the tolerance.
+
+    Notes
+    -----
+    Source: H. Bao, G. Niu and M. Sugiyama, Classification from Pairwise Similarity and Unlabeled Data, ICML 2018,
+    (10).
+
+    Deviation: the authors' public program gives its solver slack variables of negative cost, a problem without a
+    minimum. This class solves the paper's problem.
+
+    l(z) is the largest s z + min(s, 1 - s) over 0 <= s <= 1. So J's dual is to maximise
+    mean_U min(s, 1 - s) - |mean_U s phi + q|^2 / (2 lam), with q = -p_S / (2p - 1) mean_S phi + (1 - p) / (2p - 1)
+    mean_U phi and w = -(mean_U s phi + q) / lam. With s = u + v and u, v in [0, 1/2] the concave part is u - v. Then
+    the dual is a quadratic program with bounds only, and L-BFGS-B solves it.
+
+    For an example see `SUSL`.
+    """
+
+    title = "SU-DH"
+    citation = "Bao, Niu and Sugiyama, ICML 2018"
+    sentence = "learns from similar pairs with the double hinge loss, a quadratic program"
+
+    penalty: str = like(PENALTY)
+    lam: float = like(LAM, low=1e-9)  # the dual divides by it
+    max_iter: int = like(MAX_ITER, default=5000, high=10**6, scale="log", usual=(100, 10_000))
+    tol: float = like(TOL, default=1e-7, high=1.0, usual=(1e-9, 1e-3))
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        basis, lam = self._basis(X, s, has_bias=True), s["lam"]
+        similar, unlabeled, watch.total = X[y != UNLABELED], X[y == UNLABELED], s["max_iter"]
+        n, phi = len(unlabeled), np.empty((len(unlabeled), basis.size))
+        for rows, psi in zip(basis.pieces(n), basis.blocks(unlabeled), strict=True):
+            phi[rows] = psi
+        scale, similar_share = 1.0 / (2.0 * self.prior_ - 1.0), self.prior_**2 + (1.0 - self.prior_) ** 2
+        mean_similar = sum(psi.sum(axis=0) for psi in basis.blocks(similar)) / len(similar)
+        q = scale * ((1.0 - self.prior_) * phi.mean(axis=0) - similar_share * mean_similar)
+
+        def primal(w: NDArray, f: NDArray) -> float:
+            """Return J at w, with values f at the unlabeled points."""
+            loss = np.maximum(f, np.maximum(0.0, 0.5 + f / 2.0))
+            return float(q @ w + loss.mean() + lam / 2.0 * (w @ w))
+
+        def minus_dual(z: NDArray) -> tuple[float, NDArray]:
+            """Return minus the dual's value at z = (u, v), and its gradient; keep J and the relative gap."""
+            nonlocal latest, gap
+            u, v = z[:n], z[n:]
+            w = -((u + v) @ phi / n + q) / lam
+            f = phi @ w
+            bound = float(np.mean(u - v) - lam / 2.0 * (w @ w))
+            latest = primal(w, f)
+            gap = (latest - bound) / max(1.0, abs(latest))
+            return -bound, np.concatenate([-f - 1.0, -f + 1.0]) / n
+
+        def after_iteration(intermediate_result: Any) -> None:
+            watch.step(latest)
+            if gap <= s["tol"]:
+                raise StopIteration
+
+        latest, gap, reached = np.inf, np.inf, -np.inf
+        z, bounds = np.concatenate([np.full(n, 0.25), np.zeros(n)]), [(0.0, 0.5)] * (2 * n)
+        # only the gap stops the solver
+        options = {"maxfun": 20 * s["max_iter"], "ftol": 0.0, "gtol": 0.0, "maxcor": N_CORRECTIONS}
+        while True:
+            limits = options | {"maxiter": s["max_iter"] - watch.steps}
+            z = minimize(
+                minus_dual, z, jac=True, method="L-BFGS-B", bounds=bounds, callback=after_iteration, options=limits
+            ).x
+            value = -minus_dual(z)[0]
+            # A line search sometimes fails because of rounding. Then the solver restarts without its curvature estimate.
+            if gap <= s["tol"] or watch.steps >= s["max_iter"] or not value > reached:
+                break
+            reached = value
+        slopes = z[:n] + z[n:]
+        w = -(slopes @ phi / n + q) / lam
+        self.objective_ = primal(w, phi @ w)
+        self.gap_ = self.objective_ - float(np.mean(np.minimum(slopes, 1.0 - slopes)) - lam / 2.0 * (w @ w))
+        if not self.gap_ <= s["tol"] * max(1.0, abs(self.objective_)):
+            watch.give_up(f"its duality gap is {self.gap_:.2g} after {watch.steps} iterations; a larger lam helps")
+        self.dual_coef_, self.model_ = slopes, basis.model(w)
 
 
 @estimator

@@ -111,10 +111,7 @@ class _Machine:
         self.coef: NDArray = np.zeros(len(y))
         self.b: NDArray = np.zeros(self.k - 1)
         self.is_accurate = True
-        self._lay_out()
-
-    def _lay_out(self) -> None:
-        """Make the matrix of all examples: points at thresholds, neighbouring thresholds, and two that fix the bias."""
+        # The matrix of all examples: points at thresholds, neighbouring thresholds, and two that fix the bias.
         m, k = len(self.rows), self.k
         # Coefficients of each example's value by the thresholds: -b_j, or b_{j+1} - b_j.
         self.directions = np.zeros((m + k - 2 + len(HOLDERS), k - 1))
@@ -137,7 +134,8 @@ class _Machine:
         watch.total = max_iter
         for _ in range(max_iter):
             moved = self._step()
-            watch.step(self.objective())
+            margins = self.sign * (self.f[self.rows] - self.b[self.threshold])
+            watch.step(float(0.5 * self.coef @ self.f + self.C * np.maximum(0.0, 1.0 - margins).sum()))
             if moved < STILL:
                 break
         else:
@@ -148,7 +146,10 @@ class _Machine:
             watch.give_up(
                 f"libsvm missed a tolerance of {100 * self.tol:.1g}; try a larger tol, a smaller C, or scaled points"
             )
-        return self._middles()
+        # The middle of each threshold's optimal interval for this function, if these are in order.
+        values = [self.f[self.y == j] for j in range(self.k)]
+        middles = np.array([middle(low, high) for low, high in pairwise(values)])
+        return middles if (np.diff(middles) >= 0).all() else np.maximum.accumulate(self.b)
 
     def _step(self) -> float:
         """Minimise near the last thresholds, and return the distance that they moved."""
@@ -163,19 +164,8 @@ class _Machine:
             raise DSGError(f"SVOREX needs points of a smaller scale: f reaches {np.abs(self.f).max():.3g}")
         return float(np.abs(step).max())
 
-    def objective(self) -> float:
-        """Return the objective at the last function and thresholds."""
-        margins = self.sign * (self.f[self.rows] - self.b[self.threshold])
-        return float(0.5 * self.coef @ self.f + self.C * np.maximum(0.0, 1.0 - margins).sum())
 
-    def _middles(self) -> NDArray:
-        """Return the middle of each threshold's optimal interval for this function, if these are in order."""
-        values = [self.f[self.y == j] for j in range(self.k)]
-        middles = np.array([_middle(low, high) for low, high in pairwise(values)])
-        return middles if (np.diff(middles) >= 0).all() else np.maximum.accumulate(self.b)
-
-
-def _middle(low: NDArray, high: NDArray) -> float:
+def middle(low: NDArray, high: NDArray) -> float:
     """Return the middle of all b that minimise sum_low max(0, 1 + f - b) + sum_high max(0, 1 - f + b)."""
     # The slope begins with -len(low), and each kink adds 1.
     kinks = np.sort(np.concatenate([low + 1.0, high - 1.0]))
