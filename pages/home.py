@@ -85,8 +85,8 @@ def _picture() -> None:
     from pages.workbench.steering import follow
 
     bench: Bench = st.session_state.setdefault(_BENCH, Bench(store(), page=""))
-    with bench.hold.taken():
-        bench.drawn += 1
+    with bench.feed.hold.taken():
+        bench.drawing.number += 1
         follow(SETTINGS[SETTING], bench, Spec.from_dict(PICTURE))
         if bench.live is None:
             return

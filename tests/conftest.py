@@ -2,7 +2,7 @@ import os
 import subprocess
 import sys
 import threading
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # before NumPy is there: threads of several workers would wait for each other
@@ -26,7 +26,7 @@ from dsgcore.kernels import Gaussian
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.solver.task import Plan, Task
 from dsgcore.studies import Store
-from pages.session.bench import Bench
+from pages.session.bench import Bench, Drawing
 from pages.shell.streamlit_gaps import ignore_pages_folder
 
 ROOT = Path(__file__).parents[1]
@@ -126,8 +126,12 @@ def pages_without_a_browser():
     """Draw pages as no browser does: at once, with all tabs, without frozen objects, and with background jobs in this process."""
     with pytest.MonkeyPatch.context() as patch:
         # The app draws those tabs that have been looked at.
-        opened = partial(Bench, opened={"Limits", "Race", "Theory", "Details", "Data", "Code"})
-        patch.setattr("pages.workbench.steering.Bench", opened)
+        def with_tabs(*given, **more):
+            return Bench(
+                *given, drawing=Drawing(opened={"Limits", "Race", "Theory", "Details", "Data", "Code"}), **more
+            )
+
+        patch.setattr("pages.workbench.steering.Bench", with_tabs)
         # One's own file is read here: that takes no time, and test_sandboxed_reading.py tries the page's way.
         patch.setattr("pages.controls.own_file.take_steps_apart", take_steps)
         # Nobody finds what refers to a frozen object: leaks would be missed, and hypothesis warns on Python 3.14.

@@ -434,7 +434,7 @@ def said(app):
 
 def when_done(app):
     """Draw the page again once its job is over."""
-    job = bench_of(app).diagnosis.job
+    job = bench_of(app).jobs.diagnosis.job
     assert job.wait(SECONDS)
     return app.run()
 
@@ -444,7 +444,7 @@ def test_the_judgement_uses_what_was_measured_and_another_measurement_says_what_
     app = open_auc(**SMALL)
     app = when_done(app.button(key="find-limits").click().run())
     bench = bench_of(app)
-    found = bench.diagnosis.job.result
+    found = bench.jobs.diagnosis.job.result
     assert found.to_dict() == limits(bench.live.run.spec).to_dict()
     judged = judgement(bench.live.run, baseline=bench.live.supervised, limits=found)
     assert judged.cause is Cause.BATCHES
@@ -456,7 +456,7 @@ def test_the_judgement_uses_what_was_measured_and_another_measurement_says_what_
     while not bench_of(app).live.is_finished:
         app.run()
     app = when_done(app.button(key="find-limits").click().run())
-    after = bench_of(app).diagnosis.job.result
+    after = bench_of(app).jobs.diagnosis.job.result
     assert "Effect of the change" in said(app)
     assert f"expected {found.expected:.3g}, it is now {after.parts['together']:.3g}" in said(app)
     assert after.parts["together"] < found.parts["together"]

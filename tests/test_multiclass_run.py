@@ -403,11 +403,11 @@ def test_a_large_set_greyed_the_page_until_its_graph_was_there(waits_for_all):
     assert not app.exception
     assert bench.live is None
     assert len(app.get("progress")) == 1
-    job = bench.preparation.job
+    job = bench.jobs.preparation.job
     assert job.wait(300)
     assert job.state is JobState.DONE
     app.run()
-    assert bench.preparation is None
+    assert bench.jobs.preparation is None
     assert bench.live.run.engine.task.M is not None
     assert has_run(app)
 
@@ -415,12 +415,12 @@ def test_a_large_set_greyed_the_page_until_its_graph_was_there(waits_for_all):
 @pytest.mark.ci
 def test_other_data_give_up_what_is_being_prepared(waits_for_all, prepares_without_end):
     app = open_page("multiclass", **{"solver.n_iter": "20"})
-    first = bench_of(app, "multiclass").preparation
+    first = bench_of(app, "multiclass").jobs.preparation
     prepares_without_end.undo()
     app.selectbox(key="mc_data").select("Blobs").run()
     assert first.job.wait(60)
     assert first.job.state is JobState.CANCELLED
-    second = bench_of(app, "multiclass").preparation
+    second = bench_of(app, "multiclass").jobs.preparation
     assert second.spec.data.name == "blobs"
     assert second.job.wait(300)
     app.run()
@@ -435,12 +435,12 @@ def test_cancelling_what_is_being_prepared_leaves_a_page_that_says_so_and_can_be
     app = open_page("multiclass", **{"solver.n_iter": "20"}, at="7")
     prepares_without_end.undo()
     app.button(key="preparing-cancel").click().run()
-    assert bench_of(app, "multiclass").preparation.job.wait(60)
+    assert bench_of(app, "multiclass").jobs.preparation.job.wait(60)
     app.run()
     assert any("cancelled" in warning.value for warning in app.warning)
     app = click_like_a_browser(app, "try-again")
     assert app.selectbox(key="mc_data"), "the whole page is drawn again, and ticks"
-    assert bench_of(app, "multiclass").preparation.job.wait(300)
+    assert bench_of(app, "multiclass").jobs.preparation.job.wait(300)
     app.run()
     assert run_of(app, "multiclass").t == 7
     assert not app.exception

@@ -513,7 +513,7 @@ def test_nothing_that_a_page_offers_holds_the_lecturers_key(phones, rooms, caplo
         app.query_params[name] = value
         if name == "tabs":
             app.session_state["tabs"] = value
-    bench.opened |= set(OTHER_TABS)
+    bench.drawing.opened |= set(OTHER_TABS)
     bench.lesson.place = None
     app.run().run()
     blocks = [block.value for block in app.code]

@@ -85,7 +85,7 @@ def test_everything_is_as_it_was_at_the_step_that_is_looked_at():
     app, stopped = open_auc(**RUN), open_auc(**RUN | {"at": "24"})
     look_at(bench(app), 24)
     app = app.run()
-    assert bench(app).look == 24
+    assert bench(app).back.t == 24
     assert numbers(app) == numbers(stopped)
     assert head(app)["judgement"] == head(stopped)["judgement"]
     assert figure(app, "chart-map")["data"][0]["z"] == figure(stopped, "chart-map")["data"][0]["z"]
@@ -94,12 +94,12 @@ def test_everything_is_as_it_was_at_the_step_that_is_looked_at():
     assert left_in_browser(app)["look"] == "24"
     assert bench(app).live.run.t == 60
     look_at(bench(app), 60)
-    assert bench(app.run()).look == 0
+    assert bench(app.run()).back.t == 0
 
 
 def test_a_link_opens_where_it_was_looked_at():
     app = open_auc(**RUN | {"look": "24"})
-    assert bench(app).look == 24
+    assert bench(app).back.t == 24
     assert head(app)["scrubber"]["shown"] == 24
 
 
@@ -107,9 +107,9 @@ def test_a_run_is_watched_again_from_its_start():
     app = open_auc(**RUN | {"at": "9"})  # one drawing of the page a step
     watch_again(bench(app))
     app.run()
-    steps = [bench(app).look]
-    while bench(app).is_showing:
-        steps.append(bench(app.run()).look)
+    steps = [bench(app).back.t]
+    while bench(app).back.is_moving:
+        steps.append(bench(app.run()).back.t)
     assert steps[0] == 1
     *shown, last = steps
     assert shown == list(range(1, 9))
@@ -200,8 +200,8 @@ def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_be
         app.run()
         bench = bench_of(app)
     said = head(app)["judgement"]["said"]
-    assert f"Features: {bench.tried.before} → " in said
-    assert f"(expected {bench.tried.expected})" in said
+    assert f"Features: {bench.begun.tried.before} → " in said
+    assert f"(expected {bench.begun.tried.expected})" in said
 
 
 def test_the_step_slider_says_what_auto_is_and_where_runs_diverge():

@@ -4,7 +4,6 @@ import asyncio
 import gc
 import json
 import platform
-import re
 import socket
 import sys
 import threading
@@ -43,7 +42,7 @@ from pages.room.door import qr_image
 from pages.room.entrance import room_routes
 from pages.session import bench as benches
 from pages.session.bench import Bench, begin, once
-from pages.shell import addresses, sharing, streamlit_gaps
+from pages.shell import addresses, front_page, sharing, streamlit_gaps
 from pages.shell import warm_up as watch
 from pages.shell.front_page import asset_routes, elsewhere, routes
 from pages.shell.room_key import key_route
@@ -428,9 +427,9 @@ def test_the_first_page_is_where_streamlit_keeps_it(monkeypatch):
 
 
 def test_the_scripts_of_widgets_are_where_streamlit_keeps_them():
-    found = streamlit_gaps.scripts_of("Slider", "Selectbox", "StreamlitMarkdown", "BidiComponent")
-    kinds = {re.fullmatch(r"\./static/js/([\w-]+)\.[\w.-]*js", address)[1] for address in found}
-    assert kinds > {"Slider", "Selectbox", "StreamlitMarkdown", "BidiComponent"}, "what a widget imports is there, too"
+    kinds = (*front_page._EVERYWHERE, *front_page._CONTROLS)
+    found = streamlit_gaps.scripts_of(*kinds)
+    assert len(found) == len(kinds)
     assert all((streamlit_gaps._STATIC / address).is_file() for address in found)
 
 

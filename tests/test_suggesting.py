@@ -431,7 +431,7 @@ def panel(app):
 
 
 def when_done(app, name="auc"):
-    assert bench_of(app, name).suggested.job.wait(SECONDS)
+    assert bench_of(app, name).jobs.suggested.job.wait(SECONDS)
     return app.run()
 
 
@@ -441,7 +441,7 @@ def test_values_are_found_for_a_poor_kernel_set_at_a_click_set_back_or_searched_
     before = bench_of(app).asked
     app.selectbox(key="suggest-seconds").select(10)
     app = when_done(app.button(key="suggest-values").click().run())
-    found = bench_of(app).suggested.job.result
+    found = bench_of(app).jobs.suggested.job.result
     assert found.gain.low > 0
     assert "Inverse bandwidth 5000 →" in panel(app)
     assert f"{found.gain.mean:+.3f} ({found.gain.low:+.3f} to {found.gain.high:+.3f}, 95 % over 5 folds)" in panel(app)
@@ -464,12 +464,12 @@ def test_values_are_found_for_a_poor_kernel_set_at_a_click_set_back_or_searched_
     assert bench_of(app).asked == before
     monkeypatch.setattr(suggest_view, "MORE", 1)
     app = when_done(app.button(key="suggest-more").click().run())
-    more = bench_of(app).suggested.job.result
+    more = bench_of(app).jobs.suggested.job.result
     assert len(more.tried) > last
     known = {(tuple(one.parameters.items()), one.n_iter): one.scores for one in more.tried}
     assert [one for one in found.tried if known.get((tuple(one.parameters.items()), one.n_iter)) == one.scores]
     app = app.button(key="suggest-close").click().run()
-    assert bench_of(app).suggested is None
+    assert bench_of(app).jobs.suggested is None
     assert "suggest-set" not in [button.key for button in app.button]
 
 
@@ -480,7 +480,7 @@ def test_on_a_finished_run_every_button_of_a_suggestion_does_what_it_says(monkey
         app = app.run()
     app.selectbox(key="suggest-seconds").select(10)
     app = when_done(app.button(key="suggest-values").click().run())
-    found = bench_of(app).suggested.job.result
+    found = bench_of(app).jobs.suggested.job.result
     app = click_like_a_browser(app, "suggest-set")
     assert bench_of(app).asked.kernel.sigma == found.parameters["sigma"]
     assert bench_of(app).live.run.spec.kernel.sigma == found.parameters["sigma"]
@@ -492,9 +492,9 @@ def test_on_a_finished_run_every_button_of_a_suggestion_does_what_it_says(monkey
     assert bench_of(app).asked.kernel.sigma == found.tried[-1].parameters.get("sigma", 5000)
     monkeypatch.setattr(suggest_view, "MORE", 1)
     app = when_done(click_like_a_browser(app, "suggest-more"))
-    assert len(bench_of(app).suggested.job.result.tried) > len(found.tried)
+    assert len(bench_of(app).jobs.suggested.job.result.tried) > len(found.tried)
     app = click_like_a_browser(app, "suggest-close")
-    assert bench_of(app).suggested is None
+    assert bench_of(app).jobs.suggested is None
     assert "suggest-set" not in [button.key for button in app.button]
     assert app.selectbox(key="data"), "the whole page"
 
@@ -528,17 +528,17 @@ def test_it_can_be_cancelled_and_goes_with_its_data():
     app = open_auc(**POOR | {"solver.n_iter": "2000"})
     app.selectbox(key="suggest-seconds").select(180)
     app = app.button(key="suggest-values").click().run()
-    job = bench_of(app).suggested.job
+    job = bench_of(app).jobs.suggested.job
     assert app.button(key="suggest-values").disabled
     app = app.button(key="suggest-cancel").click().run()
     app = when_done(app)
     assert "Cancelled after" in panel(app)
     app = app.button(key="suggest-values").click().run()
-    job = bench_of(app).suggested.job
+    job = bench_of(app).jobs.suggested.job
     app.number_input(key="seed").set_value(7)
     app = app.run()
     assert job.wait(SECONDS)
-    assert bench_of(app).suggested is None
+    assert bench_of(app).jobs.suggested is None
 
 
 def test_where_labels_are_too_few_a_sentence_says_so():

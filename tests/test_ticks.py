@@ -88,7 +88,7 @@ def test_a_tick_gives_way_to_the_script(bench):
     has, done = threading.Event(), threading.Event()
 
     def script():
-        with bench.hold.taken():
+        with bench.feed.hold.taken():
             has.set()
             done.wait(LONG)
 
@@ -139,7 +139,7 @@ def test_the_map_follows_each_step_while_the_core_is_free_and_waits_on_a_crowded
     monkeypatch.setattr(map_view, "time", SimpleNamespace(monotonic=lambda: now[0]))
     tick(bench)
     for waited, cost, is_new in [(0.0, 0.01, True), (0.0, 0.03, False), (1.0, 0.0, False)]:
-        bench.waited, bench.surface.cost, before = waited, cost, bench.surface.computed_t
+        bench.feed.waited, bench.surface.cost, before = waited, cost, bench.surface.computed_t
         now[0] += 0.25
         tick(bench)
         assert (bench.surface.computed_t == bench.live.run.t) == is_new
@@ -169,7 +169,7 @@ def test_the_browser_looks_back_without_the_script(bench):
     bench.live.advance(12)
     bench.is_playing = False
     news, figures = news_of(tick(bench, "look 5"))
-    assert bench.look == 5
+    assert bench.back.t == 5
     assert news["scrubber"]["shown"] == 5
     assert news["isOver"]
     assert not news["redraw"]
@@ -177,7 +177,7 @@ def test_the_browser_looks_back_without_the_script(bench):
     assert [shape["x0"] for shape in figures["chart-objective"]["layout"]["shapes"]] == [5]
     for asked, step in (("look 12", 0), ("look 3", 3), ("look 99", 0), ("look x", 0), ("nonsense", 0)):
         tick(bench, asked)
-        assert bench.look == step, asked
+        assert bench.back.t == step, asked
 
 
 def test_a_run_is_watched_again_by_ticks_and_stops_at_its_end(bench):
@@ -185,14 +185,14 @@ def test_a_run_is_watched_again_by_ticks_and_stops_at_its_end(bench):
     bench.is_playing = False
     assert not news_of(tick(bench, "watch"))[0]["isOver"]
     shown = []
-    while bench.is_showing:
+    while bench.back.is_moving:
         news = news_of(tick(bench))[0]
         shown.append(news["scrubber"]["shown"])
     assert shown == [*range(1, 12), 12]
     assert news["isOver"]
     tick(bench, "watch")
     tick(bench, "watch")
-    assert not bench.is_showing
+    assert not bench.back.is_moving
 
 
 def test_an_address_answers_who_knows_a_token_for_as_long_as_its_page_is_there():
@@ -262,7 +262,7 @@ def test_a_clock_that_steps_back_makes_no_news_old(bench, monkeypatch):
     now[0] -= 3600
     second, _ = news_of(live_tick.tick(bench))
     assert second["order"] > first["order"]
-    assert second["owner"] == first["owner"] == bench.session
+    assert second["owner"] == first["owner"] == bench.feed.name
 
 
 def test_a_room_that_is_closed_during_a_tick_breaks_nothing(bench, monkeypatch):

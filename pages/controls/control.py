@@ -193,11 +193,11 @@ def draw(control: Control, *, label: str = "", is_plain: bool = False, **options
     elif isinstance(p, Choice):
         value = _draw_choice(control, common)
     else:
-        stops = control.options
-        value = st.session_state.get(control.key)
+        assert isinstance(p, Real | Integer)
+        stops, present = control.options, st.session_state.get(control.key)
         # A stop for the value that a lesson has set; without it the slider would return to its default.
-        if isinstance(value, int | float) and value not in stops and number(str(value), p) == value:
-            also_offer(control.key, value)
+        if isinstance(present, int | float) and present not in stops and number(str(present), p) == present:
+            also_offer(control.key, present)
             stops = control.options
         names = names_of_stops(stops)
         common["format_func"] = lambda stop: names.get(stop, shown(stop))

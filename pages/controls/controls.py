@@ -7,13 +7,14 @@ import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from dsgcore.core.parameters import Choice, Parameter, ParameterError, Real, Text, quoted
-from dsgcore.data import DATASETS, DatasetEntry
-from dsgcore.data.datasets import ONE_REST, SEED
+from dsgcore.data import DATASETS
+from dsgcore.data.datasets import ONE_REST
 from dsgcore.experiments import Setting, Spec, SpecError, default_spec
 from dsgcore.experiments.settings import (
     DATA_PARAMETERS,
@@ -77,7 +78,11 @@ def what_differs(spec: Spec, other: Spec) -> str:
 def read_also(problem: type[Setting], text: str) -> dict[str, dict[str, Any]]:
     """Return the values that a line sets, by section and name; raise `SpecError` if the line is not valid."""
     known, found = parameters_of(problem), dict[str, dict[str, Any]]()
-    for field in _fields(text):
+    try:
+        fields = next(csv.reader([" ".join(text.splitlines())]), [])
+    except csv.Error as error:
+        raise SpecError(f"{ALSO} must be a list like solver.dtype=float64,stop.patience=5: {error}") from None
+    for field in fields:
         name, sign, value = field.strip().partition("=")
         if not sign:
             raise SpecError(f"{ALSO} must be a list like solver.dtype=float64,stop.patience=5, got {quoted(field)}")
@@ -90,22 +95,6 @@ def read_also(problem: type[Setting], text: str) -> dict[str, dict[str, Any]]:
         section, _, own = name.partition(".")
         found.setdefault(section, {})[own] = checked
     return found
-
-
-def refused_also(problem: type[Setting], text: str) -> list[str]:
-    """Return a sentence if a link's line is not valid; it is then left out."""
-    try:
-        read_also(problem, text)
-    except SpecError as error:
-        return [f"In the link, {error}; it is left out."]
-    return []
-
-
-def _fields(text: str) -> list[str]:
-    try:
-        return next(csv.reader([" ".join(text.splitlines())]), [])
-    except csv.Error as error:
-        raise SpecError(f"{ALSO} must be a list like solver.dtype=float64,stop.patience=5: {error}") from None
 
 
 def with_also(problem: type[Setting], sections: Mapping[str, Any], text: str) -> dict[str, Any]:
@@ -140,28 +129,6 @@ def usual_kernel(problem: type[Setting]) -> str:
     return str(default_spec(problem.name).kernel.name)
 
 
-def kernel_choices(problem: type[Setting]) -> list[Choice]:
-    """Return the parameter that picks the kernel, or nothing if there is only one kernel."""
-    names = kernel_names(problem)
-    if len(names) == 1:
-        return []
-    each = "\n".join(f"- **{words.title}**: {words.sentence}" for words in map(words_of, names))
-    sentence = f"The measure of how alike two points are. A change starts a new run.\n\n{each}\n\n"
-    return [Choice(PICKER, usual_kernel(problem), "k", "Kernel", sentence, options=names)]
-
-
-def kernel_title(name: str) -> str:
-    """Return the name of a kernel that pages show."""
-    return words_of(name).title
-
-
-def kernel_parameters(problem: type[Setting], dataset: str, kernel: str) -> tuple[Parameter, ...]:
-    """Return a kernel's own parameters, with defaults that suit a data set."""
-    own = own_file(problem) if dataset == FILE else None
-    width = like_scale(kernel, own.sigma, own.d) if own else usual_width_of(problem, dataset, kernel)
-    return tuple(replace(p, default=width.get(p.name, p.default)) for p in KERNELS[kernel].parameters)
-
-
 # Names of the options of choices on the page.
 SAID: dict[str, Callable[[Any], str]] = {
     "schedule": SCHEDULE_WORDS.__getitem__,
@@ -179,19 +146,21 @@ def controls_for(
     In a lesson they start with the values that the lesson was made for, on every data set.
     """
     default = default_spec(problem.name)
+    # Only a run on one's own file is that of an estimator's fit.
+    left_out = ("dtype", *(() if dataset == FILE else OF_A_FIT))
     sections: dict[str, Sequence[Parameter]] = {
         "problem": _with_defaults(problem.parameters, default.problem),
-        "solver": _with_defaults(_of_solver(problem, dataset), default.solver),
+        "solver": _with_defaults([p for p in solver_parameters(problem) if p.name not in left_out], default.solver),
         "stop": _with_defaults(StopSpec.parameters, default.stop),
         "data": data_parameters(problem, dataset, default.data),
     }
-    suited = suited_values(problem, dataset, for_lesson=for_lesson)
+    suited, follow = suited_values(problem, dataset, for_lesson=for_lesson), partial(_follow_shares, problem, dataset)
     made = {
         p.name: Control(
             key_of(problem, p.name),
             section,
             replace(p, default=suited.get(p.name, p.default)),
-            on_change=_shares_follow(problem, dataset) if p.name in ("convert", "positive") else None,
+            on_change=follow if problem.labels == "pairs" and p.name in ("convert", "positive") else None,
             say=SAID.get(p.name, shown),
         )
         for section, parameters in sections.items()
@@ -201,19 +170,21 @@ def controls_for(
     return made | kernel_controls(problem, dataset, kernel or usual_kernel(problem)) | also
 
 
-def _of_solver(problem: type[Setting], dataset: str) -> list[Parameter]:
-    """Return the solver's parameters that have a control. Only a run on one's own file is that of an estimator's fit."""
-    left_out = ("dtype", *(() if dataset == FILE else OF_A_FIT))
-    return [p for p in solver_parameters(problem) if p.name not in left_out]
-
-
 def kernel_controls(problem: type[Setting], dataset: str, kernel: str) -> dict[str, Control]:
-    """Return the picker of the kernel, if there is a choice, and the controls of the kernel's parameters."""
-    picked = {p.name: Control(key_of(problem, p.name), "kernel", p, say=kernel_title) for p in kernel_choices(problem)}
-    return picked | {
-        p.name: Control(key_of(problem, OWN_KEYS.get((kernel, p.name), p.name)), "kernel", p)
-        for p in kernel_parameters(problem, dataset, kernel)
-    }
+    """Return the picker of the kernel, if there is a choice, and the controls of the kernel's own parameters, with defaults
+    that suit a data set."""
+    made, names = dict[str, Control](), kernel_names(problem)
+    if len(names) > 1:
+        each = "\n".join(f"- **{words.title}**: {words.sentence}" for words in map(words_of, names))
+        sentence = f"The measure of how alike two points are. A change starts a new run.\n\n{each}\n\n"
+        choice = Choice(PICKER, usual_kernel(problem), "k", "Kernel", sentence, options=names)
+        made[PICKER] = Control(key_of(problem, PICKER), "kernel", choice, say=lambda name: words_of(name).title)
+    own = own_file(problem) if dataset == FILE else None
+    width = like_scale(kernel, own.sigma, own.d) if own else usual_width_of(problem, dataset, kernel)
+    for p in KERNELS[kernel].parameters:
+        key = key_of(problem, OWN_KEYS.get((kernel, p.name), p.name))
+        made[p.name] = Control(key, "kernel", replace(p, default=width.get(p.name, p.default)))
+    return made
 
 
 def kernel_asked(problem: type[Setting]) -> str:
@@ -227,21 +198,15 @@ def kernel_widths(offered: Mapping[str, Control]) -> list[str]:
     return [name for name, c in offered.items() if c.section == "kernel" and isinstance(c.parameter, Real)]
 
 
-def _shares_follow(problem: type[Setting], dataset: str) -> Callable[[], None] | None:
-    """Return a callback that follows a new conversion of the classes: for pairs, it sets the share of positives."""
-    if problem.labels != "pairs":
-        return None
-
-    def follow() -> None:
-        conversion = st.session_state.get(key_of(problem, "convert"), ONE_REST)
-        name = st.session_state.get(key_of(problem, "positive"))
-        names = DATASETS[dataset].class_names
-        share = share_of_positives(dataset, conversion, names.index(name) if name in names else 0)
-        if share is not None:
-            also_offer(key_of(problem, "prior"), share)
-            st.session_state[key_of(problem, "prior")] = share
-
-    return follow
+def _follow_shares(problem: type[Setting], dataset: str) -> None:
+    """Set the share of positives that goes with a new conversion of the classes."""
+    conversion = st.session_state.get(key_of(problem, "convert"), ONE_REST)
+    name = st.session_state.get(key_of(problem, "positive"))
+    names = DATASETS[dataset].class_names
+    share = share_of_positives(dataset, conversion, names.index(name) if name in names else 0)
+    if share is not None:
+        also_offer(key_of(problem, "prior"), share)
+        st.session_state[key_of(problem, "prior")] = share
 
 
 def _with_defaults(parameters: Sequence[Parameter], owner: object) -> list[Parameter]:
@@ -278,15 +243,14 @@ def read_spec(
     if picker := kernel_controls(problem, dataset, kernel).get(PICKER):
         refusals += read_controls([placed(picker)], given)
         kernel = st.session_state.get(placed(picker).key, kernel)
-    line = refused_also(problem, given.get(ALSO, ""))
+    line = list[str]()
+    try:
+        read_also(problem, given.get(ALSO, ""))
+    except SpecError as error:
+        line = [f"In the link, {error}; it is left out."]
     others = controls_for(problem, dataset, kernel)
     read = [placed(control) for name, control in others.items() if name != PICKER and not (name == ALSO and line)]
     return [*refusals, *read_controls(read, given), *line]
-
-
-def seed_asked(problem: type[Setting]) -> int:
-    """Return the seed that the page uses."""
-    return int(st.session_state.get(key_of(problem, "seed"), SEED.default))
 
 
 def to_spec(
@@ -296,24 +260,20 @@ def to_spec(
 
     `own` holds the fields for an uploaded file that have no control.
     """
-    controls = controls_for(problem, dataset, values.get(PICKER))
     sections: dict[str, dict[str, Any]] = {name: {} for name in ("problem", "kernel", "solver", "stop", "data")}
-    for name, control in controls.items():
+    for name, control in controls_for(problem, dataset, values.get(PICKER)).items():
         if name != ALSO:
             sections[control.section]["name" if name == PICKER else name] = values.get(name, control.parameter.default)
-    entry, also = entry_of(problem, dataset), values.get(ALSO) or ""
+    data, entry = sections["data"], entry_of(problem, dataset)
     if own is not None:
-        sections["data"] |= own
-        return Spec.from_dict({"setting": problem.name, "seed": seed, **with_also(problem, sections, also)})
-    if sections["data"]["n"] == entry.n and entry.option("n").default is None:
-        sections["data"]["n"] = None  # None stands for all points
-    sections["data"]["name"] = dataset
-    sections["data"] |= _read_classes(entry, sections["data"], problem.labels)
-    return Spec.from_dict({"setting": problem.name, "seed": seed, **with_also(problem, sections, also)})
-
-
-def _read_classes(entry: DatasetEntry, data: Mapping[str, Any], labels: str) -> dict[str, Any]:
-    """Return the conversion of the set's classes, as fields of the spec."""
-    name = data.get("convert") or entry.conversions_for(labels)[0]
-    positive = entry.class_names.index(data["positive"]) if name == ONE_REST and "positive" in data else None
-    return {"convert": name, "positive": positive}
+        data |= own
+    else:
+        if data["n"] == entry.n and entry.option("n").default is None:
+            data["n"] = None  # None stands for all points
+        convert = data.get("convert") or entry.conversions_for(problem.labels)[0]
+        is_one_rest = convert == ONE_REST and "positive" in data
+        positive = entry.class_names.index(data["positive"]) if is_one_rest else None
+        data |= {"name": dataset, "convert": convert, "positive": positive}
+    return Spec.from_dict(
+        {"setting": problem.name, "seed": seed, **with_also(problem, sections, values.get(ALSO) or "")}
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -32,6 +31,7 @@ MAX_POINTS = 20_000
 # By default at most these shares of the training points are labeled or in pairs; beyond them, the share is FEW.
 SHARE_LABELED, SHARE_IN_PAIRS, FEW = 0.55, 0.2, 0.2
 TEST_SHARE = 0.3
+PAIRS = "Number of pairs of points that are known to share a class."
 POSITIVE = "The class that counts as positive. All other classes together are negative."
 
 
@@ -77,46 +77,36 @@ def share_of_positives(dataset: str, conversion: str, positive: int) -> float | 
 
 
 def data_parameters(problem: type[Setting], dataset: str, default: DataSpec) -> list[Parameter]:
-    """Return the data parameters of this set, with its own ranges and defaults."""
-    entry = entry_of(problem, dataset)
-    own = {option.name: option.default for option in entry.options} | entry.usual_options(problem.labels)
+    """Return the data parameters of this set, with its own ranges and defaults: one that it does not have is left out."""
+    entry, labels = entry_of(problem, dataset), problem.labels
+    own = {option.name: option.default for option in entry.options} | entry.usual_options(labels)
     if default.name == dataset:
         own |= {name: value for name in own if (value := getattr(default, name)) is not None}
-    parameters = []
+    options, conversions, made = {o.name: o for o in entry.options}, entry.conversions_for(labels), list[Parameter]()
     for p in DATA_PARAMETERS:
-        if p.name in ("convert", "positive"):
-            parameters += _class_parameters(p, entry, problem.labels)
-        elif p.name in OPTION_NAMES:
-            parameters += _option_parameters(p, entry, own)
-        elif p.name == "n_labeled":
-            usual = n_labeled_on(problem, dataset)
-            usual = usual if default.name == dataset else _few(usual, entry, problem.labels)
-            parameters.append(_labeled_parameter(p, problem, usual))
-        elif p.name not in ("name", "path", "sha256", "recipe", "target"):
-            parameters.append(p)
-    return parameters
-
-
-def _option_parameters(p: Parameter, entry: DatasetEntry, own: Mapping[str, float | None]) -> list[Parameter]:
-    """Return the set's own option, if it has one."""
-    option = next((option for option in entry.options if option.name == p.name), None)
-    if option is None:
-        return []
-    if p.name == "n":
-        high = int(min(option.high, MAX_POINTS))
-        return [replace(option, default=own["n"] or high, usual=(100, high))]
-    return [replace(option, default=own[p.name])]
-
-
-def _class_parameters(p: Parameter, entry: DatasetEntry, labels: str) -> list[Parameter]:
-    """Return the choices of the conversion and of the positive class, if there is more than one."""
-    allowed = entry.conversions_for(labels)
-    if p.name == "convert" and len(allowed) > 1:
-        return [replace(p, default=allowed[0], options=allowed, optional=False)]  # type: ignore[call-arg]
-    if p.name == "positive" and ONE_REST in allowed:
-        names = entry.class_names
-        return [Choice(p.name, names[0], label="Positive class", sentence=POSITIVE, options=names)]
-    return []
+        match p.name:
+            case "convert":
+                if len(conversions) > 1:
+                    made.append(replace(p, default=conversions[0], options=conversions, optional=False))  # type: ignore[call-arg]
+            case "positive":
+                if ONE_REST in conversions:
+                    names = entry.class_names
+                    made.append(Choice(p.name, names[0], label="Positive class", sentence=POSITIVE, options=names))
+            case "n" if "n" in options:
+                high = int(min(options["n"].high, MAX_POINTS))
+                made.append(replace(options["n"], default=own["n"] or high, usual=(100, high)))
+            case name if name in OPTION_NAMES:
+                made += [replace(options[name], default=own[name])] if name in options else []
+            case "n_labeled":
+                usual = n_labeled_on(problem, dataset)
+                usual = usual if default.name == dataset else _few(usual, entry, labels)
+                words = {"label": "Similar pairs", "sentence": PAIRS} if labels == "pairs" else {}
+                made.append(replace(p, default=usual, **words))
+            case "name" | "path" | "sha256" | "recipe" | "target":
+                pass
+            case _:
+                made.append(p)
+    return made
 
 
 def _few(usual: int, entry: DatasetEntry, labels: str) -> int:
@@ -125,10 +115,3 @@ def _few(usual: int, entry: DatasetEntry, labels: str) -> int:
     if usual <= n_train * (SHARE_IN_PAIRS if labels == "pairs" else SHARE_LABELED):
         return usual
     return max(stop for stop in (10, 20, 50, 100, 200) if stop <= max(n_train * FEW, 10))
-
-
-def _labeled_parameter(p: Parameter, problem: type[Setting], default: int) -> Parameter:
-    p = replace(p, default=default)
-    if problem.labels == "pairs":
-        return replace(p, label="Similar pairs", sentence="Number of pairs of points that are known to share a class.")
-    return p

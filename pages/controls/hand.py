@@ -45,24 +45,17 @@ def edits_in(text: str) -> tuple[Edit, ...]:
         return ()
     if len(text) > LONGEST_TEXT:
         raise SpecError(f"edits must have at most {LONGEST_TEXT:,} characters, got {len(text):,}")
+    padded, unpacker = text.encode("ascii", "replace") + b"=" * (-len(text) % 4), zlib.decompressobj()
     try:
-        plain = _unpacked(text)
-        read = json.loads(plain) if len(plain) <= MOST_BYTES else None
+        plain = unpacker.decompress(base64.b64decode(padded, altchars=b"-_", validate=True), MOST_BYTES + 1)
+        if len(plain) > MOST_BYTES:
+            raise SpecError(f"edits must have at most {MOST_BYTES:,} bytes of plain data, got more")
+        read = json.loads(plain if unpacker.eof else b"")  # without its end it is nothing
+    except SpecError:
+        raise
     except (ValueError, zlib.error, RecursionError):  # also for text that is no base64, and for too deep lists
         raise SpecError("edits must be text that this app has written, got something else") from None
-    if len(plain) > MOST_BYTES:
-        raise SpecError(f"edits must have at most {MOST_BYTES:,} bytes of plain data, got more")
     return read_edits(read)
-
-
-def _unpacked(text: str) -> bytes:
-    """Return the JSON in a text, or the beginning of one that is longer than the bound."""
-    padded = text.encode("ascii", "replace") + b"=" * (-len(text) % 4)
-    unpacker = zlib.decompressobj()
-    plain = unpacker.decompress(base64.b64decode(padded, altchars=b"-_", validate=True), MOST_BYTES + 1)
-    if not unpacker.eof and len(plain) <= MOST_BYTES:
-        raise ValueError("the end is missing")
-    return plain
 
 
 Edits = tuple[Edit, ...]
@@ -151,12 +144,13 @@ class Hand:
 
     def _do(self, asked: Any, spec: Spec, split: Split) -> None:
         match asked.get("do") if isinstance(asked, Mapping) else None:
-            case "undo":
-                self._undo()
+            case "undo" if self.can_undo:
+                self.future.append(self.made)
+                self.made = self.past.pop() if self.past else self.made[:-1]
             case "redo" if self.future:
                 self.past.append(self.made)
                 self.made = self.future.pop()
-            case "redo":
+            case "undo" | "redo":
                 return
             case "reset":
                 self.change(())
@@ -166,11 +160,6 @@ class Hand:
                 made = joined(self.made, asked)
                 edited_split(replace(spec, data=replace(spec.data, edits=made)), split.before or split, may_lack=True)
                 self.change(made)
-
-    def _undo(self) -> None:
-        if self.can_undo:
-            self.future.append(self.made)
-            self.made = self.past.pop() if self.past else self.made[:-1]
 
 
 def joined(made: Edits, asked: Mapping[str, Any]) -> Edits:

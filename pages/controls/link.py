@@ -37,42 +37,30 @@ def with_changes(spec: Spec, text: str) -> Spec:
     """
     if not text:
         return spec
-    start, changes = _parse_changes(text)
-    plain = spec.to_dict()
-    end = {**start, **{change["name"]: change["value"] for change in changes}}
-    now = spec.values_at(0)
-    for name, value in end.items():
+    start, changes = dict[str, float | None](), list[dict[str, Any]]()
+    try:
+        for part in text.split(","):
+            t, assignment = part.split(":")
+            name, said = assignment.split("=")
+            value = None if said == AUTOMATIC else float(said)
+            if int(t) == 0:
+                start[name] = value
+            else:
+                changes.append({"t": int(t), "name": name, "value": value})
+    except ValueError:
+        raise SpecError(
+            "In the link, changes must be a list like 0:lam=0.1,12:lam=0.5, "
+            f"got {text[:SHOWN_FROM_LINK]!r}; it is left out."
+        ) from None
+    plain, now = spec.to_dict(), spec.values_at(0)
+    for name, value in {**start, **{change["name"]: change["value"] for change in changes}}.items():
         if now.get(name) != value:
             raise SpecError(
                 f"In the link, the record of changes ends with {name} {shown(value)}, but the slider has another value."
             )
     for name, value in start.items():
         plain["solver" if name in plain["solver"] else "problem"][name] = value
-    plain["changes"] = changes
-    return Spec.from_dict(plain)
-
-
-def _parse_changes(text: str) -> tuple[dict[str, float | None], list[dict[str, Any]]]:
-    start: dict[str, float | None] = {}
-    changes: list[dict[str, Any]] = []
-    try:
-        for part in text.split(","):
-            t, assignment = part.split(":")
-            name, value = assignment.split("=")
-            if int(t) == 0:
-                start[name] = _number(value)
-            else:
-                changes.append({"t": int(t), "name": name, "value": _number(value)})
-    except ValueError:
-        short = text[:SHOWN_FROM_LINK]
-        raise SpecError(
-            f"In the link, changes must be a list like 0:lam=0.1,12:lam=0.5, got {short!r}; it is left out."
-        ) from None
-    return start, changes
-
-
-def _number(text: str) -> float | None:
-    return None if text == AUTOMATIC else float(text)
+    return Spec.from_dict(plain | {"changes": changes})
 
 
 MOST_NAMED = 4
@@ -80,7 +68,8 @@ _OTHERS = ("kernel.name", "data.name", FILE_ENTRY, "seed", ALSO)
 
 
 def names_of(problem: type[Setting]) -> dict[str, str]:
-    """Return the names of a setting's controls in a link, by themselves and by synonyms: their symbols and labels."""
+    """Return the names of a setting's controls in a link, by themselves and by synonyms: their labels, and their symbols,
+    spelled out if they are Greek."""
     sections: dict[str, Iterable[Parameter]] = {
         "problem": problem.parameters,
         "solver": solver_parameters(problem),
@@ -93,27 +82,18 @@ def names_of(problem: type[Setting]) -> dict[str, str]:
     for name, parameter in named:
         known.setdefault(parameter.name, name)
     for name, parameter in named:
-        for word in _words(parameter):
+        greek = unicodedata.name(parameter.symbol, "") if len(parameter.symbol) == 1 else ""
+        spelled = greek.rpartition(" ")[2].lower() if greek.startswith("GREEK SMALL LETTER") else ""
+        spelled = {"lamda": "lambda"}.get(spelled, spelled)
+        for word in filter(None, (parameter.label.lower().replace(" ", "_"), parameter.symbol, spelled)):
             known.setdefault(word, name)
     return known
-
-
-def _words(parameter: Parameter) -> list[str]:
-    """Return synonyms of a parameter: its label, and its symbol, spelled out if it is Greek."""
-    greek = unicodedata.name(parameter.symbol, "") if len(parameter.symbol) == 1 else ""
-    spelled = greek.rpartition(" ")[2].lower() if greek.startswith("GREEK SMALL LETTER") else ""
-    spelled = {"lamda": "lambda"}.get(spelled, spelled)
-    return [word for word in (parameter.label.lower().replace(" ", "_"), parameter.symbol, spelled) if word]
 
 
 def unknown_names(given: Iterable[str], known: Mapping[str, str]) -> list[str]:
     """Return a sentence about the names in a link that a page does not know, with the closest known names, or nothing.
 
-    Parameters
-    ----------
-    given : iterable of str
-    known : mapping of str to str
-        The page's names, by themselves and by their synonyms.
+    `known` has the page's names, by themselves and by their synonyms.
     """
     unknown = [name for name in given if name not in set(known.values()) and name not in OF_THE_FRAME]
     if not unknown:

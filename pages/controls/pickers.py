@@ -43,9 +43,12 @@ def draw_dataset(problem: type[Setting]) -> str:
     offer_own(picker.key, dataset, partial(_use_suited, problem))
     _notice_dataset(problem, dataset)
     # Show which controls the choice of the data has set, as long as they keep these values.
-    first = profile_of(problem).front
-    kept = [control for control in st.session_state.get(_set_key(problem), ()) if _is_kept(control)]
-    said = [_with_value(c) for c in sorted(kept, key=lambda control: control.parameter.name not in first)]
+    first, said = profile_of(problem).front, list[str]()
+    for control in sorted(st.session_state.get(_set_key(problem), ()), key=lambda c: c.parameter.name not in first):
+        value = control.parameter.default
+        if without_blank(st.session_state.get(control.key, value)) == value:
+            words = (brief(value) if isinstance(value, float) else control.say(value)) or "nothing"
+            said.append(f"{in_sentence(control.parameter.label)} to {words}")
     if said:
         title, n_more = entry_of(problem, dataset).title, len(said) - MOST_SAID
         few = said if n_more < 2 else [*said[:MOST_SAID], f"{n_more} more controls"]
@@ -101,17 +104,6 @@ def _suit(problem: type[Setting], before: str, suited: Sequence[Control]) -> Non
 
 def _listed(words: list[str]) -> str:
     return " and ".join([*([", ".join(words[:-1])] if words[1:] else []), words[-1]])
-
-
-def _is_kept(control: Control) -> bool:
-    value = control.parameter.default
-    return bool(without_blank(st.session_state.get(control.key, value)) == value)
-
-
-def _with_value(control: Control) -> str:
-    value = control.parameter.default
-    said = brief(value) if isinstance(value, float) else control.say(value)
-    return f"{in_sentence(control.parameter.label)} to {said or 'nothing'}"
 
 
 def _set_key(problem: type[Setting]) -> str:

@@ -63,7 +63,7 @@ def _recorded(run: Run) -> list[str]:
 
 def judgement_of(bench: Bench) -> Judgement:
     """Return what limits the run at the iteration that the page shows; at the end, with what was measured of it."""
-    live, found = seen(bench), bench.diagnosis
+    live, found = seen(bench), bench.jobs.diagnosis
     limits = None
     if found is not None and found.number == bench.number and found.job.state is JobState.DONE and live.is_finished:
         limits = found.job.result
@@ -94,7 +94,7 @@ def _tone(found: Judgement) -> Tone:
 
 def _brought(bench: Bench, found: Judgement) -> list[str]:
     """Return the figure of a remedy's cause before it, its value now, and the expected value, until the run is changed."""
-    tried = bench.tried
+    tried = bench.begun.tried
     if tried is None or tried.number != bench.number or found.cause is Cause.EARLY or bench.present.run.spec.changes:
         return []
     now = found.figure(tried.cause)
@@ -125,51 +125,51 @@ def scrubber_of(bench: Bench) -> Scrubber | None:
     is_going = bench.is_playing and not bench.present.is_finished
     if is_going or bench.link.going_to or last < 2 or not bench.present.run.engine.can_look_back:
         return None
-    return Scrubber(last, min(bench.look, last) or last, bench.is_showing)
+    return Scrubber(last, min(bench.back.t, last) or last, bench.back.is_moving)
 
 
 def look_at(bench: Bench, t: int) -> None:
     """Show the iteration `t`; the last one is the present."""
     scrubber = scrubber_of(bench)
-    bench.is_showing = False
-    bench.look = 0 if scrubber is None or not 1 <= t < scrubber.last else t
+    bench.back.is_moving = False
+    bench.back.t = 0 if scrubber is None or not 1 <= t < scrubber.last else t
 
 
 def watch_again(bench: Bench) -> None:
     """Start to show the run again from its beginning, or stop that."""
-    bench.is_showing = not bench.is_showing and scrubber_of(bench) is not None
-    bench.look = 0 if bench.is_showing else bench.look
+    bench.back.is_moving = not bench.back.is_moving and scrubber_of(bench) is not None
+    bench.back.t = 0 if bench.back.is_moving else bench.back.t
 
 
 def show_next(bench: Bench) -> None:
     """Show the next iteration of a run that is shown again, and stop at its end."""
     last = last_step(bench.present.run)
-    then = (bench.look or 0) + max(1, last // FRAMES)
-    bench.is_showing = bench.is_showing and then < last
-    bench.look = then if bench.is_showing else 0
+    then = (bench.back.t or 0) + max(1, last // FRAMES)
+    bench.back.is_moving = bench.back.is_moving and then < last
+    bench.back.t = then if bench.back.is_moving else 0
 
 
 def settle(bench: Bench) -> None:
     """Show the present if the run goes on, or if there is nothing earlier to show."""
-    if bench.look and not bench.link.going_to and scrubber_of(bench) is None:
-        bench.look, bench.is_showing = 0, False
-    if bench.look >= last_step(bench.present.run) and not bench.link.going_to:
-        bench.look = 0
+    if bench.back.t and not bench.link.going_to and scrubber_of(bench) is None:
+        bench.back.t, bench.back.is_moving = 0, False
+    if bench.back.t >= last_step(bench.present.run) and not bench.link.going_to:
+        bench.back.t = 0
 
 
 def seen(bench: Bench) -> LiveRun:
     """Return the run at the iteration that the page shows: by default the present, or the last one that is finite."""
     live = bench.present
     last = last_step(live.run)
-    t = min(bench.look or last, last)
+    t = min(bench.back.t or last, last)
     if t == live.run.t == live.run.model_t:
         return live
     asked = (bench.number, live.run.t, live.run.model_t, t)
-    if bench.earlier is None or bench.earlier[0] != asked:
-        bench.earlier = (asked, live.at(t))
+    if bench.back.run is None or bench.back.run[0] != asked:
+        bench.back.run = (asked, live.at(t))
         # A run that has diverged is shown as such, unless the reader looks at an earlier iteration.
-        bench.earlier[1].run.stop_reason = live.run.stop_reason if t == last else None
-    return bench.earlier[1]
+        bench.back.run[1].run.stop_reason = live.run.stop_reason if t == last else None
+    return bench.back.run[1]
 
 
 def last_step(run: Run) -> int:
@@ -182,6 +182,6 @@ def last_step(run: Run) -> int:
 
 def mark(figure: Figure, bench: Bench) -> None:
     """Draw a line in a chart over iterations at the one that the page shows."""
-    if bench.look:
-        line = line_at(bench.look)
+    if bench.back.t:
+        line = line_at(bench.back.t)
         figure["layout"].setdefault("shapes", []).append(line | {"line": {"color": "#B4540A", "width": 2}})

@@ -267,10 +267,10 @@ def _pause(bench: Bench, run: Run, state: MapState, view: View) -> float:
     The more sessions wait to be drawn, the longer the pause. A browser takes long for thousands of points, and the reader
     who edits them sees each.
     """
-    if not bench.is_playing or bench.look or bench.is_held or run.is_finished:
+    if not bench.is_playing or bench.back.t or bench.is_held or run.is_finished:
         return 0.0
     n = len(run.split.X_train) if view.can_edit else 0
-    if bench.waited < SHORT_WAIT and n <= MANY_POINTS:
+    if bench.feed.waited < SHORT_WAIT and n <= MANY_POINTS:
         return min(state.cost / SHARE_OF_MAPS, SECONDS_BETWEEN_SURFACES)
     waiting = drawing.n_waiting + turns.n_waiting
     return SECONDS_BETWEEN_SURFACES * (1 + n / MANY_POINTS) * (1 + waiting / WAITING_PER_SECOND)

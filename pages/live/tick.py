@@ -23,7 +23,6 @@ from pages.session.bench import Bench, go_further
 from pages.session.link import place_of
 from pages.shell.sharing import turns
 from pages.shell.ticks import ADDRESS, GONE, Ticker, are_served
-from pages.shell.warm_up import pulse
 
 TICK_SECONDS = 0.25
 SLICE_SECONDS = 0.08
@@ -51,7 +50,6 @@ def advance(bench: Bench, until: Callable[[], bool]) -> None:
     live, speed = bench.live, bench.view.speed
     assert live is not None
     seconds = SHORT_SLICE_SECONDS if turns.n_waiting else FAST_SECONDS if speed == "fast" else SLICE_SECONDS
-    pulse.note(bench.session)
     if speed == "slow":
         live.advance(1, seconds)
     elif speed == "normal":
@@ -72,14 +70,14 @@ def is_ticking(bench: Bench) -> bool:
     """Return True if ticks change the page: the run plays, is on the way to a link's iteration, or is shown again."""
     if bench.live is None or not are_served():
         return False
-    return bench.is_showing or bench.is_going
+    return bench.back.is_moving or bench.is_going
 
 
 def ticker_of(bench: Bench) -> Ticker:
     """Return the answers to the ticks of a page. They do not keep the page's session alive."""
-    if bench.ticker is None:
-        bench.ticker = Ticker(partial(_answer, weakref.ref(bench)))
-    return bench.ticker
+    if bench.feed.ticker is None:
+        bench.feed.ticker = Ticker(partial(_answer, weakref.ref(bench)))
+    return bench.feed.ticker
 
 
 def _answer(kept: weakref.ref[Bench], asked: str) -> bytes:
@@ -92,20 +90,20 @@ def tick(bench: Bench, asked: str = "") -> bytes:
 
     `asked` is empty, "watch", or "look" with an iteration. While the script has the run, return nothing.
     """
-    with turns.turn() as waited, bench.hold.tried() as is_ours:
+    with turns.turn() as waited, bench.feed.hold.tried() as is_ours:
         if not is_ours:
             return BUSY
-        bench.waited = max(waited, WANING * bench.waited)
+        bench.feed.waited = max(waited, WANING * bench.feed.waited)
         if bench.live is None or not (asked or is_ticking(bench)):
             return GONE
         if asked:
             _do(bench, asked)
-        elif bench.is_showing:
+        elif bench.back.is_moving:
             show_next(bench)
         elif bench.link.going_to:
-            go_further(bench, lambda: bench.hold.is_wanted)
+            go_further(bench, lambda: bench.feed.hold.is_wanted)
         else:
-            advance(bench, lambda: bench.hold.is_wanted)
+            advance(bench, lambda: bench.feed.hold.is_wanted)
         settle(bench)
         return _news(bench, is_asked=bool(asked))
 
@@ -125,32 +123,32 @@ def _news(bench: Bench, *, is_asked: bool) -> bytes:
         **_whose(bench),
         "kept": bench.link.page.texts | place_of(bench) if bench.page and bench.link.page.texts else None,
         "isOver": not goes_on,
-        "redraw": _is_due(bench) if goes_on else not is_asked or "Theory" in bench.opened,
+        "redraw": _is_due(bench) if goes_on else not is_asked or "Theory" in bench.drawing.opened,
     }
     return packed(shown, without=_known(bench, shown), **news)
 
 
 def _known(bench: Bench, shown: Snapshot) -> frozenset[str]:
     """Return the charts that stay as they were sent last, and keep what is sent now. A map stays the same for a while."""
-    same = frozenset(chart.key for _, chart in shown.charts if bench.sent.get(chart.key) == chart.figure)
-    bench.sent = {chart.key: chart.figure for _, chart in shown.charts}
+    same = frozenset(chart.key for _, chart in shown.charts if bench.feed.sent.get(chart.key) == chart.figure)
+    bench.feed.sent = {chart.key: chart.figure for _, chart in shown.charts}
     return same
 
 
 def _is_due(bench: Bench) -> bool:
     """Return True if the script must draw the page now, for the table of results, which ticks do not change."""
     seconds = SECONDS_BETWEEN_DRAWINGS * (1 + turns.n_waiting / WAITING_PER_SECOND)
-    if bench.open_tab != "Race" or time.monotonic() - bench.drawn_at < seconds:
+    if bench.drawing.tab != "Race" or time.monotonic() - bench.feed.drawn_at < seconds:
         return False
-    bench.drawn_at = time.monotonic()  # requested only once
+    bench.feed.drawn_at = time.monotonic()  # requested only once
     return True
 
 
 def head_data(bench: Bench) -> bytes:
     """Return the snapshot for the script's drawing, and what the browser needs in order to ask for ticks."""
     shown = snapshot(bench)
-    bench.sent = {}  # Streamlit may drop this drawing, so the next tick sends all charts again
-    bench.drawn_at = time.monotonic()
+    bench.feed.sent = {}  # Streamlit may drop this drawing, so the next tick sends all charts again
+    bench.feed.drawn_at = time.monotonic()
     ticks: dict[str, Any] = {
         "token": ticker_of(bench).token if are_served() else "",
         "address": ADDRESS,
@@ -161,7 +159,7 @@ def head_data(bench: Bench) -> bytes:
 
 
 def _whose(bench: Bench) -> dict[str, Any]:
-    return {"page": bench.page, "owner": bench.session}
+    return {"page": bench.page, "owner": bench.feed.name}
 
 
 HEAD, CHARTS = "live-head", "live-charts"
@@ -240,7 +238,7 @@ def snapshot(bench: Bench) -> Snapshot:
                 live,
                 is_playing=is_playing,
                 going_to=bench.link.going_to,
-                begun_with=bench.begun_with,
+                begun_with=bench.begun.words,
                 is_short=is_lesson,
             )
         ),
@@ -253,12 +251,12 @@ def snapshot(bench: Bench) -> Snapshot:
 def _judgement(bench: Bench, *, is_playing: bool) -> dict[str, Any]:
     """Return what limits the run now. It costs as much as the rest of a tick, so during a run it is found once a second if
     others wait."""
-    measured = None if bench.diagnosis is None else bench.diagnosis.job.state
-    made_of, now = (bench.number, bench.look, bench.tried, is_playing, measured), time.monotonic()
-    kept = bench.judged
+    measured = None if bench.jobs.diagnosis is None else bench.jobs.diagnosis.job.state
+    made_of, now = (bench.number, bench.back.t, bench.begun.tried, is_playing, measured), time.monotonic()
+    kept = bench.feed.judged
     is_due = kept is None or not turns.n_waiting or now - kept[1] >= SECONDS_BETWEEN_JUDGEMENTS
     if kept is None or is_due or kept[0] != made_of or not is_playing:
-        bench.judged = kept = (made_of, now, said_of(bench))
+        bench.feed.judged = kept = (made_of, now, said_of(bench))
     return kept[2]
 
 

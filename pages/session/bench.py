@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Set
 from dataclasses import dataclass, field
-from functools import partial
 from secrets import token_hex
 from typing import Any
 
@@ -136,30 +135,28 @@ class Preparation:
     job: Job
 
 
-def prepare(spec: Spec, split: Split, work: LongWork, at: str) -> Preparation:
+def prepare(bench: Bench, spec: Spec, split: Split, work: LongWork, at: str) -> None:
     """Start the preparation of a run that is to be shown at the iteration `at`."""
-    limit, lease = MEMORY_LIMIT, LEASE_SECONDS
-    return Preparation(
-        spec, split, work, at, shared_queue().submit(work.function, *work.arguments, memory_limit=limit, lease=lease)
-    )
+    job = shared_queue().submit(work.function, *work.arguments, memory_limit=MEMORY_LIMIT, lease=LEASE_SECONDS)
+    bench.jobs.preparation = Preparation(spec, split, work, at, job)
 
 
 def sign(preparation: Preparation, try_again: Callable[[], None], *, may_begin: bool) -> None:
     """Draw the progress of the preparation and a button to cancel it; draw the page again if the run can begin."""
     job = preparation.job
+
+    def doing() -> tuple[float, str]:
+        step, share = job.progress or ("starting", 0.0)
+        return share, f"Preparing these points, once: {step}. To stop, choose other data on the left."
+
     if job.is_over and job.state is not JobState.DONE:
         said = "The preparation was cancelled. Choose other data, or fewer points."
         st.warning(plain(job.error) if job.state is JobState.FAILED else said, icon=":material/hourglass_disabled:")
         st.button("Try again", key="try-again", icon=":material/replay:", on_click=try_again)
     elif not job.is_over:
-        job_panel(job, "preparing", partial(_doing, job), lambda: None)
+        job_panel(job, "preparing", doing, lambda: None)
     elif may_begin:
         st.rerun()
-
-
-def _doing(job: Job) -> tuple[float, str]:
-    doing, share = job.progress or ("starting", 0.0)
-    return share, f"Preparing these points, once: {doing}. To stop, choose other data on the left."
 
 
 # The largest cost of a page's run, because many sessions share the server.
@@ -269,8 +266,59 @@ class LessonState:
 
 
 @dataclass
+class LookingBack:
+    """The earlier iteration that the page shows."""
+
+    t: int = 0  # 0 for the present
+    is_moving: bool = False  # through the iterations by itself
+    run: tuple[Hashable, LiveRun] | None = None  # at that iteration, after what it was made of
+
+
+@dataclass
+class Jobs:
+    """What goes on in the background for a page."""
+
+    preparation: Preparation | None = None  # of the next run
+    diagnosis: Diagnosis | None = None
+    suggested: Suggesting | None = None
+
+
+@dataclass
+class Begun:
+    """Why the run has begun anew."""
+
+    words: str = ""  # the moved control
+    tried: Tried | None = None
+
+
+@dataclass
+class Drawing:
+    """The present drawing of the whole page."""
+
+    number: int = 0
+    answered: int = -1  # the last drawing whose button was answered
+    opened: set[str] = field(default_factory=set)  # tabs that have been opened
+    tab: str = ""  # that is open
+
+
+@dataclass
+class Feed:
+    """What goes to the browser, from the script and from ticks."""
+
+    name: str = field(default_factory=lambda: token_hex(8))  # under which the session is known to the browser
+    hold: Hold = field(default_factory=Hold)  # on the run, by the script or by a tick
+    ticker: Ticker | None = None
+    sent: dict[str, str] = field(default_factory=dict)  # the figures that the last tick has sent, by key
+    drawn_at: float = -math.inf  # time at which the script last drew the run
+    waited: float = 0.0  # seconds for which a tick waited lately for its turn: how crowded the server is
+    judged: tuple[Hashable, float, dict[str, Any]] | None = (
+        None  # what limits the run, after what it was made of and when
+    )
+
+
+@dataclass
 class Bench:
-    """The run of one setting's page, and its state; `link`, `lesson` and `hand` are states of their own.
+    """The run of one setting's page, and its state.
 
     Buttons write to this object and to nothing else. A moved slider ends a callback at any access to the session's state,
     so the rest of the click would be lost.
@@ -279,36 +327,19 @@ class Bench:
     files: FileStore  # the session's files
     page: str = ""  # the address of the page that shows the run; empty for Home, whose link keeps no run
     live: LiveRun | None = None
-    preparation: Preparation | None = None  # for the next run
+    number: int = 0  # of the run; charts reset their zoom when it changes
     asked: Spec | None = None  # the controls' spec for which `live` was started, or to which it was steered
     is_playing: bool = True
+    begun: Begun = field(default_factory=Begun)
+    back: LookingBack = field(default_factory=LookingBack)
     surface: MapState | None = None  # the last drawn map
-    waited: float = 0.0  # seconds for which a tick waited lately for its turn: how crowded the server is
-    number: int = 0  # of the run; charts reset their zoom when it changes
-    begun_with: str = ""  # the moved control with which the run has begun anew, in words
-    tried: Tried | None = None
-    judged: tuple[Hashable, float, dict[str, Any]] | None = (
-        None  # what limits the run, after what it was made of and when
-    )
-    look: int = 0  # an earlier iteration that the page shows; 0 for the present
-    is_showing: bool = False  # moves through the iterations by itself
-    earlier: tuple[Hashable, LiveRun] | None = None  # the run at that iteration, after what it was made of
     view: View = field(default_factory=View)  # at the last drawing
-    diagnosis: Diagnosis | None = None
-    suggested: Suggesting | None = None
-    drawn: int = 0  # number of drawings of the whole page
-    answered: int = -1  # the last drawing whose button was answered
     wants_restart: bool = False  # with the values that the controls have at the next drawing
     given: dict[str, Any] = field(default_factory=dict)  # values of controls to set at the next drawing
-    opened: set[str] = field(default_factory=set)  # tabs that have been opened
-    open_tab: str = ""
     claim: Claim = field(default_factory=Claim)  # on the server's memory, for the run
-    session: str = field(default_factory=lambda: token_hex(8))  # the name under which it waits for its turn to compute
-    hold: Hold = field(default_factory=Hold)  # by the script, or by a tick
-    ticker: Ticker | None = None  # answers its ticks
-    hidden: Set[str] = frozenset()  # parts of the page
-    sent: dict[str, str] = field(default_factory=dict)  # the figures that the last tick has sent, by key
-    drawn_at: float = -math.inf  # time at which the script last drew the run
+    jobs: Jobs = field(default_factory=Jobs)
+    drawing: Drawing = field(default_factory=Drawing)
+    feed: Feed = field(default_factory=Feed)
     link: LinkState = field(default_factory=LinkState)
     lesson: LessonState = field(default_factory=LessonState)
     group: ClassState = field(default_factory=ClassState)
@@ -323,8 +354,8 @@ class Bench:
     @property
     def spec(self) -> Spec | None:
         """The spec of the run, or of the next run."""
-        if self.preparation is not None:
-            return self.preparation.spec
+        if self.jobs.preparation is not None:
+            return self.jobs.preparation.spec
         return None if self.live is None else self.live.run.spec
 
     @property
@@ -346,7 +377,8 @@ class Bench:
 def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) -> None:
     """Start a run, with the previous one as a pale line. If it needs long preparation, start that in the background.
 
-    `at` is the iteration from a link, as text; `split` are the data if they are already loaded.
+    `at` is the iteration from a link, as text: the run advances to it, and pauses there if it was paused. `split` are the
+    data if they are already loaded.
     """
     check_cost(spec, BUDGET)
     split = split_for(spec, bench.live, bench.files) if split is None else split
@@ -355,38 +387,43 @@ def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) ->
         give_up(bench)
         work = long_work(spec, split)
         if work is not None:
-            bench.preparation = prepare(spec, split, work, at)
+            prepare(bench, spec, split, work, at)
             return
         bench.live = LiveRun(spec, bench.live, bench.files, split)
-    bench.surface, bench.earlier, bench.look, bench.is_showing = None, None, 0, False
+    bench.surface, bench.back = None, LookingBack()
     bench.hand.split, bench.hand.lacks = None, ""
     bench.link.at, bench.link.at_noted = "", -math.inf
     bench.is_playing, bench.link.going_to = True, 0
     bench.number += 1
-    if at:
-        _go_to(bench, at)
+    number = at.removesuffix(PLAYING)
+    is_number = number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS
+    if is_number and 1 <= int(number) <= bench.live.run.n_iter:
+        bench.link.going_to, bench.link.plays_on = int(number), number != at
+    elif at:
+        allowed = f"a whole number between 1 and {bench.live.run.n_iter}"
+        bench.link.notices.append(f"In the link, at must be {allowed}, got {at[:40]!r}; the run begins at its start.")
 
 
 def give_up(bench: Bench) -> None:
     """Cancel the preparation of a run."""
-    if bench.preparation is not None:
-        bench.preparation.job.cancel()
-        bench.preparation = None
+    if bench.jobs.preparation is not None:
+        bench.jobs.preparation.job.cancel()
+        bench.jobs.preparation = None
 
 
 def try_again(bench: Bench) -> None:
     """Start the preparation again after it was cancelled or has failed."""
-    if bench.preparation is not None:
-        given_up = bench.preparation
-        bench.preparation = prepare(given_up.spec, given_up.split, given_up.work, given_up.at)
+    if bench.jobs.preparation is not None:
+        given_up = bench.jobs.preparation
+        prepare(bench, given_up.spec, given_up.split, given_up.work, given_up.at)
 
 
 def begin_prepared(bench: Bench) -> None:
     """Start the run whose preparation is done."""
-    assert bench.preparation is not None
-    done = bench.preparation
+    assert bench.jobs.preparation is not None
+    done = bench.jobs.preparation
     done.work.keep(done.job.result)
-    bench.preparation = None
+    bench.jobs.preparation = None
     begin(bench, done.spec, done.at, done.split)
 
 
@@ -394,19 +431,7 @@ def begin_again(bench: Bench) -> None:
     """Start the same run again with its recorded changes; its numbers are the same."""
     if bench.live is not None:
         begin(bench, bench.live.run.spec)
-        bench.begun_with = ""
-
-
-def _go_to(bench: Bench, at: str) -> None:
-    """Advance the run to the iteration from a link, and pause there if it was paused."""
-    number = at.removesuffix(PLAYING)
-    is_number = number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS
-    if not is_number or not 1 <= int(number) <= bench.present.run.n_iter:
-        allowed = f"a whole number between 1 and {bench.present.run.n_iter}"
-        bench.link.notices.append(f"In the link, at must be {allowed}, got {at[:40]!r}; the run begins at its start.")
-        return
-    bench.link.going_to, bench.link.plays_on = int(number), number != at
-    go_on(bench)
+        bench.begun.words = ""
 
 
 def go_on(bench: Bench, until: Callable[[], bool] = lambda: False) -> None:
@@ -427,18 +452,18 @@ def once(bench: Bench, drawn: int, action: Callable[..., None], *arguments: Any)
 
     While the page ticks, a click can reach the server twice: in its own request and in the request of a tick.
     """
-    with bench.hold.taken():
-        if drawn != bench.answered:
-            bench.answered = drawn
+    with bench.feed.hold.taken():
+        if drawn != bench.drawing.answered:
+            bench.drawing.answered = drawn
             action(*arguments)
 
 
 def button(bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any) -> None:
     """Draw a button whose action is carried out once for each drawing of the page."""
-    st.button(label, key=key, on_click=once, args=(bench, bench.drawn, action, *arguments), **options)
+    st.button(label, key=key, on_click=once, args=(bench, bench.drawing.number, action, *arguments), **options)
 
 
 def follow_click(bench: Bench) -> None:
     """Draw the whole page, in a fragment one of whose buttons was answered: a browser has the fragment alone drawn again."""
-    if bench.answered == bench.drawn:
+    if bench.drawing.answered == bench.drawing.number:
         st.rerun()

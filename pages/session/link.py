@@ -66,7 +66,7 @@ def keep_place(bench: Bench) -> None:
 def begin_place(bench: Bench) -> None:
     """Note what the link says of the run, as long as the page has none, and of parts of the page that are not drawn yet."""
     link = bench.link.page = link_now()
-    link.owner, link.entry = bench.session, LESSON
+    link.owner, link.entry = bench.feed.name, LESSON
     for name in (*KEPT, *(name for name in link.given if name.startswith("view."))):
         say_in_link(name, link.texts.get(name) or link.given.get(name, ""))
 
@@ -74,30 +74,25 @@ def begin_place(bench: Bench) -> None:
 def place_of(bench: Bench) -> dict[str, str]:
     """Return the run's entries in the link besides its controls, one for each name in `KEPT`."""
     assert bench.spec is not None
-    _note_place(bench)
+    link, now = bench.link, time.monotonic()
+    if bench.jobs.preparation is not None:
+        link.at = bench.jobs.preparation.at
+    elif link.going_to:
+        link.at = f"{link.going_to}{PLAYING * link.plays_on}"
+    elif not bench.is_playing or bench.present.is_finished:
+        link.at = str(bench.present.run.t or "")
+    elif bench.present.run.t and now - link.at_noted >= SECONDS_BETWEEN_PLACES:
+        link.at, link.at_noted = f"{bench.present.run.t}{PLAYING}", now
     room = bench.group.room  # read once: the script may close it meanwhile
     return {
         CHANGES: changes_to_text(bench.spec),
         EDITS: bench.hand.text,
-        "at": bench.link.at,
-        "look": str(bench.look or ""),
+        "at": link.at,
+        "look": str(bench.back.t or ""),
         LESSON: bench.lesson.place.text if bench.lesson.place is not None else "",
-        RACE: bench.view.race or bench.link.race,
+        RACE: bench.view.race or link.race,
         ROOM: "" if room is None else room.code,
     }
-
-
-def _note_place(bench: Bench) -> None:
-    if bench.preparation is not None:
-        bench.link.at = bench.preparation.at
-        return
-    t, now = bench.present.run.t, time.monotonic()
-    if bench.link.going_to:
-        bench.link.at = f"{bench.link.going_to}{PLAYING * bench.link.plays_on}"
-    elif not bench.is_playing or bench.present.is_finished:
-        bench.link.at = str(t) if t else ""
-    elif t and now - bench.link.at_noted >= SECONDS_BETWEEN_PLACES:
-        bench.link.at, bench.link.at_noted = f"{t}{PLAYING}", now
 
 
 LECTURE = "lecture"  # its name in a link

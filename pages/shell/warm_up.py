@@ -9,7 +9,6 @@ import os
 import socket
 import stat
 import threading
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
@@ -108,31 +107,6 @@ _OPEN_FILES = "/dev/fd"  # of this process; Windows has no such folder, and noth
 MEGABYTE = 10**6
 
 
-class Pulse:
-    """Counts of what happens on the server: drawings of runs, and their sessions."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._updates, self._playing, self._since = 0, set[str](), time.monotonic()
-
-    def note(self, session: str) -> None:
-        """Count a drawing of a session's run while the run is in progress."""
-        with self._lock:
-            self._updates += 1
-            self._playing.add(session)
-
-    def take(self) -> tuple[int, float]:
-        """Return the number of running runs since the last call, and the number of drawings a second."""
-        with self._lock:
-            seconds = max(time.monotonic() - self._since, 1e-3)
-            found = len(self._playing), self._updates / seconds
-            self._updates, self._playing, self._since = 0, set(), time.monotonic()
-        return found
-
-
-pulse = Pulse()
-
-
 async def watch() -> None:
     """Look at the server every minute, until the task is cancelled."""
     while True:
@@ -148,18 +122,8 @@ def look() -> None:
     if drop_ended_sessions():
         gc.collect()
         give_back()
-    playing, updates = pulse.take()
-    sessions = n_connected()
-    if sessions:
-        log.warning(said(sessions, playing, updates, resident(), turns.n_waiting))
-
-
-def said(sessions: int, playing: int, updates: float, memory: int, waiting: int) -> str:
-    """Return the line for the log."""
-    return (
-        f"{sessions} sessions, {playing} playing, {updates:.1f} updates/s, {memory / MEGABYTE:.0f} MB, "
-        f"{waiting} waiting for a core"
-    )
+    if sessions := n_connected():
+        log.warning(f"{sessions} sessions, {resident() / MEGABYTE:.0f} MB, {turns.n_waiting} waiting for a core")
 
 
 # The page with the most imports, for which the first visit would otherwise wait.

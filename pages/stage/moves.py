@@ -35,7 +35,11 @@ def lesson_button(
 ) -> None:
     """Draw a button of a lesson. A late click does nothing after the reader has left the lesson."""
     st.button(
-        label, key=key, on_click=once, args=(bench, bench.drawn, _while_there, bench, action, *arguments), **options
+        label,
+        key=key,
+        on_click=once,
+        args=(bench, bench.drawing.number, _while_there, bench, action, *arguments),
+        **options,
     )
 
 

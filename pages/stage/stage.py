@@ -69,8 +69,9 @@ def stage(problem: type[Setting], bench: Bench) -> None:
         going, bench.group.going = bench.group.going, None
         open_setting(*going)
         return
-    bench.drawn += 1
-    bench.hidden = (set(PARTS) - SHOWN) | hidden_parts() | ({"transport"} if place.waits else set())
+    bench.drawing.number += 1
+    hidden = (set(PARTS) - SHOWN) | hidden_parts() | ({"transport"} if place.waits else set())
+    bench.view = replace(bench.view, hidden=frozenset(hidden))
     st.html(_STYLE)
     if not isinstance(place.step.asks, Curve):  # which is drawn in the answer's area
         st.html(f"<style>.st-key-stage {{--answer: {LINE_HEIGHT * lines_of_answer(place):g}rem}}</style>")
@@ -142,13 +143,13 @@ def _tools(problem: type[Setting], bench: Bench, place: Place) -> tuple[Spec | N
 
 def _pictures(problem: type[Setting], bench: Bench, place: Place, run: DeltaGenerator, *, may_begin: bool) -> None:
     """Draw the live view: the run's step, the map, and the step's chart."""
-    if bench.preparation is not None:
+    if bench.jobs.preparation is not None:
         prepare(bench, problem.name, may_begin=may_begin)
         return
     keep_view(problem, bench)
     if bench.live is None:
         return
-    bench.view = view_of(bench.live, bench.hidden, _scene(bench, place))
+    bench.view = view_of(bench.live, bench.view.hidden, _scene(bench, place))
     go_further(bench)
     place.note(None if bench.hand.lacks else bench.live)
     bench.view = replace(bench.view, scene=_scene(bench, place))  # a run that has just ended shows more
@@ -182,9 +183,11 @@ def _scene(bench: Bench, place: Place) -> Scene:
     """Return what the step shows of its run now."""
     step, asks, outcome = place.step, place.step.asks, place.stage is Stage.OUTCOME
     is_drawn = isinstance(asks, Curve)
-    is_hidden = bool(bench.hidden & {"curves"}) or (is_drawn and place.waits)  # the reader draws in the chart's place
+    is_hidden = bool(bench.view.hidden & {"curves"}) or (
+        is_drawn and place.waits
+    )  # the reader draws in the chart's place
     return Scene(
-        has_map=MAP in step.show and "map" not in bench.hidden,
+        has_map=MAP in step.show and "map" not in bench.view.hidden,
         chart="" if is_hidden else step.chart,
         measures=step.measures,
         can_edit=EDITS in step.controls,

@@ -55,7 +55,7 @@ def lines_of_answer(place: Place) -> int:
 
 def is_exercise(bench: Bench) -> bool:
     """Return True if the link hides the answer. The reader finds it and hands it in."""
-    return ANSWER in bench.hidden
+    return ANSWER in bench.view.hidden
 
 
 def text(bench: Bench, place: Place) -> None:

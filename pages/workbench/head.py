@@ -116,7 +116,7 @@ def _said(problem: type[Setting], bench: Bench) -> str:
         profile, sentence = replace(profile, paper=title(run.spec, "")), run.problem.sentence_of_run
     heading = f"# {profile.full_name}"
     sentence = sentence[:1].upper() + sentence[1:]
-    if run is None or bench.preparation is not None:
+    if run is None or bench.jobs.preparation is not None:
         return f"{heading}\n{sentence}."
     n_unlabeled = len(run.split.X_train) - len(run.labeled_rows)
     is_pairs = problem.labels == "pairs"
@@ -132,9 +132,9 @@ ANSWER = "answer"  # the answer to a lesson's question or goal
 PARTS = ("sidebar", "transport", "view", "limits", "map", "curves", "error", "tabs", ANSWER)
 
 
-def hidden_parts() -> set[str]:
+def hidden_parts() -> frozenset[str]:
     """Return the parts that the link's `hide=` names, for teaching and for pages that embed this one."""
-    return set(",".join(st.query_params.get_all("hide")).split(",")) & set(PARTS)
+    return frozenset(",".join(st.query_params.get_all("hide")).split(",")) & frozenset(PARTS)
 
 
 def is_presented() -> bool:

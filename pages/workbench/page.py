@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -46,8 +47,8 @@ OTHER_TABS = ("Limits", "Race", "Theory", "Data", "Code")
 
 def workbench(problem: type[Setting], bench: Bench) -> None:
     """Draw the workbench of a setting."""
-    bench.hidden = hidden_parts()
-    lay_out(bench.hidden)
+    bench.view = replace(bench.view, hidden=hidden_parts())
+    lay_out(bench.view.hidden)
     enlarge_for_a_class()
     own_file_place = st.container()
     asked, step_place, suggest_place = spec_of_controls(problem, bench, own_file_place)
@@ -61,7 +62,7 @@ def workbench(problem: type[Setting], bench: Bench) -> None:
     head(problem, bench)
     above = st.container()
     is_waiting = waits_for_file(problem)
-    has_run = bench.live is not None or bench.preparation is not None
+    has_run = bench.live is not None or bench.jobs.preparation is not None
     transport(problem, bench, is_active=has_run and not is_waiting)
     with above:
         suggestion(bench)
@@ -72,7 +73,7 @@ def workbench(problem: type[Setting], bench: Bench) -> None:
         say_of_link(notice)
     if bench.live is not None and bench.live.run.engine.caution:
         st.warning(plain(bench.live.run.engine.caution), icon=":material/warning:")
-    if bench.preparation is not None and not is_waiting:
+    if bench.jobs.preparation is not None and not is_waiting:
         prepare(bench, problem.name, may_begin=asked is not None)
         return
     if bench.live is None or is_waiting:
@@ -86,26 +87,28 @@ def _draw_run(problem: type[Setting], bench: Bench) -> None:
     live_head = st.container(key="part-head")
     with st.container(key="part-tabs"):
         names = [LIVE, *OTHER_TABS]  # opening a tab draws it again
-        tabs_drawn: Any = [st.container()] if "tabs" in bench.hidden else st.tabs(names, key="tabs", on_change="rerun")
+        tabs_drawn: Any = (
+            [st.container()] if "tabs" in bench.view.hidden else st.tabs(names, key="tabs", on_change="rerun")
+        )
         live_tab, *other_tabs = tabs_drawn
     tabs_shown = dict(zip(OTHER_TABS, other_tabs, strict=False))  # none if they are hidden
-    bench.open_tab = next((tab for tab, place in tabs_shown.items() if place.open), LIVE)
-    bench.opened |= {bench.open_tab} & set(OTHER_TABS)
+    bench.drawing.tab = next((tab for tab, place in tabs_shown.items() if place.open), LIVE)
+    bench.drawing.opened |= {bench.drawing.tab} & set(OTHER_TABS)
     with live_tab:
         _view_controls(problem, bench)
-    bench.view = view_of(bench.present, bench.hidden)
+    bench.view = view_of(bench.present, bench.view.hidden)
     go_further(bench)
     keep_place(bench)
     with drawing.turn(is_urgent=True):
         data = head_data(bench)
     with live_head:
-        draw_head(data, on_remedy=partial(once, bench, bench.drawn, _apply, bench))
+        draw_head(data, on_remedy=partial(once, bench, bench.drawing.number, _apply, bench))
     with live_tab:
         draw_charts(on_edit=partial(edit, bench))
     for tab, place in tabs_shown.items():
         # A tab is drawn when it is first opened, so that the page appears sooner and the browser loads tables and code on
         # demand.
-        if tab in bench.opened:
+        if tab in bench.drawing.opened:
             with place:
                 _draw_tab(tab, bench)
 
@@ -115,7 +118,7 @@ def go_further(bench: Bench) -> None:
     was_going = bench.is_playing
     if is_ticking(bench):
         begin_curve(bench)
-    elif bench.is_showing:
+    elif bench.back.is_moving:
         show_next(bench)
     elif bench.link.going_to:
         go_on(bench)
@@ -130,18 +133,18 @@ def go_further(bench: Bench) -> None:
 
 def prepare(bench: Bench, name: str, *, may_begin: bool) -> None:
     """Show the progress of the preparation that the next run needs."""
-    assert bench.preparation is not None
+    assert bench.jobs.preparation is not None
     keep_view(SETTINGS[name], bench)
     keep_place(bench)
     with st.container(key="preparing"):
-        watched(bench.preparation.job, _sign, name, may_begin)
+        watched(bench.jobs.preparation.job, _sign, name, may_begin)
 
 
 def _sign(name: str, may_begin: bool) -> None:
     bench: Bench = st.session_state[bench_key(name)]
     follow_click(bench)
-    if bench.preparation is not None:
-        sign(bench.preparation, partial(once, bench, bench.drawn, try_again, bench), may_begin=may_begin)
+    if bench.jobs.preparation is not None:
+        sign(bench.jobs.preparation, partial(once, bench, bench.drawing.number, try_again, bench), may_begin=may_begin)
 
 
 def _apply(bench: Bench) -> None:
@@ -149,14 +152,16 @@ def _apply(bench: Bench) -> None:
     found = None if bench.live is None else judgement_of(bench)
     if found is not None and found.remedy:
         before = found.figure(found.cause)
-        bench.tried = None if before is None else Tried(bench.number + 1, found.cause, before.value, found.expected)
+        bench.begun.tried = (
+            None if before is None else Tried(bench.number + 1, found.cause, before.value, found.expected)
+        )
         take(bench, {name: value for own in found.changes.values() for name, value in own.items()})
 
 
 def edit(bench: Bench) -> None:
     """Take the edits of the data that the reader has made in the map."""
     asked = edits_asked()
-    with bench.hold.taken():
+    with bench.feed.hold.taken():
         if bench.live is not None:
             bench.hand.take(asked, bench.live.run.spec, bench.live.run.split)
 
@@ -173,8 +178,8 @@ def _draw_tab(tab: str, bench: Bench) -> None:
         case "Theory":
             theory(bench)
             with st.expander("Details: scores, single features and points", key="details", on_change="rerun") as box:
-                bench.opened |= {DETAILS} if box.open else set()
-                if DETAILS in bench.opened:
+                bench.drawing.opened |= {DETAILS} if box.open else set()
+                if DETAILS in bench.drawing.opened:
                     details(bench, seen(bench).run, theme=theme_now())
         case "Data":
             tabs.data(bench.present)
@@ -184,21 +189,21 @@ def _draw_tab(tab: str, bench: Bench) -> None:
 
 def _view_controls(problem: type[Setting], bench: Bench) -> None:
     """Draw the choices of the view: the function on the map, and the objective's axis."""
-    if "view" in bench.hidden:
+    if "view" in bench.view.hidden:
         keep_view(problem, bench)
         return
     with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="small"):
-        if bench.live is not None and "map" not in bench.hidden:
+        if bench.live is not None and "map" not in bench.view.hidden:
             buttons(view_control(problem, map_choice(problem)), label_visibility="collapsed")
             draw(view_control(problem, EDIT))
         with st.popover("Show", key="shown", width="content"):
-            if bench.live is not None and "map" not in bench.hidden:
+            if bench.live is not None and "map" not in bench.view.hidden:
                 buttons(view_control(problem, divider_choice(problem)))
                 for flag in (*([GRAPH] if bench.live.run.engine.has_graph else []), TRUTH, MISTAKES):
                     draw(view_control(problem, flag))
                 for axis in axes_of(bench.live.run):
                     draw(axis)
-            (keep if "curves" in bench.hidden else draw)(view_control(problem, LOG_OBJECTIVE))
+            (keep if "curves" in bench.view.hidden else draw)(view_control(problem, LOG_OBJECTIVE))
 
 
 def keep_view(problem: type[Setting], bench: Bench) -> None:

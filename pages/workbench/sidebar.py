@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -28,7 +29,7 @@ from pages.workbench.head import draw_lessons
 
 def step_limits(bench: Bench, place: DeltaGenerator) -> None:
     """Show both values, as far as they are known."""
-    if bench.live is None or bench.preparation is not None:
+    if bench.live is None or bench.jobs.preparation is not None:
         return
     run = bench.live.run
     automatic, limit = run.engine.automatic_step, step_limit(run)
@@ -59,10 +60,12 @@ def spec_of_controls(
 ) -> tuple[Spec | None, Room | None, Room | None]:
     """Return the controls' spec (None with an error if it is not valid), and places in the sidebar for elements that need
     the run (None if it is hidden)."""
-    if "sidebar" in bench.hidden:
+    if "sidebar" in bench.view.hidden:
         if keep_dataset(problem) != FILE:
             return spec_without_sidebar(problem, bench), None, None
-        bench.hidden = bench.hidden - {"sidebar"}  # otherwise nobody could choose the file
+        bench.view = replace(
+            bench.view, hidden=bench.view.hidden - {"sidebar"}
+        )  # otherwise nobody could choose the file
     with st.sidebar:
         return _sidebar(problem, bench, own_file_place)
 
@@ -132,8 +135,9 @@ def _checked_spec(
     problem: type[Setting], values: Mapping[str, Any], dataset: str, own_data: Mapping[str, Any] | None = None
 ) -> Spec | None:
     """Return the spec of these values; draw an error and return None if it is not valid."""
+    seed = int(st.session_state.get(key_of(problem, "seed"), SEED.default))
     try:
-        return controls.to_spec(problem, values, dataset, controls.seed_asked(problem), own_data)
+        return controls.to_spec(problem, values, dataset, seed, own_data)
     except BAD_INPUT as error:
         st.error(plain(str(error)))
         return None
@@ -141,12 +145,12 @@ def _checked_spec(
 
 def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -> None:
     """Draw the bar with play, step, reset, speed and seed."""
-    bench.drawn += 1
-    if "transport" in bench.hidden:
+    bench.drawing.number += 1
+    if "transport" in bench.view.hidden:
         keep(view_control(problem, SPEED))
         keep(seed_control(problem))
         return
-    off: dict[str, Any] = {"disabled": not is_active or bench.preparation is not None or bench.is_held}
+    off: dict[str, Any] = {"disabled": not is_active or bench.jobs.preparation is not None or bench.is_held}
     with st.container(key="part-transport", horizontal=True, vertical_alignment="center", gap="xsmall"):
         is_going = is_active and bench.is_going
         icon = ":material/pause:" if is_going else ":material/play_arrow:"

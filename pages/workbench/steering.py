@@ -49,13 +49,18 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
         asked = _with_edits(bench, asked)
         if bench.link.is_unread or bench.asked is None:
             _follow_link(problem, bench, asked)
-        elif bench.preparation is not None and asked == bench.asked and not bench.wants_restart:
-            if bench.preparation.job.state is JobState.DONE:
+        elif bench.jobs.preparation is not None and asked == bench.asked and not bench.wants_restart:
+            if bench.jobs.preparation.job.state is JobState.DONE:
                 begin_prepared(bench)
-        elif bench.live is None or bench.preparation is not None or bench.wants_restart or _wants_new_run(bench, asked):
+        elif (
+            bench.live is None
+            or bench.jobs.preparation is not None
+            or bench.wants_restart
+            or _wants_new_run(bench, asked)
+        ):
             bench.wants_restart = False
             begin(bench, asked)
-            bench.begun_with = _moved(bench.asked, asked) if bench.asked else ""
+            bench.begun.words = _moved(bench.asked, asked) if bench.asked else ""
         elif asked != bench.asked:
             check_cost(asked, BUDGET, bench.shape)
             bench.live.steer(asked.values_at(0))
@@ -161,7 +166,7 @@ def _follow_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
         bench.link.notices.append(str(error))
     begin(bench, spec, at)
     if look.isascii() and look.isdigit() and len(look) <= MOST_DIGITS:
-        bench.look = int(look)  # clipped to the iterations of the run
+        bench.back.t = int(look)  # clipped to the iterations of the run
 
 
 def bench_key(name: str) -> str:
@@ -178,7 +183,7 @@ def run_before() -> Spec | None:
 def hold_of(name: str) -> Hold:
     """Return the hold on the run of that setting; a free one if there is no run yet."""
     bench: Bench | None = st.session_state.get(bench_key(name))
-    return Hold() if bench is None else bench.hold
+    return Hold() if bench is None else bench.feed.hold
 
 
 def bench_of(problem: type[Setting]) -> Bench:

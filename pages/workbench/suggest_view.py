@@ -39,7 +39,11 @@ HOW = (
 
 def suggest_button(bench: Bench, where: DeltaGenerator) -> None:
     """Draw the button that starts the search, and the choice of its time."""
-    is_going = bench.suggested is not None and bench.suggested.job is not None and not bench.suggested.job.is_over
+    is_going = (
+        bench.jobs.suggested is not None
+        and bench.jobs.suggested.job is not None
+        and not bench.jobs.suggested.job.is_over
+    )
     with where.container(key="suggest", horizontal=True, vertical_alignment="bottom", gap="small"):
         place = st.container(width="stretch")
         seconds = st.selectbox(
@@ -51,7 +55,10 @@ def suggest_button(bench: Bench, where: DeltaGenerator) -> None:
             label_visibility="collapsed",
             width=90,
         )
-        label, is_off = "Searching …" if is_going else "Suggest", bench.live is None or bench.preparation is not None
+        label, is_off = (
+            "Searching …" if is_going else "Suggest",
+            bench.live is None or bench.jobs.preparation is not None,
+        )
         icon: dict[str, Any] = {"icon": ":material/auto_fix_high:", "help": WHAT, "width": "stretch"}
         with place:
             button(bench, label, "suggest-values", _begin, bench, seconds, disabled=is_going or is_off, **icon)
@@ -67,14 +74,14 @@ def _begin(bench: Bench, seconds: int, before: Suggesting | None = None) -> None
         split, lease = bench.present.run.split, LEASE_SECONDS
         job = begin_suggesting(shared_queue(), spec, split, float(seconds), search=search, lease=lease)
     except (FoldError, JobError) as error:
-        bench.suggested = Suggesting(spec, None, str(error))
+        bench.jobs.suggested = Suggesting(spec, None, str(error))
         return
-    bench.suggested = Suggesting(spec, job, is_set=before is not None and before.is_set)
+    bench.jobs.suggested = Suggesting(spec, job, is_set=before is not None and before.is_set)
 
 
 def suggestion(bench: Bench) -> None:
     """Show the progress and the result of the search; show nothing without a search, or if it was for other data."""
-    asked = bench.suggested
+    asked = bench.jobs.suggested
     if asked is None or bench.asked is None:
         return
     if (asked.spec.data, asked.spec.seed) != (bench.asked.data, bench.asked.seed):
@@ -86,7 +93,7 @@ def suggestion(bench: Bench) -> None:
 
 def _panel(bench: Bench) -> None:
     follow_click(bench)
-    asked = bench.suggested
+    asked = bench.jobs.suggested
     if asked is None:
         return
     if asked.job is None:
@@ -115,9 +122,9 @@ def _close_button(bench: Bench) -> None:
 
 
 def _close(bench: Bench) -> None:
-    if bench.suggested is not None and bench.suggested.job is not None:
-        bench.suggested.job.cancel()
-    bench.suggested = None
+    if bench.jobs.suggested is not None and bench.jobs.suggested.job is not None:
+        bench.jobs.suggested.job.cancel()
+    bench.jobs.suggested = None
 
 
 def _found(bench: Bench, asked: Suggesting, found: Suggestion) -> None:

@@ -200,7 +200,7 @@ def four_runs_tab(bench: Bench, theme: str) -> None:
         st.info(f"Not available: {plain(str(error))}.", icon=":material/info:")
         return
     st.caption(WHAT)
-    found = bench.diagnosis
+    found = bench.jobs.diagnosis
     is_going = found is not None and not found.job.is_over
     label, kind = ("Measure it", "primary") if found is None else ("Measure again, for the current run", "secondary")
     look = {"icon": ":material/troubleshoot:", "type": kind, "disabled": is_going}
@@ -211,19 +211,19 @@ def four_runs_tab(bench: Bench, theme: str) -> None:
 def _begin(bench: Bench) -> None:
     if bench.live is None:  # other data were chosen at the same moment
         return
-    run, last = bench.live.run, bench.diagnosis
+    run, last = bench.live.run, bench.jobs.diagnosis
     before = last.job.result if last is not None and last.job.state is JobState.DONE else None
     try:
         job = begin_limits(shared_queue(), run.spec, run.split, lease=LEASE_SECONDS)
     except (DiagnosticsError, JobError) as error:
         bench.link.notices.append(str(error))
         return
-    bench.diagnosis = Diagnosis(job, bench.number, before)
+    bench.jobs.diagnosis = Diagnosis(job, bench.number, before)
 
 
 def _panel(bench: Bench, theme: str) -> None:
     follow_click(bench)
-    found = bench.diagnosis
+    found = bench.jobs.diagnosis
     if found is None:
         return
     job = found.job
