@@ -24,7 +24,7 @@ from test_run import read_csv, small, table
 
 from dsgcore import DSGError, Run, Spec, load_model
 from dsgcore.__main__ import main
-from dsgcore.cli.ending import Line
+from dsgcore.cli.ending import Progress
 from dsgcore.cli.fit import STREAMED, estimator_of, own_of
 from dsgcore.cli.options import PORT, PROGRAM, command_parser
 from dsgcore.core.durations import TimeLeft
@@ -510,7 +510,7 @@ def test_a_run_that_diverges_ends_with_1_and_the_reason(spec_file, tmp_path, cap
         ("race spec.json --memory-limit nan", "memory_limit must be a number of gigabytes above 0, got nan"),
         ("race spec.json --memory-limit -1", "memory_limit must be a number of gigabytes above 0, got -1"),
         ("race spec.json --sizes 61 --seeds 1", "a size must be at most 50, the number of unlabeled points, got 61"),
-        ("race spec.json --sizes ,", "--sizes must be a list such as A,B, got ','"),
+        ("race spec.json --sizes ,", "--sizes must be whole numbers of points, such as 500,5000, got ','"),
         ("race spec.json --with ,", "--with must be a list such as A,B, got ','"),
         ("data convert wine other", "wine comes with the package, and is no file"),
         ("export-lesson step-size --out data.csv", "--out must name a folder, but data.csv is a file"),
@@ -662,7 +662,7 @@ def test_nothing_is_said_before_the_first_parts_or_after_the_last(done, total):
 
 def test_a_line_is_written_over_and_ended_once(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    line = Line(is_quiet=False)
+    line = Progress(is_quiet=False)
     line.end()
     line.show("a longer text")
     line.show("short")

@@ -20,7 +20,6 @@ from sklearn.dummy import DummyClassifier
 from dsgcore import Safe
 from dsgcore.__main__ import main
 from dsgcore.comparing import METHODS, ComparisonError, Fit, FitRequest, Sample, compare, fits, html_of, rounds
-from dsgcore.comparing.fits import KeptFits
 from dsgcore.comparing.methods import ORDINAL, Method, chosen_methods, chosen_score
 from dsgcore.comparing.report import text_of
 from dsgcore.core.parameters import ParameterError
@@ -152,7 +151,8 @@ def test_an_interrupted_comparison_goes_on(tmp_path):
         compare(*IRIS, **QUICK | {"store": store, "seeds": 3}, callback=interrupt)
     sample = Sample.of(*IRIS, n_labeled=30, is_ordered=False)
     requests = [FitRequest(name, seed, 30) for name in TWO for seed in range(3)]
-    kept = KeptFits(sample, Store(store)).get(requests)
+    keys = {request.key(sample): request for request in requests}
+    kept = {keys[key]: Fit(keys[key], **json.loads(text)) for key, text in Store(store).kept("fit", keys).items()}
     assert 0 < len(kept) < 6
     whole = compare(*IRIS, **QUICK | {"store": store, "seeds": 3})
     assert all(fit in whole.fits for fit in kept.values())

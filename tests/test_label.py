@@ -15,7 +15,7 @@ from dsgcore import DSGError, label
 from dsgcore.__main__ import main
 from dsgcore.comparing import METHODS
 from dsgcore.comparing import label as module
-from dsgcore.comparing.label import Expected
+from dsgcore.comparing.label import expected_share
 from dsgcore.comparing.methods import suited
 from dsgcore.tuning.calibrated import Confidence
 
@@ -184,13 +184,13 @@ def test_columns_of_any_type_and_name_are_taken():
 
 def test_a_share_to_expect_has_an_interval_for_both_samples():
     hits = np.arange(100) < 90
-    wide, narrow = Expected.of(hits, 50), Expected.of(hits, 10**6)
+    wide, narrow = expected_share(hits, 50), expected_share(hits, 10**6)
     assert wide.low < narrow.low < 0.9 < narrow.high < wide.high
     wilson = (0.8256, 0.9448)  # of 90 of 100 independent hits
     assert narrow.low < wilson[0] < wilson[1] < narrow.high
-    assert Expected.of(np.arange(150) < 135, 10**8).low == pytest.approx(wilson[0], abs=1e-3)
-    assert Expected.of(np.ones(20, dtype=bool), 20).high == pytest.approx(1.0)
-    assert np.isnan(Expected.of(hits[:0], 5).mean)
+    assert expected_share(np.arange(150) < 135, 10**8).low == pytest.approx(wilson[0], abs=1e-3)
+    assert expected_share(np.ones(20, dtype=bool), 20).high == pytest.approx(1.0)
+    assert np.isnan(expected_share(hits[:0], 5).mean)
 
 
 def test_confidence_is_the_share_that_is_right():

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from dsgcore.cli.ending import NO, Line, Made, note
+from dsgcore.cli.ending import NO, Made, Progress, note
 from dsgcore.cli.options import client_of, reading_of
 from dsgcore.comparing.label import label as label_data
 from dsgcore.comparing.report import html_of, text_of
@@ -26,7 +26,7 @@ from dsgcore.studies.store import default_store
 def compare(given: argparse.Namespace) -> Made:
     """Compare the methods on a file or a named set, and write the results; the exit code is 0 with a verdict, else 1."""
     data, points, recipe = data_of_command(given)
-    line, end = Line(is_quiet=given.quiet), time.monotonic() + given.seconds
+    line, end = Progress(is_quiet=given.quiet), time.monotonic() + given.seconds
 
     def tell(so_far: Comparison) -> None:
         n = sum(bool(so_far.scores(name)) for name in so_far.methods)
@@ -89,7 +89,7 @@ def label(given: argparse.Namespace) -> Made:
     """Label the unlabeled rows of a file, and write them to a CSV file."""
     if not given.data.exists():
         raise DataError(f"there is no file {str(given.data)!r}")
-    line = Line(is_quiet=given.quiet)
+    line = Progress(is_quiet=given.quiet)
     found = label_data(
         given.data,
         method=given.method,

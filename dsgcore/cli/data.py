@@ -6,7 +6,7 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-from dsgcore.cli.ending import Line, Made
+from dsgcore.cli.ending import Made, Progress
 from dsgcore.cli.options import reading_of
 from dsgcore.core.files import cache_folder
 from dsgcore.core.parameters import quoted
@@ -46,7 +46,7 @@ def _list(given: argparse.Namespace) -> Made:
 
 def _fetch(given: argparse.Namespace) -> Made:
     sets = [remote_set(name) for name in given.names]  # a wrong name is reported before any download begins
-    line = Line(is_quiet=given.quiet)
+    line = Progress(is_quiet=given.quiet)
 
     def show(name: str, have: int, total: int | None) -> None:
         of = f" of {shown_size(total)} ({have / total:.0%})" if total else ""
@@ -119,6 +119,6 @@ def _convert(given: argparse.Namespace) -> Made:
         raise DataError(f"{given.what} is not in the cache: dsg-lab data fetch {given.what}")
     said = {name: value for name, value in reading_of(given).items() if name in _OF_TEXT and value is not None}
     recipe = sniff_format(streamed(Source.of_path(path), IN_PIECES), **said)
-    line = Line(is_quiet=given.quiet)
+    line = Progress(is_quiet=given.quiet)
     n = convert_file(path, given.folder, recipe, progress=lambda *so_far: line.show("{}: {:,} rows".format(*so_far)))
     return Made({"folder": given.folder, "rows": n}, f"{given.folder}: {n:,} rows as Parquet")

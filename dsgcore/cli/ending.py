@@ -43,7 +43,7 @@ class Made:
         json_file, is_quiet = given.json, given.quiet
         data = json.dumps(finite({"command": f"{PROGRAM} {command}", **self.data}), indent=2, default=_plain)
         is_printed = json_file is not None and str(json_file) == "-"
-        Line.end()
+        Progress.end()
         if json_file is not None and not is_printed:
             with whole_file(json_file) as to:
                 to.write(data + "\n")
@@ -68,39 +68,29 @@ def exit_code(command: Callable[[], int]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        return _with_output(command)
-    except DSGError as error:
-        return _failed(str(error), BAD_INPUT)
-    except KeyboardInterrupt as stop:
-        return _failed("; ".join(["stopped", *map(str, stop.args)]), INTERRUPTED)
-    except MemoryError as error:
-        return _failed(f"there is not enough memory: {str(error) or 'give less data'}", BAD_INPUT)
-    except OSError as error:
-        return 0 if _is_closed_pipe(error) else _failed(_sentence(error), BAD_INPUT)
-    except Exception as error:
-        if sys.flags.dev_mode:
+        try:
+            code = command()
+        except SystemExit:  # the help page is printed
+            _flush()
             raise
-        return _failed(_fault(error), FAULT)
-    finally:
-        _let_go_of_output()
-
-
-def note(text: str, end: str = "\n") -> None:
-    """Print a text on the error stream, if it is open, below a line of progress."""
-    Line.end()
-    with suppress(OSError, ValueError):
-        print(text, end=end, file=sys.stderr, flush=True)
-
-
-def _with_output(command: Callable[[], int]) -> int:
-    """Call a command, and write all of its output."""
-    try:
-        code = command()
-    except SystemExit:  # the help page is printed
         _flush()
-        raise
-    _flush()
-    return code
+        return code
+    except (Exception, KeyboardInterrupt) as error:
+        code, sentence = _end_of(error)
+        if code == FAULT and sys.flags.dev_mode:
+            raise
+        with suppress(OSError):
+            _flush()
+        if sentence:
+            note(f"{PROGRAM}: {' '.join(sentence.splitlines())}")
+        return code
+    finally:
+        # Output that cannot be written goes nowhere: Python would try once more, and complain, when it exits.
+        try:
+            _flush()
+        except OSError:
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _flush() -> None:
@@ -108,47 +98,36 @@ def _flush() -> None:
         sys.stdout.flush()
 
 
-def _failed(sentence: str, code: int) -> int:
-    with suppress(OSError):
-        _flush()
-    note(f"{PROGRAM}: {' '.join(sentence.splitlines())}")
-    return code
-
-
-def _is_closed_pipe(error: OSError) -> bool:
-    """Return True if an error is that of an output that nobody reads any more."""
-    if error.errno not in _CLOSED:
-        return False
-    try:
-        print(flush=True)
-    except OSError:
-        return True
-    return False
-
-
-def _sentence(error: OSError) -> str:
-    if error.strerror is None:
-        return str(error)
-    places = [str(place) for place in (error.filename, error.filename2) if place is not None]
-    return f"{' to '.join(places)} cannot be used: {error.strerror}" if places else error.strerror
-
-
-def _fault(error: Exception) -> str:
+def _end_of(error: BaseException) -> tuple[int, str]:
+    """Return the exit code that an error means, and a sentence; an output that nobody reads any more is no error."""
+    if isinstance(error, DSGError):
+        return BAD_INPUT, str(error)
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED, "; ".join(["stopped", *map(str, error.args)])
+    if isinstance(error, MemoryError):
+        return BAD_INPUT, f"there is not enough memory: {str(error) or 'give less data'}"
+    if isinstance(error, OSError):
+        if error.errno in _CLOSED:
+            try:
+                print(flush=True)
+            except OSError:
+                return 0, ""
+        places = [str(place) for place in (error.filename, error.filename2) if place is not None]
+        said = error.strerror or str(error)
+        return BAD_INPUT, f"{' to '.join(places)} cannot be used: {said}" if places and error.strerror else said
     frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(_PACKAGE)]
     place = f"{Path(frames[-1].filename).relative_to(_PACKAGE).as_posix()}, line {frames[-1].lineno}" if frames else "?"
-    return (
+    return FAULT, (
         f"this is a fault of DSG Lab ({place}: {type(error).__name__}: {error}); please report it. "
         "`python -X dev -m dsgcore` instead of `dsg-lab` shows where it happened"
     )
 
 
-def _let_go_of_output() -> None:
-    """Send output that cannot be written nowhere: Python would try once more, and complain, when it exits."""
-    try:
-        _flush()
-    except OSError:
-        with suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def note(text: str, end: str = "\n") -> None:
+    """Print a text on the error stream, if it is open, below a line of progress."""
+    Progress.end()
+    with suppress(OSError, ValueError):
+        print(text, end=end, file=sys.stderr, flush=True)
 
 
 def bar(done: int, total: int) -> str:
@@ -156,38 +135,31 @@ def bar(done: int, total: int) -> str:
     return f"[{'#' * (BAR_CHARACTERS * done // max(total, 1)):<{BAR_CHARACTERS}}]"
 
 
-class Line:
+class Progress:
     """A line of a terminal that each call writes again, until something else is printed; quiet where no terminal is."""
 
     is_open = False  # something is on the line; there is one terminal
 
     def __init__(self, *, is_quiet: bool) -> None:
         self.is_quiet = is_quiet or sys.stderr is None or not sys.stderr.isatty()
+        self.left = TimeLeft()
 
     def show(self, text: str) -> None:
         """Write the text over the line."""
         if not self.is_quiet:
-            Line.is_open = False  # for `note`, which would go to the next one
+            Progress.is_open = False  # for `note`, which would go to the next one
             note(f"\r{text:<{LINE_CHARACTERS}}", end="")
-            Line.is_open = True
+            Progress.is_open = True
+
+    def part(self, done: int, of: int, words: str = "", *, is_new: bool = True) -> None:
+        """Write a bar for the finished parts, words, and the time left; parts of an earlier command take no time."""
+        if not is_new:
+            self.left.skip(done)
+        self.show(f"{bar(done, of)} {words}{self.left.text(done, of)}")
 
     @staticmethod
     def end() -> None:
         """Go to the next line, if something is on this one."""
-        if Line.is_open:
-            Line.is_open = False
+        if Progress.is_open:
+            Progress.is_open = False
             note("")
-
-
-class Progress(Line):
-    """A line with a bar for the finished parts of a command, words, and the time left."""
-
-    def __init__(self, *, is_quiet: bool) -> None:
-        super().__init__(is_quiet=is_quiet)
-        self.left = TimeLeft()
-
-    def part(self, done: int, of: int, words: str = "", *, is_new: bool = True) -> None:
-        """Draw the line; parts of an earlier command are not new, and take no time."""
-        if not is_new:
-            self.left.skip(done)
-        self.show(f"{bar(done, of)} {words}{self.left.text(done, of)}")

@@ -47,36 +47,37 @@ _OF_FILE = ("format", "delimiter", "encoding", "decimal", "header", "above", "un
 
 def predict(given: argparse.Namespace) -> Made:
     """Write classes and scores of the points of a file or folder."""
-    keep = check_kept(given.keep or ())
+    keep = list(dict.fromkeys(given.keep or ()))
+    if taken := next((name for name in keep if PREDICTED.fullmatch(name)), None):
+        raise DSGError(
+            f"--keep {taken} is not possible, because the predictions have a column of that name: rename the column "
+            f"of the data, or leave it out"
+        )
     if not given.model.exists():
         raise DSGError(f"there is no model {given.model}: give model.npz, or the folder that `dsg-lab fit` has written")
     check_folder(given.out, (), [given.data, *places_read(given.model, "files")], is_part)
-    progress, counts = Progress(is_quiet=given.quiet), (0, 0, 0)
+    progress, counts, words = Progress(is_quiet=given.quiet), (0, 0), ""
 
     def tell(done: int, of: int, new: int) -> None:
-        nonlocal counts
-        counts = done, of, new
-        progress.part(done, of, _words(*counts), is_new=new > 0)
+        nonlocal counts, words
+        counts, words = (done, new), f"{done} of {of} parts, {new} new"
+        progress.part(done, of, words, is_new=new > 0)
 
+    options = {"features": given.features, "keep": keep, "text": text_of(given), "callback": tell}
     try:
-        write_scores(
-            *(given.model, given.data, given.out),
-            features=given.features,
-            keep=keep,
-            text=text_of(given),
-            callback=tell,
-        )
+        write_scores(given.model, given.data, given.out, **options)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"the files in {given.out} are kept, and the same command continues") from None
     if given.csv is not None:
-        _write_csv(given.out, given.csv)
-    data = {"parts": counts[0], "new": counts[2], "out": given.out, "csv": given.csv}
+        with whole_file(given.csv) as to:
+            for number, part in enumerate(sorted(given.out.glob("part-*.parquet"))):  # in the order of the rows
+                text = pd.read_parquet(part).to_csv(index=False, header=number == 0)
+                if number == 0:
+                    check_own(given.csv, "--csv", text.splitlines()[0])
+                to.write(text)
+    data = {"parts": counts[0], "new": counts[1], "out": given.out, "csv": given.csv}
     also = f" and in {given.csv}" if given.csv else ""
-    return Made(data, f"{_words(*counts)}. The predictions are in {given.out}{also}.")
-
-
-def _words(done: int, of: int, new: int) -> str:
-    return f"{done} of {of} parts, {new} new"
+    return Made(data, f"{words}. The predictions are in {given.out}{also}.")
 
 
 def write_scores(
@@ -91,38 +92,39 @@ def write_scores(
 ) -> int:
     """Write classes and scores of a table's rows, one Parquet file per row group; return the number of new files.
 
-    Parameters
-    ----------
-    model : path
-        A model file, as `Expansion.save` writes it; or the folder that ``dsg-lab fit`` has written. A folder
-        also gives the columns, their preparation, and the classes.
-    data : path
-        For a folder any table that ``fit`` reads; for a model file Parquet files.
-    out : path
-        A folder. Files in it for the same model and data are kept, and not computed again.
-    features : sequence of str, optional
-        The feature columns of a model file, in their order; by default all.
-    keep : sequence of str
-        Columns of the data that the output has, too.
-    text : mapping, optional
-        How a text is written, by the fields of a recipe; what is missing is guessed.
-    callback : callable, optional
-        Called with the number of finished parts, the number of all parts, and the number of new ones.
-
-    Raises
-    ------
-    DSGError
-        If the files, the model or the folder cannot be used.
+    A model's file takes the feature columns of Parquet files, in their order; the folder of a fit also gives the columns, their
+    preparation and the classes. `text` says how a text is written, by the fields of a recipe. Files of the same model and data
+    are kept, and not computed again. `callback` gets the numbers of finished, of all and of new parts.
     """
     fitted = Fitted.of(model)
     said = {name: value for name, value in (text or {}).items() if value is not None}
-    parts, stamp = fitted.parts(data, features, keep, said), stamp_of(data)
+    parts = fitted.parts(data, features, keep, said)
+    files = [data] if data.is_file() else [file for file in sorted(data.rglob("*")) if file.is_file()]
+    stamp = repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files])  # changes with a file
+    stamp = hashlib.sha256(stamp.encode()).hexdigest()
     out.mkdir(parents=True, exist_ok=True)
-    keys = [f"{fitted.digest} {stamp} {features} {list(keep)} {said} {part.name}" for part in parts]
-    missing = [number for number, key in enumerate(keys) if not _is_there(out / PART.format(number), key)]
+    missing = list[tuple[Part, Path, str]]()
+    for number, part in enumerate(parts):
+        to, key = out / PART.format(number), f"{fitted.digest} {stamp} {features} {list(keep)} {said} {part.name}"
+        if not to.exists():
+            missing.append((part, to, key))
+        elif _key_of(to) != key:
+            raise DataError(
+                f"{quoted(str(to))} holds other data than this model's values at these points: choose another folder"
+            )
     callback(len(parts) - len(missing), len(parts), 0)
-    for new, number in enumerate(missing, start=1):
-        _write_part(fitted, parts[number], out / PART.format(number), keys[number])
+    for new, (part, to, key) in enumerate(missing, start=1):
+        try:
+            pieces, columns, notes = part.read()
+            made = [fitted.scored(piece) for piece in pieces]
+        except ModelError as error:
+            raise DataError(f"{part.name}: {error}" if part.name else str(error)) from None
+        for sentence in notes:
+            note(sentence)
+        columns |= {name: np.concatenate([piece[name] for piece in made]) for name in (made[0] if made else ())}
+        table = pyarrow.table(columns).replace_schema_metadata({KEY: key.encode()})
+        with whole_files(out, [to.name]) as folder:
+            parquet.write_table(table, folder / to.name)
         callback(len(parts) - len(missing) + new, len(parts), new)
     for left in out.glob("part-*.parquet.*.part"):  # left by a process that was killed while writing
         left.unlink(missing_ok=True)
@@ -148,13 +150,24 @@ class Fitted:
     @classmethod
     def of(cls, place: Path) -> Fitted:
         """Load a model's file, or the folder of a fit. Only load estimators that you have trained yourself."""
-        if not place.is_dir():
-            return cls(_model_in(place), {}, None, hashlib.sha256(place.read_bytes()).hexdigest())
-        facts, machine = facts_of(place), place / MACHINE
-        model = joblib.load(machine) if machine.exists() else _model_in(place / MODEL)
-        files = (machine if machine.exists() else place / MODEL, place / FACTS, place / PREPARATION)
-        content = b"".join(file.read_bytes() for file in files)
-        return cls(model, facts, joblib.load(place / PREPARATION), hashlib.sha256(content).hexdigest())
+        facts, features, files = dict[str, Any](), None, [place]
+        if place.is_dir():
+            own = place / MACHINE if (place / MACHINE).exists() else place / MODEL
+            files = [own, place / FACTS, place / PREPARATION]
+            try:
+                said = json.loads(files[1].read_text(encoding="utf-8"))
+                facts = {"features": said["features"], **said}
+            except (OSError, ValueError, KeyError, TypeError):
+                raise DSGError(
+                    f"{str(place)!r} must be a model's file, or a folder that `dsg-lab fit` has written"
+                ) from None
+            features = joblib.load(files[2])
+        try:
+            model = joblib.load(files[0]) if files[0].name == MACHINE else load_model(files[0])
+        except ModelError as error:
+            raise ModelError(f"{files[0]}: {error}") from None
+        digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+        return cls(model, facts, features, digest)
 
     @property
     def is_estimator(self) -> bool:
@@ -235,22 +248,6 @@ def _scores(values: NDArray, classes: Sequence[Any] | None) -> dict[str, NDArray
     return {f"score {name}": np.ascontiguousarray(column) for name, column in zip(names, values.T, strict=True)}
 
 
-def _model_in(file: Path) -> Any:
-    try:
-        return load_model(file)
-    except ModelError as error:
-        raise ModelError(f"{file}: {error}") from None
-
-
-def facts_of(folder: Path) -> dict[str, Any]:
-    """Return the facts that a fit has written beside its model; raise `DSGError` if there are none."""
-    try:
-        said = json.loads((folder / FACTS).read_text(encoding="utf-8"))
-        return {"features": said["features"], **said}
-    except (OSError, ValueError, KeyError, TypeError):
-        raise DSGError(f"{str(folder)!r} must be a model's file, or a folder that `dsg-lab fit` has written") from None
-
-
 def _check_columns(names: Iterable[str], there: Iterable[str]) -> None:
     known = list(there)
     for name in names:
@@ -266,13 +263,6 @@ def _table(file: File, trained: Recipe, text: Mapping[str, Any]) -> Table:
     return file.table(replace(trained, **{name: getattr(own, name) for name in _OF_FILE}))
 
 
-def stamp_of(data: Path) -> str:
-    """Return a stamp that changes when one of the files does."""
-    files = [data] if data.is_file() else [file for file in sorted(data.rglob("*")) if file.is_file()]
-    found = repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files])
-    return hashlib.sha256(found.encode()).hexdigest()
-
-
 def is_part(file: Path) -> bool:
     """Return True for a file that `write_scores` has written."""
     return (file.match("part-*.parquet") and _key_of(file) != "") or file.match("part-*.parquet.*.part")
@@ -284,48 +274,3 @@ def _key_of(file: Path) -> str:
         return str((parquet.read_schema(file).metadata or {}).get(KEY, b"").decode())
     except (OSError, ValueError):
         return ""
-
-
-def _is_there(to: Path, key: str) -> bool:
-    """Return True if a part's values exist; raise `DataError` if another file is in their place."""
-    if to.exists() and _key_of(to) != key:
-        raise DataError(
-            f"{quoted(str(to))} holds other data than this model's values at these points: choose another folder"
-        )
-    return to.exists()
-
-
-def _write_part(fitted: Fitted, part: Part, to: Path, key: str) -> None:
-    """Write the values at one part's points, completely or not at all."""
-    try:
-        pieces, columns, notes = part.read()
-        made = [fitted.scored(piece) for piece in pieces]
-    except ModelError as error:
-        raise DataError(f"{part.name}: {error}" if part.name else str(error)) from None
-    for sentence in notes:
-        note(sentence)
-    columns |= {name: np.concatenate([piece[name] for piece in made]) for name in (made[0] if made else ())}
-    with whole_files(to.parent, [to.name]) as folder:
-        parquet.write_table(pyarrow.table(columns).replace_schema_metadata({KEY: key.encode()}), folder / to.name)
-
-
-def _write_csv(parts: Path, file: Path) -> None:
-    """Write all parts to one CSV file, in the order of the rows."""
-    tables = map(pd.read_parquet, sorted(parts.glob("part-*.parquet")))
-    with whole_file(file) as to:
-        for number, table in enumerate(tables):
-            text = table.to_csv(index=False, header=number == 0)
-            if number == 0:
-                check_own(file, "--csv", text.splitlines()[0])
-            to.write(text)
-
-
-def check_kept(names: Sequence[str]) -> list[str]:
-    """Return the columns to copy from the data, each once; raise DSGError if one has the name of a prediction."""
-    for name in names:
-        if PREDICTED.fullmatch(name):
-            raise DSGError(
-                f"--keep {name} is not possible, because the predictions have a column of that name: rename the column "
-                f"of the data, or leave it out"
-            )
-    return list(dict.fromkeys(names))

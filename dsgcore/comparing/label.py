@@ -6,7 +6,7 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -24,14 +24,14 @@ from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL, Method, suited
 from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.rounds import compare
 from dsgcore.comparing.samples import ComparisonError, thinned
-from dsgcore.core.metrics import INFLATION, share_interval
-from dsgcore.core.parameters import Integer, ParameterError, Real, quoted
+from dsgcore.core.metrics import INFLATION, Difference, share_interval
+from dsgcore.core.parameters import Integer, ParameterError, Real, finite, quoted
 from dsgcore.data.datasets import OF_OWN, DataError
 from dsgcore.data.reading import LOCAL, Features, File, Recipe
 from dsgcore.data.reading.binary import frame_of_table, is_large
 from dsgcore.data.reading.cells import check_column
 from dsgcore.data.reading.file import is_whole
-from dsgcore.data.rows import PartedTable, Prepared
+from dsgcore.data.rows import PartedTable
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.tuning.calibrated import Confidence
 from dsgcore.tuning.folds import FoldError, LabeledFolds
@@ -52,38 +52,23 @@ DROPPED = "Warning: rows with missing numbers are left out, and have no class."
 Report = Callable[[str], object]
 
 
-@dataclass(frozen=True)
-class Expected:
-    """Share of right labels to expect, with the 95 % interval for the unlabeled rows; NaN if too few labels are held out.
+def expected_share(hits: NDArray[np.bool_], n_unlabeled: int) -> Difference:
+    """Return the share of right labels to expect of so many other rows, with its 95 % interval; NaN without hits.
 
-    Attributes
-    ----------
-    mean, low, high : float
-    n : int
-        Number of labels that were held out, each once.
+    `hits` (n,) are True where a held-out label was predicted.
+
+    Notes
+    -----
+    Wilson's interval of a share, with as many labels as give the variance of the difference of two shares: that of the held-out
+    labels and that of the unlabeled rows. The variance is 1.5 times as large, because the folds' fits share labels.
+
+    Source: S. Bates, T. Hastie and R. Tibshirani, Cross-validation: what does it estimate and how well does it do it?,
+    JASA, 2024.
     """
-
-    mean: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-    n: int = 0
-
-    @classmethod
-    def of(cls, hits: NDArray[np.bool_], n_unlabeled: int) -> Expected:
-        """Return what hits at held-out labels say about so many other rows.
-
-        Notes
-        -----
-        Wilson's interval of a share, with as many labels as give the variance of the difference of two shares: that of the
-        held-out labels and that of the unlabeled rows. The variance is 1.5 times as large, because the folds' fits share labels.
-
-        Source: S. Bates, T. Hastie and R. Tibshirani, Cross-validation: what does it estimate and how well does it do it?,
-        JASA, 2024.
-        """
-        if not len(hits):
-            return cls()
-        n, share = len(hits) * n_unlabeled / (len(hits) + n_unlabeled) / INFLATION, float(hits.mean())
-        return cls(share, *share_interval(share, n), len(hits))
+    if not len(hits):
+        return Difference(unit="labels")
+    n, share = len(hits) * n_unlabeled / (len(hits) + n_unlabeled) / INFLATION, float(hits.mean())
+    return Difference(share, *share_interval(share, n), len(hits), "labels")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +84,8 @@ class Labeled:
         The rows whose labels would tell most, the least sure one first.
     method, why : str
         The method, and the reason for it.
-    expected : Expected
-        Share of right labels to expect.
+    expected : Difference
+        Share of right labels to expect, with its 95 % interval and the number of held-out labels; NaN if they are too few.
     n_labels : int
         Number of labels that the method learned from.
     warnings : tuple of str
@@ -108,20 +93,17 @@ class Labeled:
         What was done with the columns.
     comparison : Comparison or None
         The comparison that chose the method.
-    promise : str
-        What some labels more would add, by the comparison's learning curve, in a sentence.
     """
 
     table: pd.DataFrame = field(repr=False)
     ask: tuple[int, ...]
     method: str
     why: str
-    expected: Expected
+    expected: Difference
     n_labels: int
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=(), repr=False)
     comparison: Comparison | None = field(default=None, repr=False)
-    promise: str = ""
 
     @property
     def sentence(self) -> str:
@@ -134,6 +116,19 @@ class Labeled:
         return (
             f"{said} Expect {100 * e.mean:.1f} % of them to be right (95 % interval {100 * e.low:.1f} to "
             f"{100 * e.high:.1f} %), as {e.n:,} held-out labels say."
+        )
+
+    @property
+    def promise(self) -> str:
+        """What labels of the asked rows would add, by the comparison's learning curve; an empty text if that is not known."""
+        n, score = len(self.ask), None if self.comparison is None else self.comparison.score
+        gain = Difference() if self.comparison is None else self.comparison.gain_of_labels(self.method, n)
+        if not n or score is None or not math.isfinite(gain.low):
+            return ""
+        mean, low, high = map(score.signed, (gain.mean, gain.low, gain.high))
+        return (
+            f"By the learning curve, {n} labels more of rows drawn at random change the {score.title} by {mean} {score.unit} "
+            f"(95 % {low} to {high})."
         )
 
     @property
@@ -158,14 +153,11 @@ class Labeled:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data for JSON; NaN becomes None."""
-        numbers = {f"expected_{name}": value for name, value in vars(self.expected).items() if name != "n"}
-        known = {name: value if math.isfinite(value) else None for name, value in numbers.items()}
-        verdict = None if self.comparison is None else self.comparison.verdict.to_dict()
-        facts = {"method": self.method, "why": self.why, "n_labels": self.n_labels, "n_rows": len(self.table)}
-        counts = {str(name): int(n) for name, n in self.table[CLASS].value_counts().items()}
-        more = {"warnings": list(self.warnings), "notes": list(self.notes), "ask": list(self.ask), "verdict": verdict}
-        more |= {"promise": self.promise}
-        return facts | known | {"held_out": self.expected.n, "classes": counts} | more
+        said: dict[str, Any] = {"method": self.method, "why": self.why, "n_labels": self.n_labels}
+        said |= {f"expected_{name}": getattr(self.expected, name) for name in ("mean", "low", "high")}
+        said |= {"held_out": self.expected.n, "n_rows": len(self.table), "ask": self.ask, "promise": self.promise}
+        said |= {"classes": self.table[CLASS].value_counts().to_dict(), "warnings": self.warnings, "notes": self.notes}
+        return finite(said | {"verdict": self.comparison and self.comparison.verdict.to_dict()})
 
 
 def label(
@@ -236,8 +228,9 @@ def label(
         made = large.prepared(labels, str(OF_OWN["scaling"]), target=target, **reading)
         recipe, rows = made.features.recipe, thinned(made.y)
         _check_kept(keep, [*large.kinds])
-        parts = _unlabeled_parts(large, made, keep)
         frame = large.some(rows, [*large.kinds]).table(recipe).frame
+        read = (part() for _, part in large.frames(made.features, keep))
+        parts = (part[made.y[part.index] == UNLABELED] for part in read)
         given = frame, recipe, made.y[rows], made.classes
         return label_rows(*given, **options, features=made.features, unlabeled=parts)
     file = _file_of(data)
@@ -283,11 +276,20 @@ def label_rows(
         features = Features(recipe, LOCAL, str(OF_OWN["scaling"])).fit(frame)
     why = "it was asked for."
     if method is None:
-        if found is None:
-            found, why = _compared(frame, recipe, y, class_names, kind, limit, report, curves=n_asked > 0)
-        method, why = _choice(kind, found, why)
-    chosen = suited(kind)[method]
-    rows = thinned(y)
+        method, why = USUAL[kind], "it is the usual one for such labels"
+        options: dict[str, Any] = {"ordered": kind == ORDINAL}
+        options |= {"recipe": recipe, "class_names": class_names, "seconds": limit, "curves": n_asked > 0}
+        try:
+            found = found or compare(
+                *(frame.reset_index(drop=True), y),
+                callback=lambda so_far: report(f"comparing methods, {len(so_far.fits)} fits are done"),
+                **options,
+            )
+            why = f"{'the verdict of a comparison' if found.verdict.recommended else why}. {found.verdict.sentence}"
+            method = found.verdict.recommended or method
+        except ComparisonError as error:
+            why += f"; a comparison is not possible: {error}."
+    chosen, rows = suited(kind)[method], thinned(y)
     X, codes = features.transform(frame.iloc[rows]), y[rows]
     hits, margins = _held_out(chosen, X, codes, limit, report)
     report(f"fitting {method} to all labels")
@@ -299,37 +301,26 @@ def label_rows(
     confidence = Confidence(len(class_names)).fit(margins, hits)
     table[PROBABILITY] = confidence.probability(table[PROBABILITY].to_numpy())
     report("checking the data")
-    about = (
-        (*about_labels(y, class_names, frame, recipe, is_ordered=ordered), *about_shift(X, codes))
-        if found is None
-        else found.warnings
-    )
-    about_dropped = [DROPPED] if recipe.missing == "drop" else []
+    if found is None:
+        about = *about_labels(y, class_names, frame, recipe, is_ordered=ordered), *about_shift(X, codes)
+    else:
+        about = found.warnings
     return Labeled(
         table=table,
         ask=tuple(map(int, unsure)),
         method=method,
         why=why,
-        expected=Expected.of(hits, len(table)),
+        expected=expected_share(hits, len(table)),
         n_labels=int(np.sum(codes != UNLABELED)),
-        warnings=(*about, *about_dropped),
+        warnings=(*about, *[DROPPED] * (recipe.missing == "drop")),
         notes=tuple(features.sentences("all rows")),
         comparison=found,
-        promise="" if found is None else _promise(found, method, n_asked),
     )
 
 
-def label_in_job(
-    frame: pd.DataFrame,
-    recipe: Recipe,
-    y: NDArray[np.int64],
-    class_names: Sequence[str],
-    options: dict[str, Any],
-    *,
-    report: Report,
-) -> Labeled:
+def label_in_job(given: tuple[Any, ...], options: Mapping[str, Any], *, report: Report) -> Labeled:
     """Do `label_rows` in a background job, whose arguments have no names."""
-    return label_rows(frame, recipe, y, class_names, **options, report=report)
+    return label_rows(*given, **options, report=report)
 
 
 def _file_of(data: Any) -> File:
@@ -355,13 +346,6 @@ def _file_of(data: Any) -> File:
     return File.of_frame(frame, "table")
 
 
-def _unlabeled_parts(large: PartedTable, made: Prepared, keep: Sequence[str]) -> Iterator[pd.DataFrame]:
-    """Yield the unlabeled rows of each part of a table that is larger than memory; their index has the rows' numbers."""
-    for _, read in large.frames(made.features, keep):
-        part = read()
-        yield part[made.y[part.index] == UNLABELED]
-
-
 def _check_kept(keep: Sequence[str], there: list[str]) -> None:
     for name in keep:
         check_column(name, there)
@@ -369,57 +353,9 @@ def _check_kept(keep: Sequence[str], there: list[str]) -> None:
             raise DataError(f"the column {name!r} cannot be kept, because the result has one of that name: rename it")
 
 
-def _compared(
-    frame: pd.DataFrame,
-    recipe: Recipe,
-    y: NDArray,
-    class_names: Sequence[str],
-    kind: str,
-    seconds: float,
-    report: Report,
-    *,
-    curves: bool,
-) -> tuple[Comparison | None, str]:
-    """Return a comparison of the methods, or None and the reason why there is none."""
-
-    def tell(so_far: Comparison) -> None:
-        report(f"comparing methods, {len(so_far.fits)} fits are done")
-
-    try:
-        found = compare(
-            *(frame.reset_index(drop=True), y), recipe=recipe, class_names=class_names, ordered=kind == ORDINAL,
-            seconds=seconds, curves=curves, callback=tell,
-        )  # fmt: skip
-    except ComparisonError as error:
-        return None, str(error)
-    return found, ""
-
-
-def _choice(kind: str, found: Comparison | None, why: str) -> tuple[str, str]:
-    """Return the method that a comparison recommends, or else the usual one, with the reason."""
-    if found is None:
-        return USUAL[kind], f"it is the usual one for such labels; a comparison is not possible: {why}."
-    if (name := found.verdict.recommended) is None:
-        return USUAL[kind], f"it is the usual one for such labels. {found.verdict.sentence}"
-    return name, f"the comparison's verdict. {found.verdict.sentence}"
-
-
-def _promise(found: Comparison, method: str, n: int) -> str:
-    """Return what so many labels more would add to the score, in a sentence; an empty text if that is not known."""
-    gain, score = found.gain_of_labels(method, n), found.score
-    if not n or not math.isfinite(gain.low):
-        return ""
-    mean, low, high = map(score.signed, (gain.mean, gain.low, gain.high))
-    return (
-        f"By the learning curve, {n} labels more of rows drawn at random change the {score.title} by {mean} {score.unit} "
-        f"(95 % {low} to {high})."
-    )
-
-
 def _fitted(method: Method, X: NDArray, codes: NDArray) -> Any:
     rows = training_rows(method, codes)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a method that has not converged shows it at held-out labels
+    with warnings.catch_warnings(action="ignore"):  # a method that has not converged shows it at held-out labels
         return method.make(SEED).fit(X[rows], codes[rows])
 
 

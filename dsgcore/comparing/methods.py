@@ -24,26 +24,11 @@ OURS = {kind.__name__: kind for kind in (TSGS3VM, QSGS2AUC, PS3VT, QS3ORAO)}
 
 @dataclass(frozen=True)
 class Method:
-    """One method of a comparison.
+    """One method of a comparison: its name in tables, its estimator's class, and parameters that differ from the defaults.
 
-    Attributes
-    ----------
-    name : str
-        Its key in `METHODS`, and its name in tables and on the command line.
-    kinds : tuple of str
-        Kinds of labels that it learns from: "binary", "classes", "ordinal".
-    uses_unlabeled : bool
-        True if it learns from unlabeled points. Other methods get the labeled points only.
-    effort : int
-        Rank of its simplicity; 0 is the simplest. Of two equally good methods the simpler one is recommended.
-    estimator : type
-        A class of DSG Lab, or one of the everyday competitors.
-    parameters : mapping
-        Parameters that differ from the defaults.
-    is_slow : bool
-        True if a fit to many points takes much longer than those of the others. It is made after them.
-    is_safe : bool
-        True if it is averaged with simple models (`dsgcore.Safe`).
+    It learns from some kinds of labels, and gets the labeled points only unless it uses unlabeled ones. Its `effort` is the rank
+    of its simplicity, 0 the simplest: of two equally good methods the simpler one is recommended. A slow one is made after the
+    others. A safe one is averaged with simple models (`dsgcore.Safe`).
     """
 
     name: str
@@ -93,18 +78,9 @@ METHODS: Mapping[str, Method] = {
 
 @dataclass(frozen=True)
 class Score:
-    """A score of a comparison.
+    """A score of a comparison: its name in tables, the unit of differences, and the factor to it.
 
-    Attributes
-    ----------
-    title, unit : str
-        Name in tables, and unit of differences.
-    kinds : tuple of str
-        Kinds of labels that have it. The first score of a kind is its default.
-    factor : float
-        Factor from the score to its unit.
-    is_loss : bool
-        True if lower values are better.
+    The first score of a kind of labels is its default. Of a loss, lower values are better.
     """
 
     title: str

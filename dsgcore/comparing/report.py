@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from html import escape
 
-import numpy as np
 import pandas as pd
 
 from dsgcore import __version__
-from dsgcore.comparing.methods import Score
 from dsgcore.comparing.result import Comparison
 
 _STYLE = """
@@ -24,17 +21,17 @@ td:nth-child(2), th:nth-child(2), td:last-child, th:last-child { text-align: lef
 
 def html_of(comparison: Comparison) -> str:
     """Return the report as the text of one HTML file."""
-    title = f"Which method suits {comparison.name}?"
-    figure = curve_figure(comparison.curves, _axis(comparison), comparison.most)
+    c, title = comparison, f"Which method suits {comparison.name}?"
+    figure = curve_figure(c.curves, _axis(c), c.most)
     parts = [
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body>',
         f"<h1>{escape(title)}</h1>",
-        f'<p class="verdict">{escape(comparison.verdict.sentence)}</p>',
-        *(f"<p>{escape(sentence)}</p>" for sentence in comparison.warnings),
-        f"<h2>Ranked methods</h2><p>{escape(setting_of(comparison))}</p>",
-        f'<div class="wide">{shown_table(comparison).to_html(index=False, border=0, justify="inherit")}</div>',
-        f"<p>{escape(explanation_of(comparison))}</p>",
+        f'<p class="verdict">{escape(c.verdict.sentence)}</p>',
+        *(f"<p>{escape(sentence)}</p>" for sentence in c.warnings),
+        f"<h2>Ranked methods</h2><p>{escape(setting_of(c))}</p>",
+        f'<div class="wide">{shown_table(c).to_html(index=False, border=0, justify="inherit")}</div>',
+        f"<p>{escape(explanation_of(c))}</p>",
         *([f"<h2>How many labels would you need?</h2>{figure}", f"<p>{escape(BANDS)}</p>"] if figure else []),
         f"<footer><p>Made by DSG Lab {__version__}.</p></footer></body></html>\n",
     ]
@@ -44,11 +41,11 @@ def html_of(comparison: Comparison) -> str:
 BANDS = (
     "The bands are 95 % intervals of the mean over the seeds. A method without a band has fewer than three seeds there."
 )
+_COLUMNS = ("its 95 % interval", "difference", "95 % interval", "won / tied / lost", "seeds", "seconds", "MB", "note")
 
 
 def _axis(comparison: Comparison) -> str:
-    percent = ", %" if comparison.score.unit == "points" else ""
-    return f"{comparison.score.title}{percent}"
+    return f"{comparison.score.title}{', %' if comparison.score.unit == 'points' else ''}"
 
 
 def setting_of(comparison: Comparison) -> str:
@@ -65,50 +62,39 @@ def explanation_of(comparison: Comparison) -> str:
     c, n = comparison, len(comparison.seeds)
     over = f"the {n} seeds that all ranked methods share" if n > 1 else "one seed"
     cut = "" if c.is_complete or c.is_going else " The time was over before all seeds were done."
-    some = " A method with too few seeds has no rank, and its difference is over the seeds that it has."
-    few = some if c.unranked else ""
+    few = (
+        " A method with too few seeds has no rank, and its difference is over the seeds that it has."
+        if c.unranked
+        else ""
+    )
     return (
         f"Scores are means over {over}, each with its own 95 % interval.{few} The difference is to the best method, in "
-        f"{c.score.unit}, with its 95 % interval. "
-        f"{c.interval_sentence} Wins, ties and losses count seeds against the best method. "
-        f"Time and memory are those of one fit on one core.{cut}"
+        f"{c.score.unit}, with its 95 % interval. {c.interval_sentence} Wins, ties and losses count seeds against the best "
+        f"method. Time and memory are those of one fit on one core.{cut}"
     )
 
 
 def shown_table(comparison: Comparison) -> pd.DataFrame:
     """Return the ranked table as text that is ready to print."""
-    rows = [_row(row, comparison.score) for _, row in comparison.table.iterrows()]
+    rows, plain, signed = list[list[str]](), comparison.score.plain, comparison.score.signed
+    for _, row in comparison.table.iterrows():
+        if not row["seeds"]:
+            rows.append(["", row["method"], *[""] * 6, "0", "", "", row["note"]])
+            continue
+        rank = "" if pd.isna(row["rank"]) else str(row["rank"])
+        own = "" if math.isnan(row["score_low"]) else f"{plain(row['score_low'])} to {plain(row['score_high'])}"
+        gain = "" if rank == "1" or math.isnan(row["difference"]) else signed(row["difference"])
+        interval = "" if math.isnan(row["low"]) else f"{signed(row['low'])} to {signed(row['high'])}"
+        counts = "" if rank == "1" else f"{row['wins']:.0f} / {row['ties']:.0f} / {row['losses']:.0f}"
+        took = str(row["seeds"]), f"{row['seconds']:.2g}", f"{row['megabytes']:.0f}", row["note"]
+        score = plain(row["score"]) if rank else ""
+        rows.append([rank, row["method"], row["unlabeled"], score, own, gain, interval, counts, *took])
     return pd.DataFrame(rows, columns=["", "method", "unlabeled", _axis(comparison), *_COLUMNS])
-
-
-_COLUMNS = ("its 95 % interval", "difference", "95 % interval", "won / tied / lost", "seeds", "seconds", "MB", "note")
-
-
-def _row(row: pd.Series, score: Score) -> list[str]:
-    if not row["seeds"]:
-        return ["", row["method"], *[""] * 6, "0", "", "", row["note"]]
-    is_ranked = not pd.isna(row["rank"])
-    is_best = is_ranked and row["rank"] == 1
-    return [
-        str(row["rank"]) if is_ranked else "",
-        row["method"],
-        row["unlabeled"],
-        score.plain(row["score"]) if is_ranked else "",
-        "" if math.isnan(row["score_low"]) else f"{score.plain(row['score_low'])} to {score.plain(row['score_high'])}",
-        "" if is_best or math.isnan(row["difference"]) else score.signed(row["difference"]),
-        "" if math.isnan(row["low"]) else f"{score.signed(row['low'])} to {score.signed(row['high'])}",
-        "" if is_best else f"{row['wins']:.0f} / {row['ties']:.0f} / {row['losses']:.0f}",
-        str(row["seeds"]),
-        f"{row['seconds']:.2g}",
-        f"{row['megabytes']:.0f}",
-        row["note"],
-    ]
 
 
 def text_of(comparison: Comparison) -> str:
     """Return the verdict, and the ranked table in plain text."""
-    c = comparison
-    table = shown_table(c).to_string(index=False, justify="left")
+    c, table = comparison, shown_table(comparison).to_string(index=False, justify="left")
     return "\n".join([c.verdict.sentence, *c.warnings, "", setting_of(c), "", table, "", explanation_of(c)])
 
 
@@ -130,16 +116,18 @@ def curve_figure(curves: pd.DataFrame, score: str, most: float = math.inf) -> st
     most : float, optional
         Highest possible score; the lowest is 0. The axis ends there.
     """
-    lines = {name: rows for name, rows in curves.groupby("method", sort=False) if len(rows) > 1}
+    lines = [(name, rows) for name, rows in curves.groupby("method", sort=False) if len(rows) > 1][: len(COLOURS)]
     if not lines:
         return ""
-    shown = dict(list(lines.items())[: len(COLOURS)])
-    data = pd.concat(shown.values())
+    data = pd.concat([rows for _, rows in lines])
     # Wide bands of few seeds would flatten the curves, so the bands may leave the frame.
     low, high = float(data["score"].min()), float(data["score"].max())
     margin = 0.15 * (high - low) or 1.0
     low, high = max(low - margin, 0.0), min(high + margin, most)
     fewest, widest = math.log(data["labels"].min()), math.log(data["labels"].max())
+    step = 10.0 ** math.floor(math.log10((high - low) / 2.0))  # some three to eight round numbers
+    step *= next((times for times in (5.0, 2.0) if (high - low) / (step * times) >= 3.0), 1.0)
+    ticks = [round(i * step, 10) for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
     def x(labels: float) -> float:
         return round(LEFT + (RIGHT - LEFT) * (math.log(labels) - fewest) / (widest - fewest), 1)
@@ -148,38 +136,28 @@ def curve_figure(curves: pd.DataFrame, score: str, most: float = math.inf) -> st
         return round(BOTTOM - (BOTTOM - TOP) * (value - low) / (high - low), 1)
 
     def points(rows: pd.DataFrame, column: str) -> list[str]:
-        return [
-            f"{x(n)},{min(max(y(value), TOP), BOTTOM)}" for n, value in zip(rows["labels"], rows[column], strict=True)
-        ]
+        pairs = zip(rows["labels"], rows[column], strict=True)
+        return [f"{x(n)},{min(max(y(value), TOP), BOTTOM)}" for n, value in pairs]
+
+    def text(x: float, y: float, said: str, anchor: str = "middle") -> str:
+        return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{escape(said)}</text>'
 
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="13" '
         f'role="img" aria-label="{escape(score)} over the number of labels">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-        *(_text(x(n), BOTTOM + 18, f"{n:,}", "middle") for n in sorted(set(data["labels"]))),
-        *(_text(LEFT - 8, y(value) + 4, f"{value:g}", "end") for value in _ticks(low, high)),
-        *(f'<path d="M{LEFT},{y(value)}H{RIGHT}" stroke="#ddd"/>' for value in _ticks(low, high)),
-        _text((LEFT + RIGHT) / 2, HEIGHT - 8, "labels", "middle"),
-        f'<g transform="translate(14 {(TOP + BOTTOM) / 2}) rotate(-90)">{_text(0, 0, escape(score), "middle")}</g>',
+        *(text(x(n), BOTTOM + 18, f"{n:,}") for n in sorted(set(data["labels"]))),
+        *(text(LEFT - 8, y(value) + 4, f"{value:g}", "end") for value in ticks),
+        *(f'<path d="M{LEFT},{y(value)}H{RIGHT}" stroke="#ddd"/>' for value in ticks),
+        text((LEFT + RIGHT) / 2, HEIGHT - 8, "labels"),
+        f'<g transform="translate(14 {(TOP + BOTTOM) / 2}) rotate(-90)">{text(0, 0, score)}</g>',
     ]
-    for i, (name, rows) in enumerate(shown.items()):
-        style = f'stroke="{COLOURS[i]}" stroke-width="2" stroke-dasharray="{DASHES[i]}"'
-        band, place = rows[rows["low"].notna()], TOP + 12 + 22 * i
+    for place, ((name, rows), colour, dash) in enumerate(zip(lines, COLOURS, DASHES, strict=False)):
+        style, top = f'stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"', TOP + 12 + 22 * place
+        band = rows[rows["low"].notna()]
         if len(band) > 1:
             corners = " ".join([*points(band, "high"), *points(band, "low")[::-1]])
-            parts.append(f'<polygon points="{corners}" fill="{COLOURS[i]}" opacity="0.12"/>')
+            parts.append(f'<polygon points="{corners}" fill="{colour}" opacity="0.12"/>')
         parts.append(f'<polyline points="{" ".join(points(rows, "score"))}" fill="none" {style}/>')
-        parts.append(f'<path d="M{RIGHT + 14},{place}h30" {style}/>')
-        parts.append(_text(RIGHT + 50, place + 4, escape(str(name)), "start"))
+        parts.append(f'<path d="M{RIGHT + 14},{top}h30" {style}/>{text(RIGHT + 50, top + 4, str(name), "start")}')
     return "\n".join([*parts, "</svg>"])
-
-
-def _text(x: float, y: float, said: str, anchor: str) -> str:
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{said}</text>'
-
-
-def _ticks(low: float, high: float) -> Iterable[float]:
-    """Return some three to eight round numbers between two values."""
-    step = 10.0 ** math.floor(math.log10((high - low) / 2.0))
-    step *= next((times for times in (5.0, 2.0) if (high - low) / (step * times) >= 3.0), 1.0)
-    return [round(i * step, 10) for i in np.arange(math.ceil(low / step), math.floor(high / step) + 1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -27,6 +27,7 @@ from dsgcore.core.metrics import (
     share_interval,
     student,
 )
+from dsgcore.core.parameters import finite
 from dsgcore.jobs.tasks import CUT_OFF
 
 # In units of the score. A method that gains no more than this beats no simpler one.
@@ -70,11 +71,9 @@ class Verdict:
         Number of seeds.
     sentence : str
         The verdict in one sentence.
-    rivals : tuple of str
-        Names of the methods that are not clearly worse than the recommended one: the interval of its gain includes zero.
-    contenders : tuple of str
-        Names of the rivals that may be more than 0.5 points (0.005 classes) better: the interval of their gain over the
-        recommended one ends above it.
+    rivals, contenders : tuple of str
+        Names of the methods that are not clearly worse than the recommended one: the interval of its gain includes zero. And
+        of those that may be more than 0.5 points (0.005 classes) better: the interval of their gain ends above it.
     """
 
     recommended: str | None
@@ -87,11 +86,9 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data."""
-        numbers = {"gain": self.gain.mean, "low": self.gain.low, "high": self.gain.high}
-        known = {name: value if math.isfinite(value) else None for name, value in numbers.items()}
-        word = None if self.help is None else self.help.value
-        names = {"rivals": list(self.rivals), "contenders": list(self.contenders)}
-        return {**vars(self), **known, "help": word, **names}
+        said = {**vars(self), "gain": self.gain.mean, "low": self.gain.low, "high": self.gain.high}
+        said |= {"help": self.help and self.help.value, "rivals": [*self.rivals], "contenders": [*self.contenders]}
+        return finite(said)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +161,11 @@ class Comparison:
         """The score that ranks the methods."""
         return SCORES[self.score_name]
 
+    @property
+    def most(self) -> float:
+        """The highest possible score; the lowest is 0."""
+        return self.score.most(self.n_classes)
+
     @cached_property
     def _fits(self) -> Mapping[tuple[str, int], list[Fit]]:
         """The fits of each method at each number of labels, in the order of their seeds."""
@@ -177,10 +179,62 @@ class Comparison:
         fits = self._fits.get((method, self.n_labeled if n_labeled is None else n_labeled), ())
         return {fit.request.seed: fit.scores[self.score_name] for fit in fits if fit.scores}
 
+    # --- the methods with enough seeds, best first
+
+    @cached_property
+    def _ranked(self) -> tuple[tuple[str, ...], frozenset[int]]:
+        """The methods with enough seeds, and the seeds that all of them share."""
+        return self._with_enough(self.methods, self.n_labeled)
+
+    def _with_enough(self, methods: Sequence[str], n_labeled: int) -> tuple[tuple[str, ...], frozenset[int]]:
+        seeds = {name: frozenset(self.scores(name, n_labeled)) for name in methods}
+        order = sorted(filter(seeds.get, methods), key=lambda name: (-len(seeds[name]), METHODS[name].effort))
+        if not order:
+            return (), frozenset()
+        # The two methods that share the most seeds; one method if no two of them share any.
+        pair = max(combinations(order, 2), key=lambda pair: len(seeds[pair[0]] & seeds[pair[1]]), default=())
+        shared = frozenset.intersection(*(seeds[name] for name in pair or order[:1]))
+        ranked = [*pair] if pair and shared else order[:1]
+        shared = shared or seeds[order[0]]
+        # Before any interval, all methods have enough.
+        enough = SHARE_OF_SEEDS * len(shared) if len(shared) >= FEWEST_SEEDS else 0.0
+        for name in order:
+            if name not in ranked and len(shared & seeds[name]) > enough:
+                ranked.append(name)
+                shared &= seeds[name]
+        return tuple(ranked), shared
+
     @property
-    def most(self) -> float:
-        """The highest possible score; the lowest is 0."""
-        return self.score.most(self.n_classes)
+    def seeds(self) -> frozenset[int]:
+        """The seeds that all ranked methods share."""
+        return self._ranked[1]
+
+    @cached_property
+    def ranking(self) -> tuple[str, ...]:
+        """Names of the methods with enough seeds, best first; of equal ones the simplest first."""
+        mean = {name: np.mean([self.scores(name)[seed] for seed in sorted(self.seeds)]) for name in self._ranked[0]}
+        return tuple(sorted(mean, key=lambda name: (-self.score.sign * mean[name], METHODS[name].effort)))
+
+    @cached_property
+    def unranked(self) -> tuple[str, ...]:
+        """Names of the methods with a score and too few seeds for a rank, those with the most seeds first."""
+        others = [name for name in self.methods if self.scores(name) and name not in self._ranked[0]]
+        return tuple(sorted(others, key=lambda name: (-len(self.scores(name)), METHODS[name].effort)))
+
+    @property
+    def best(self) -> str | None:
+        """Name of the method with the best mean score; None without a score."""
+        return self.ranking[0] if self.ranking else None
+
+    def mean_of(self, name: str, what: str) -> float:
+        """Return the mean "seconds" or "megabytes" of a method's fits."""
+        return float(np.mean([getattr(fit, what) for fit in self._fits[name, self.n_labeled] if fit.scores]))
+
+    # --- differences and intervals
+
+    def _paired(self, first: Sequence[float], second: Sequence[float], n_labeled: int) -> Difference:
+        step = (self.score.factor if self.score.unit == "points" else 1.0) / self.n_test  # one test point
+        return paired_difference(first, second, overlap=self.overlaps.get(n_labeled, 0.0), step=step, most=self.most)
 
     def difference(self, one: str, other: str) -> Difference:
         """Return by how much one method is better than another; above zero is better.
@@ -191,7 +245,7 @@ class Comparison:
         shared = mine.keys() & theirs.keys()
         if {one, other} <= set(self.ranking):
             shared &= self.seeds
-        found = self._difference([mine[s] for s in sorted(shared)], [theirs[s] for s in sorted(shared)], self.n_labeled)
+        found = self._paired([mine[s] for s in sorted(shared)], [theirs[s] for s in sorted(shared)], self.n_labeled)
         return -found if self.score.is_loss else found
 
     def is_worse(self, name: str) -> bool:
@@ -211,73 +265,19 @@ class Comparison:
             return False
         return gain.mean > (1.0 + EQUAL) * max(gain.half_width / student(gain.n), CLOSE[self.score.unit])
 
-    def _difference(self, first: Sequence[float], second: Sequence[float], n_labeled: int) -> Difference:
-        step = (self.score.factor if self.score.unit == "points" else 1.0) / self.n_test  # one test point
-        return paired_difference(first, second, overlap=self.overlaps.get(n_labeled, 0.0), step=step, most=self.most)
-
-    @cached_property
-    def _ranked(self) -> tuple[tuple[str, ...], frozenset[int]]:
-        """The methods with enough seeds, and the seeds that all of them share."""
-        return self._with_enough(self.methods, self.n_labeled)
-
-    def _with_enough(self, methods: Sequence[str], n_labeled: int) -> tuple[tuple[str, ...], frozenset[int]]:
-        seeds = {name: frozenset(self.scores(name, n_labeled)) for name in methods}
-        order = sorted(filter(seeds.get, methods), key=lambda name: (-len(seeds[name]), METHODS[name].effort))
-        if not order:
-            return (), frozenset()
-        # The two methods that share the most seeds; one method if no two of them share any.
-        first = max(combinations(order, 2), key=lambda pair: len(seeds[pair[0]] & seeds[pair[1]]), default=())
-        shared = frozenset.intersection(*(seeds[name] for name in first or order[:1]))
-        ranked = [*first] if first and shared else order[:1]
-        shared = shared or seeds[order[0]]
-        # Before any interval, all methods have enough.
-        enough = SHARE_OF_SEEDS * len(shared) if len(shared) >= FEWEST_SEEDS else 0.0
-        for name in order:
-            if name not in ranked and len(shared & seeds[name]) > enough:
-                ranked.append(name)
-                shared &= seeds[name]
-        return tuple(ranked), shared
-
-    @property
-    def seeds(self) -> frozenset[int]:
-        """The seeds that all ranked methods share."""
-        return self._ranked[1]
-
-    @cached_property
-    def ranking(self) -> tuple[str, ...]:
-        """Names of the methods with enough seeds, best first."""
-        return tuple(
-            sorted(self._ranked[0], key=lambda name: (-self.score.sign * self.mean(name), METHODS[name].effort))
-        )
-
-    @cached_property
-    def unranked(self) -> tuple[str, ...]:
-        """Names of the methods with a score and too few seeds for a rank, those with the most seeds first."""
-        others = [name for name in self.methods if self.scores(name) and name not in self._ranked[0]]
-        return tuple(sorted(others, key=lambda name: (-len(self.scores(name)), METHODS[name].effort)))
-
-    def mean(self, name: str) -> float:
-        """Return a ranked method's mean score over the seeds that all ranked methods share; NaN without a rank."""
-        if name not in self._ranked[0]:
-            return math.nan
-        scores = self.scores(name)
-        return float(np.mean([scores[seed] for seed in sorted(self.seeds)]))
-
-    def _mean_of(self, name: str, what: str) -> float:
-        fits = self._fits[name, self.n_labeled]
-        return float(np.mean([getattr(fit, what) for fit in fits if fit.scores]))
-
-    def seconds_of(self, name: str) -> float:
-        """Return the mean computing time of a method's fit."""
-        return self._mean_of(name, "seconds")
+    def _mean(self, name: str, seeds: Iterable[int], n_labeled: int) -> Difference:
+        scores = self.scores(name, n_labeled)
+        own = [scores[seed] for seed in sorted(seeds)]
+        found = self._paired(own, [0.0] * len(own), n_labeled)
+        return replace(found, low=max(found.low, 0.0))  # NaN stays
 
     def interval(self, name: str) -> Difference:
         """Return a ranked method's mean score with its own 95 % interval, over the seeds that all ranked methods share.
 
         The interval of a share of right labels is at least Wilson's for the labels that were tested, so that few labels which
-        all happen to be right promise little.
+        all happen to be right promise little. Without a rank all is NaN.
         """
-        found = self._mean(name, sorted(self.seeds) if name in self._ranked[0] else [], self.n_labeled)
+        found = self._mean(name, self.seeds if name in self._ranked[0] else (), self.n_labeled)
         if self.score_name != "accuracy" or not self.n_known or not math.isfinite(found.low):
             return found
         n_tested = self.n_known * (1.0 - (1.0 - self.n_test / self.n_known) ** found.n)  # each label counts once
@@ -295,20 +295,12 @@ class Comparison:
             return Difference()
         some, full = self.scores(name, max(sizes)), self.scores(name)
         shared = sorted(some.keys() & full.keys())
-        found = self._difference([full[s] for s in shared], [some[s] for s in shared], self.n_labeled)
+        found = self._paired([full[s] for s in shared], [some[s] for s in shared], self.n_labeled)
         share = math.log1p(more / self.n_known) / math.log(self.n_labeled / max(sizes)) * self.score.sign
         low, high = sorted((share * found.low, share * found.high))
         return Difference(share * found.mean, low, high, found.n)
 
-    def _mean(self, name: str, seeds: Sequence[int], n_labeled: int) -> Difference:
-        scores = self.scores(name, n_labeled)
-        found = self._difference([scores[seed] for seed in seeds], [0.0] * len(seeds), n_labeled)
-        return replace(found, low=max(found.low, 0.0))  # NaN stays
-
-    @property
-    def best(self) -> str | None:
-        """Name of the method with the best mean score; None without a score."""
-        return self.ranking[0] if self.ranking else None
+    # --- what is shown
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -318,35 +310,24 @@ class Comparison:
         method, and `low` to `high` its 95 % interval.
         `wins`, `ties` and `losses` count seeds against the best method. `seconds` and `megabytes` are means of a fit.
         """
-        rows = [self._row(place, name) for place, name in enumerate(self.ranking, 1)]
-        rows += [self._row(None, name) for name in self.unranked]
+        rows = list[dict[str, Any]]()
+        for place, name in enumerate((*self.ranking, *self.unranked), 1):
+            gain, own = self.difference(name, self.ranking[0]), self.interval(name)
+            shown = -gain if self.score.is_loss else gain  # with the sign of the score itself
+            low, high = (math.nan, math.nan) if place == 1 else (shown.low, shown.high)
+            row: dict[str, Any] = {
+                "rank": place if name in self.ranking else None,
+                "method": name,
+                "seeds": len(self.scores(name)),
+            }
+            row |= {"unlabeled": "used" if METHODS[name].uses_unlabeled else "not used", "note": self._note(name)}
+            row |= {"score": own.mean, "score_low": own.low, "score_high": own.high}
+            row |= {"difference": shown.mean + 0.0, "low": low, "high": high}
+            row |= {"wins": gain.wins, "ties": gain.ties, "losses": gain.losses}
+            rows.append(row | {what: self.mean_of(name, what) for what in ("seconds", "megabytes")})
         failed = [name for name in self.methods if name not in (*self.ranking, *self.unranked)]
         rows += [{"method": name, "seeds": 0, "note": self._note(name)} for name in failed]
         return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"rank": "Int64"})
-
-    def _row(self, place: int | None, name: str) -> dict[str, Any]:
-        method = METHODS[name]
-        gain = self.difference(name, self.ranking[0])
-        shown = -gain if self.score.is_loss else gain  # with the sign of the score itself
-        is_best, own = place == 1, self.interval(name)
-        return {
-            "rank": place,
-            "method": name,
-            "unlabeled": "used" if method.uses_unlabeled else "not used",
-            "score": own.mean,
-            "score_low": own.low,
-            "score_high": own.high,
-            "difference": shown.mean + 0.0,
-            "low": math.nan if is_best else shown.low,
-            "high": math.nan if is_best else shown.high,
-            "wins": gain.wins,
-            "ties": gain.ties,
-            "losses": gain.losses,
-            "seeds": len(self.scores(name)),
-            "seconds": self.seconds_of(name),
-            "megabytes": self._mean_of(name, "megabytes"),
-            "note": self._note(name),
-        }
 
     def _note(self, name: str) -> str:
         """Return the reason why a method has no rank or fewer seeds, and a note of its fits; empty if there is none."""
@@ -381,25 +362,70 @@ class Comparison:
         for n in sorted({n for _, n in self._fits}):
             ranked, shared = self._ranked if n == self.n_labeled else self._with_enough(self.ranking, n)
             for name in ranked:
-                found = self._mean(name, sorted(shared), n)
+                found = self._mean(name, shared, n)
                 rows.append((self.ranking.index(name), name, n, found.mean, found.low, found.high, found.n))
         rows.sort(key=lambda row: (row[0], row[2]))
         return pd.DataFrame([row[1:] for row in rows], columns=["method", "labels", "score", "low", "high", "seeds"])
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The method to use, and whether unlabeled data help."""
-        return _verdict(self)
+        """The simplest of the methods that none clearly beats, and what unlabeled data do."""
+        n, little, score = len(self.seeds), LITTLE[self.score.unit], self.score
+        if n < FEWEST_SEEDS or len(self.ranking) < 2:
+            yet = f"No verdict yet: it needs at least {FEWEST_SEEDS} seeds, and there {'is' if n == 1 else 'are'} {n}."
+            return Verdict(None, None, Difference(), n, yet if n < FEWEST_SEEDS else ALONE)
+        unbeaten = [name for name in self.ranking if not any(self.beats(other, name) for other in self.ranking)]
+        chosen = min(unbeaten, key=lambda name: METHODS[name].effort)  # the first one is the best of several
+        own = self.interval(chosen)
+        numbers = f"{score.title} {score.plain(own.mean)}, 95 % {score.plain(own.low)} to {score.plain(own.high)}"
+        is_simplest = METHODS[chosen].effort == min(METHODS[name].effort for name in self.ranking)
+        said = f"Use {chosen}, the simplest method that nothing clearly beats here ({numbers}, {own.n} seeds)"
+        said = f"Nothing clearly beats {chosen} here: use that ({numbers}, {own.n} seeds)" if is_simplest else said
+        gains = {name: self.difference(name, chosen) for name in (*self.ranking, *self.unranked) if name != chosen}
+        # A gain whose interval is not known is neither.
+        rivals = tuple(name for name, found in gains.items() if found.high >= 0.0)
+        contenders = tuple(name for name in rivals if gains[name].high > little)
+        if rivals:
+            said += f"; {len(rivals)} other method{'s are' if len(rivals) > 1 else ' is'} not clearly worse"
+        if contenders:
+            better = f"may be more than {little:g} {score.unit} better, which is too close to call"
+            said += f", and {len(contenders)} {better}"
+        used, alone = (next((m for m in self.ranking if METHODS[m].uses_unlabeled is u), None) for u in (True, False))
+        gain = Difference() if used is None or alone is None else self.difference(used, alone)
+        effect = None
+        if gain.effect is not None:
+            tie = Help.DOES_NOT if gain.high < little else Help.UNCLEAR
+            effect = {Effect.HELPS: Help.HELPS, Effect.HURTS: Help.HURTS}.get(gain.effect, tie)
+            word, tells = f"unlabeled data {effect.value} here", ""
+            if effect is Help.UNCLEAR:
+                word, tells = "it cannot be told yet if unlabeled data help", self._what_would_tell(gain)
+            mean, low, high = map(score.signed, (gain.mean, gain.low, gain.high))
+            said += f"; {word} ({used} less {alone}: {mean} {score.unit} of {score.title}, 95 % {low} to {high}{tells})"
+        if self.order:
+            said += f"; the classes are taken in the order {' < '.join(self.order)}"
+        return Verdict(chosen, effect, gain, n, f"{said}.", rivals, contenders)
+
+    def _what_would_tell(self, gain: Difference) -> str:
+        """Return about how many labels, or seeds where labels are to spare, would make an interval narrow enough for its gain.
+
+        The width of an interval falls as one over the root of their number.
+        """
+        needed = (gain.half_width / max(abs(gain.mean), LITTLE[self.score.unit] - gain.mean)) ** 2
+        has_labels_to_spare = not self.overlaps.get(self.n_labeled)
+        number, what = (gain.n, "seeds") if has_labels_to_spare else (self.n_known, "labels")
+        more = (needed - 1.0) * number
+        if not number or not 0.0 < more < MOST_TO_TELL:
+            return ""
+        digits = 10 ** max(0, int(math.log10(more)) - 1)
+        return f"; about {max(1, round(more / digits) * digits):,} {what} more would tell"
 
     @property
     def interval_sentence(self) -> str:
         """The kind of interval, in one sentence."""
-        if self.overlaps.get(self.n_labeled):
-            return (
-                "The intervals are Student's on paired differences over the seeds, corrected for labels that the splits share "
-                "(Nadeau and Bengio 2003)."
-            )
-        return "The intervals are Student's on paired differences over the seeds. Each seed draws fresh labels."
+        has_overlap = bool(self.overlaps.get(self.n_labeled))
+        corrected = ", corrected for labels that the splits share (Nadeau and Bengio 2003)."
+        fresh = ". Each seed draws fresh labels."
+        return f"The intervals are Student's on paired differences over the seeds{corrected if has_overlap else fresh}"
 
     def to_csv(self) -> str:
         """Return the ranked table as CSV."""
@@ -407,84 +433,9 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole result as plain data for JSON; NaN becomes None."""
-        names = ("name", "n_labeled", "n_train", "n_test", "is_complete")
-        facts = {name: getattr(self, name) for name in names} | {"score": self.score.title}
-        facts |= {"overlap": self.overlaps.get(self.n_labeled, 0.0)}
-        facts |= {"intervals": self.interval_sentence, "verdict": self.verdict.to_dict()}
-        facts |= {"order": list(self.order), "warnings": list(self.warnings)}
-        return facts | {"table": _records(self.table), "curves": _records(self.curves)}
-
-
-def _records(frame: pd.DataFrame) -> Sequence[dict[str, Any]]:
-    return json.loads(frame.to_json(orient="records", double_precision=15))
-
-
-def _verdict(c: Comparison) -> Verdict:
-    """Return the verdict: the simplest of the methods that none clearly beats, and what unlabeled data do."""
-    n, unit = len(c.seeds), c.score.unit
-    if n < FEWEST_SEEDS or len(c.ranking) < 2:
-        yet = f"No verdict yet: it needs at least {FEWEST_SEEDS} seeds, and there {'is' if n == 1 else 'are'} {n}."
-        return Verdict(None, None, Difference(), n, yet if n < FEWEST_SEEDS else ALONE)
-    used, alone = (next((m for m in c.ranking if METHODS[m].uses_unlabeled is u), None) for u in (True, False))
-    gain = Difference() if used is None or alone is None else c.difference(used, alone)
-    effect = _help(gain, LITTLE[unit])
-    unbeaten = [name for name in c.ranking if not any(c.beats(other, name) for other in c.ranking)]
-    chosen = min(unbeaten, key=lambda name: METHODS[name].effort)  # the first one is the best of several
-    gains = {name: c.difference(name, chosen) for name in (*c.ranking, *c.unranked) if name != chosen}
-    # A gain whose interval is not known is neither.
-    rivals = tuple(name for name, found in gains.items() if found.high >= 0.0)
-    contenders = tuple(name for name in rivals if gains[name].high > LITTLE[unit])
-    said = [_use(c, chosen), _about_others(len(rivals), len(contenders), c.score)]
-    if effect is not None and used is not None and alone is not None:
-        mean, low, high = map(c.score.signed, (gain.mean, gain.low, gain.high))
-        word = f"unlabeled data {effect.value} here"
-        word = "it cannot be told yet if unlabeled data help" if effect is Help.UNCLEAR else word
-        tells = _what_would_tell(c, gain) if effect is Help.UNCLEAR else ""
-        said.append(f"; {word} ({used} less {alone}: {mean} {unit} of {c.score.title}, 95 % {low} to {high}{tells})")
-    if c.order:
-        said.append(f"; the classes are taken in the order {' < '.join(c.order)}")
-    return Verdict(chosen, effect, gain, n, f"{''.join(said)}.", rivals, contenders)
-
-
-def _help(gain: Difference, little: float) -> Help | None:
-    if gain.effect is None:
-        return None
-    if gain.effect is not Effect.TIE:
-        return Help.HELPS if gain.effect is Effect.HELPS else Help.HURTS
-    return Help.DOES_NOT if gain.high < little else Help.UNCLEAR
-
-
-def _what_would_tell(c: Comparison, gain: Difference) -> str:
-    """Return about how many labels, or seeds where labels are to spare, would make an interval narrow enough for its gain.
-
-    The width of an interval falls as one over the root of their number.
-    """
-    needed = (gain.half_width / max(abs(gain.mean), LITTLE[c.score.unit] - gain.mean)) ** 2
-    has_labels_to_spare = not c.overlaps.get(c.n_labeled)
-    number, what = (gain.n, "seeds") if has_labels_to_spare else (c.n_known, "labels")
-    more = (needed - 1.0) * number
-    if not number or not 0.0 < more < MOST_TO_TELL:
-        return ""
-    digits = 10 ** max(0, int(math.log10(more)) - 1)
-    return f"; about {max(1, round(more / digits) * digits):,} {what} more would tell"
-
-
-def _use(c: Comparison, chosen: str) -> str:
-    """Return the part of the sentence that names the method, with its score and what it beats."""
-    own, simplest = c.interval(chosen), min(METHODS[name].effort for name in c.ranking)
-    mean, low, high = map(c.score.plain, (own.mean, own.low, own.high))
-    numbers = f"{c.score.title} {mean}, 95 % {low} to {high}, {own.n} seeds"
-    if METHODS[chosen].effort == simplest:
-        return f"Nothing clearly beats {chosen} here: use that ({numbers})"
-    return f"Use {chosen}, the simplest method that nothing clearly beats here ({numbers})"
-
-
-def _about_others(n_rivals: int, n_contenders: int, score: Score) -> str:
-    """Return the part of the sentence about the methods that are not clearly worse."""
-    if not n_rivals:
-        return ""
-    said = f"{n_rivals} other method{'s are' if n_rivals > 1 else ' is'} not clearly worse"
-    if not n_contenders:
-        return f"; {said}"
-    better = f"may be more than {LITTLE[score.unit]:g} {score.unit} better, which is too close to call"
-    return f"; {said}, and {n_contenders} {better}"
+        said = {name: getattr(self, name) for name in ("name", "n_labeled", "n_train", "n_test", "is_complete")}
+        said |= {"score": self.score.title, "overlap": self.overlaps.get(self.n_labeled, 0.0)}
+        said |= {"intervals": self.interval_sentence, "verdict": self.verdict.to_dict()}
+        said |= {"order": list(self.order), "warnings": list(self.warnings)}
+        frames = {"table": self.table, "curves": self.curves}
+        return said | {n: json.loads(f.to_json(orient="records", double_precision=15)) for n, f in frames.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import time
@@ -17,7 +18,7 @@ import joblib
 from numpy.typing import ArrayLike
 
 from dsgcore.comparing.cautions import about_labels, about_shift
-from dsgcore.comparing.fits import Fit, FitRequest, KeptFits, fit_some
+from dsgcore.comparing.fits import KIND, Fit, FitRequest, fit_some
 from dsgcore.comparing.methods import METHODS, ORDINAL, chosen_methods, chosen_score
 from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.samples import Sample
@@ -150,8 +151,10 @@ def compare(
     start, limit = time.monotonic(), None if seconds is None else float(SECONDS.check(seconds) or 1.0)
     n_seeds = SEEDS.check(seeds)
     sample = Sample.of(X, y, n_labeled=n_labeled, is_ordered=ordered, recipe=recipe, class_names=class_names)
-    chosen = [method.name for method in chosen_methods(methods, sample.kind)]
-    ranked_by = chosen_score(score, sample.kind)
+    chosen, ranked_by = (
+        [method.name for method in chosen_methods(methods, sample.kind)],
+        chosen_score(score, sample.kind),
+    )
     at_once = jobs if isinstance(jobs, JobQueue) else JOBS.check(jobs) or all_cores()
     memory = int(MEMORY.check(memory_limit) or 0)
     if store is not None and not isinstance(store, Store):
@@ -167,15 +170,13 @@ def compare(
             lists = _shared_out(requests, queue.n_at_a_time)
             return finished(queue, fit_some, (where,), lists, end=end, memory_limit=memory)
 
-        kept = KeptFits(sample, store)
-        return _Rounds(sample, chosen, ranked_by, n_seeds, limit, name, kept, make, callback, start).carry_out(
-            curves=curves
-        )
+        own = _Rounds(sample, chosen, ranked_by, n_seeds, limit, name, store, make, callback, start)
+        return own.carry_out(curves=curves)
 
 
 @dataclass(eq=False)
 class _Rounds:
-    """State of a comparison: its data, methods and limits, and the fits that were asked for."""
+    """State of a comparison: its data, methods and limits, and the fits that were asked for and those that are known."""
 
     sample: Sample
     methods: list[str]
@@ -183,11 +184,12 @@ class _Rounds:
     n_seeds: int | None
     seconds: float | None
     name: str
-    kept: KeptFits
+    store: Store | None
     make: Callable[[Sequence[FitRequest], float], Generator[Finished]]
     callback: Callback
     start: float
     asked: dict[FitRequest, None] = field(default_factory=dict)
+    known: dict[FitRequest, Fit] = field(default_factory=dict)
     cut_off: set[FitRequest] = field(default_factory=set)  # had begun when the time was over
     warnings: tuple[str, ...] = ()
     is_going: bool = True
@@ -198,29 +200,27 @@ class _Rounds:
 
         What may mislead is said at once; if unlabeled points look different takes longer, and is said at the end.
         """
-        sample = self.sample
-        about = about_labels(
-            *(sample.y, sample.classes, sample.table, sample.recipe), is_ordered=sample.kind == ORDINAL
-        )
-        self.warnings = tuple(about)
+        sample, usual = self.sample, self.n_seeds or USUAL_SEEDS
+        about = sample.y, sample.classes, sample.table, sample.recipe
+        self.warnings = tuple(about_labels(*about, is_ordered=sample.kind == ORDINAL))
         self._carry_out_rounds(self.methods, SHARE_OF_TABLE)
-        if curves:
-            self._make(self._of_curves(), 1.0)
+        if curves:  # the best methods with fewer and more labels
+            so_far, sizes = self.result(), [n for n in sample.curve() if n != sample.n_labeled]
+            names = list(dict.fromkeys([*self._of_verdict(so_far), *so_far.ranking]))[:CURVES]
+            seeds = range(min(SEEDS_OF_CURVES, usual))
+            self._make([FitRequest(name, seed, n) for seed in seeds for n in sizes for name in names], 1.0)
         waiting = self._unfitted()
         self._carry_out_rounds([name for name in self.methods if name not in waiting], 1.0)
-        self._make(self._first_seeds(self._unfitted(), self.n_seeds or USUAL_SEEDS), 1.0)
+        self._make(self._first_seeds(self._unfitted(), usual), 1.0)
         self.is_going = False
-        self.warnings += tuple(about_shift(self.sample.points(), self.sample.y))
+        self.warnings += tuple(about_shift(sample.points(), sample.y))
         return self.result()
 
     def _carry_out_rounds(self, names: list[str], share: float) -> None:
         """Make the rounds within a share of the time. What is there already takes none."""
         n = self.n_seeds or MOST_SEEDS
-        ends = [
-            *(i for i in FIRST_ROUNDS if i < n),
-            *range(FIRST_ROUNDS[-1] + SEEDS_OF_A_ROUND, n, SEEDS_OF_A_ROUND),
-            n,
-        ]
+        later = range(FIRST_ROUNDS[-1] + SEEDS_OF_A_ROUND, n, SEEDS_OF_A_ROUND)
+        ends = [*(i for i in FIRST_ROUNDS if i < n), *later, n]
 
         def measure(names: list[str], stage: tuple[int, int]) -> bool:
             # The first round, which fits every method, may take half of the time.
@@ -239,18 +239,18 @@ class _Rounds:
         so_far = self.result()
         if so_far.best is None:
             return self.methods
-        always, scored = self._of_verdict(so_far), (*so_far.ranking, *so_far.unranked)
-        going = [name for name in scored if name in always or not so_far.is_worse(name)]
+        always, verdict = self._of_verdict(so_far), so_far.verdict
         if self.n_seeds is None and done >= USUAL_SEEDS:
-            verdict = so_far.verdict
             self.is_decided = verdict.recommended is None or not verdict.contenders
             going = [] if self.is_decided else [verdict.recommended or "", *verdict.contenders, *always]
             return list(dict.fromkeys(going))
+        going = [n for n in (*so_far.ranking, *so_far.unranked) if n in always or not so_far.is_worse(n)]
         cut_off = {request.method for request in self.cut_off}
-        return [*(n for n in self._unfitted() if n not in cut_off), *sorted(going, key=so_far.seconds_of)]
+        fastest = sorted(going, key=lambda name: so_far.mean_of(name, "seconds"))
+        return [*(name for name in self._unfitted() if name not in cut_off), *fastest]
 
     def _unfitted(self) -> list[str]:
-        begun = {request.method for request in self.kept.get(self.asked)}
+        begun = {request.method for request in self.asked if request in self.known}
         return [name for name in self.methods if name not in begun]
 
     def _first_seeds(self, names: Iterable[str], upto: int) -> list[FitRequest]:
@@ -263,36 +263,34 @@ class _Rounds:
         first = [next((n for n in scored if METHODS[n].uses_unlabeled is used), "") for used in (True, False)]
         return [name for name in dict.fromkeys([*first, *SIMPLEST]) if name in scored]
 
-    def _of_curves(self) -> list[FitRequest]:
-        """Return the fits of the best methods with fewer and more labels."""
-        so_far, sample = self.result(), self.sample
-        names = list(dict.fromkeys([*self._of_verdict(so_far), *so_far.ranking]))[:CURVES]
-        sizes = [n for n in sample.curve() if n != sample.n_labeled]
-        seeds = range(min(SEEDS_OF_CURVES, self.n_seeds or USUAL_SEEDS))
-        return [FitRequest(name, seed, n) for seed in seeds for n in sizes for name in names]
-
     def _seconds_left(self, share: float) -> float:
         return math.inf if self.seconds is None else max(0.0, self.start + share * self.seconds - time.monotonic())
 
     def _make(self, requests: Sequence[FitRequest], share: float) -> None:
-        """Make the fits that are not kept, until all are made or the time ends."""
+        """Make the fits that are neither known nor in the store, until all are made or the time ends."""
+        new = {one.key(self.sample): one for one in requests if one not in self.asked}
         self.asked |= dict.fromkeys(requests)
-        known = self.kept.get(requests)
+        if self.store is not None and new:
+            kept = self.store.kept(KIND, new)
+            self.known |= {new[key]: Fit(new[key], **json.loads(text)) for key, text in kept.items()}
         end = time.monotonic() + self._seconds_left(share)
-        with closing(self.make([one for one in requests if one not in known], end)) as results:
+        with closing(self.make([one for one in requests if one not in self.known], end)) as results:
             for request, made, error in results:
                 if error == CUT_OFF:
                     self.cut_off.add(request)
                 elif error != NOT_BEGUN:
-                    self.kept.put([made or Fit(request, note=error)], is_stored=made is not None)
+                    self.known[request] = made or Fit(request, note=error)
+                    if self.store is not None and made is not None:
+                        numbers = {name: value for name, value in vars(made).items() if name != "request"}
+                        self.store.keep(KIND, [(request.key(self.sample), json.dumps(numbers), None)])
                     self.callback(self.result())
 
     def result(self) -> Comparison:
         """Return the comparison so far."""
-        sample, made = self.sample, self.kept.get(self.asked)
-        cut_off = [Fit(request, note=CUT_OFF) for request in self.cut_off if request not in made]
+        sample, made = self.sample, [self.known[one] for one in self.asked if one in self.known]
+        cut_off = [Fit(request, note=CUT_OFF) for request in self.cut_off if request not in self.known]
         return Comparison(
-            fits=(*made.values(), *cut_off),
+            fits=(*made, *cut_off),
             methods=tuple(self.methods),
             score_name=self.score,
             n_labeled=sample.n_labeled,

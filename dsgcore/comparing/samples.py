@@ -34,21 +34,9 @@ class ComparisonError(DSGError):
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Points with class codes, and the number of labels to learn from.
+    """Points X (n, d), centred, with class codes y (n,), -1 for unlabeled, and the number of labels that training sets keep.
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d), float32
-        Points, centred; of a table, no coordinates, since each split prepares its own.
-    y : ndarray of shape (n,), int64
-        Class codes, -1 for unlabeled points.
-    classes : tuple of str
-        Names of the classes.
-    kind : {"binary", "classes", "ordinal"}
-    n_labeled : int
-        Labels that each training set keeps.
-    table, recipe : DataFrame and Recipe, optional
-        The rows of a table, and the use of its columns.
+    Of a table there are the rows and the recipe instead of coordinates, since each split prepares its own.
     """
 
     X: NDArray[np.float32]
@@ -88,7 +76,19 @@ class Sample:
         if recipe is not None:
             table = cast(pd.DataFrame, X).iloc[rows].reset_index(drop=True)
             sample = replace(sample, X=sample.X[:, :0], table=table, recipe=recipe)
-        return replace(sample, n_labeled=sample.checked_labels(n_labeled))
+        least, most = len(names), sample.most_labels
+        if most < max(least, 2):
+            raise ComparisonError(
+                f"a comparison holds out {TEST_SHARE:.0%} of the labels, and needs at least {least} others, one for each "
+                f"class: got {sample.n_known} labels of {least} classes. Add labels"
+            )
+        given = most if n_labeled is None else n_labeled
+        if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given <= most:
+            raise ComparisonError(
+                f"n_labeled must be a whole number from {least}, one for each class, to {most}, the known labels without "
+                f"those held out for testing; got {given!r}"
+            )
+        return replace(sample, n_labeled=int(given))
 
     @property
     def n_known(self) -> int:
@@ -116,22 +116,6 @@ class Sample:
         If the training sets take less than half of the labels that they could take, each of them is a fresh draw.
         """
         return self.n_test / self.most_labels if 2 * n_labeled > self.most_labels else 0.0
-
-    def checked_labels(self, n_labeled: int | None) -> int:
-        """Return the number of labels to learn from; raise `ComparisonError` if the data do not have so many."""
-        least, most = len(self.classes), self.most_labels
-        if most < max(least, 2):
-            raise ComparisonError(
-                f"a comparison holds out {TEST_SHARE:.0%} of the labels, and needs at least {least} others, one for each "
-                f"class: got {self.n_known} labels of {least} classes. Add labels"
-            )
-        given = most if n_labeled is None else n_labeled
-        if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given <= most:
-            raise ComparisonError(
-                f"n_labeled must be a whole number from {least}, one for each class, to {most}, the known labels without "
-                f"those held out for testing; got {given!r}"
-            )
-        return int(given)
 
     def curve(self) -> tuple[int, ...]:
         """Return the numbers of labels of the learning curves, with `n_labeled` among them."""

@@ -52,7 +52,7 @@ def label_rows(
         def begin() -> None:
             options = {"found": found, "ordered": is_ordered, "ask": ASK, "keep": keep, "seconds": 60.0}
             st.session_state[LABELING] = shared_queue().submit(
-                label_in_job, *given, options, memory_limit=2 * GIGABYTE, time_limit=SECONDS, lease=LEASE
+                label_in_job, given, options, memory_limit=2 * GIGABYTE, time_limit=SECONDS, lease=LEASE
             )
             st.session_state[f"{LABELING}_for"] = asked
 

@@ -24,7 +24,7 @@ import pandas as pd
 
 from dsgcore.comparing import compare, rounds
 from dsgcore.comparing.fits import training_rows
-from dsgcore.comparing.label import Expected, label_rows
+from dsgcore.comparing.label import label_rows
 from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL, scores_of, suited
 from dsgcore.comparing.result import LITTLE
 from dsgcore.core.errors import DSGError
@@ -127,7 +127,7 @@ def summary(cases: list[dict[str, Any]]) -> dict[str, float]:
     holds: dict[str, list[float]] = {name: [] for name in ("behind", "near", "help", "score", "label", "calibration")}
     for own in cases:
         chosen, score = own["verdict"].recommended, own["hindsight"]
-        if isinstance(own["expected"], Expected) and own["expected"].n:
+        if own["expected"].n:
             holds["label"].append(own["expected"].low <= own["hits"].mean() <= own["expected"].high)
             holds["calibration"].append(calibration_error(own["probability"], own["hits"]))
         if chosen not in score:
