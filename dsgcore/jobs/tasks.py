@@ -75,7 +75,7 @@ def finished(
             while waiting and len(running) < queue.n_at_a_time:
                 tasks = waiting.popleft()
                 left = deque(tasks)
-                options = {
+                options: dict[str, Any] = {
                     "on_report": lambda result, left=left: news.put((left, result)),
                     "memory_limit": memory_limit,
                 }
