@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -36,7 +35,7 @@ from dsgcore.estimators.inputs import width
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of_data, machine_budget
 from dsgcore.experiments.own_values import found_on, usual_on
 from dsgcore.experiments.settings import FILE, DataSpec, solver_parameters, usual_width_of
-from dsgcore.experiments.spec import Spec, named_in_errors
+from dsgcore.experiments.spec import Spec, named_in_errors, plain_of
 from dsgcore.jobs import Job, JobState, shared_queue
 from dsgcore.solver.parameters import OF_A_FIT
 
@@ -64,8 +63,9 @@ def read_spec(file: Path) -> Spec:
     """
     text = read_text(file, "a spec in JSON")
     with named_in_errors(file):
-        spec = Spec.from_json(text)
-        return with_usual(spec, json.loads(text), file.parent)
+        plain = plain_of(text, "the spec")
+        spec = Spec.from_dict(plain)
+        return spec if spec.data.name != FILE else with_usual(spec, plain, file.parent)
 
 
 def with_whole_path(spec: Spec, folder: Path) -> Spec:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
@@ -17,7 +17,6 @@ from dsgcore.core.parameters import (
     Choice,
     Integer,
     Items,
-    Parameter,
     ParameterError,
     Real,
     check_all,
@@ -204,24 +203,28 @@ def _parts(given: Mapping[str, Any]) -> dict[str, Any]:
     data, edits = given.get("data", {}), ()
     if isinstance(data, Mapping) and "edits" in data:  # which are no parameter
         data, edits = {name: value for name, value in data.items() if name != "edits"}, data["edits"]
-    given = {**given, "data": data}
     defaults = defaults_of(setting, known(data, DATA_PARAMETERS, "data").get("name"))
-
-    def section(name: str, parameters: Sequence[Parameter]) -> dict[str, Any]:
-        own = known(given.get(name, {}), parameters, name)
-        return check_all(parameters, {**defaults.get(name, {}), **own}, name)
-
-    solver = SolverParameters(**section("solver", solver_parameters(setting)))
-    made = replace(_data(section("data", DATA_PARAMETERS), setting.labels), edits=edits)
-    problem = setting(**section("problem", setting.parameters))
+    offered = {
+        "solver": solver_parameters(setting),
+        "data": DATA_PARAMETERS,
+        "problem": setting.parameters,
+        "stop": StopSpec.parameters,
+        "diagnostics": DiagnosticsSpec.parameters,
+    }
+    values = {}
+    for name, parameters in offered.items():
+        own = known(data if name == "data" else given.get(name, {}), parameters, name)
+        values[name] = check_all(parameters, {**defaults.get(name, {}), **own}, name)
+    solver, made = SolverParameters(**values["solver"]), replace(_data(values["data"], setting.labels), edits=edits)
+    problem = setting(**values["problem"])
     changes = [_change(change, problem, solver, solver.n_iter) for change in CHANGES.check(given.get("changes", []))]
     return {
         "problem": problem,
         "kernel": _kernel(given.get("kernel", {}), setting, made.name),
         "data": made,
         "solver": solver,
-        "stop": StopSpec(**section("stop", StopSpec.parameters)),
-        "diagnostics": DiagnosticsSpec(**section("diagnostics", DiagnosticsSpec.parameters)),
+        "stop": StopSpec(**values["stop"]),
+        "diagnostics": DiagnosticsSpec(**values["diagnostics"]),
         "changes": tuple(sorted(changes, key=lambda change: change.t)),
         "seed": given.get("seed", SEED.default),
     }

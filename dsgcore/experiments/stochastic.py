@@ -177,7 +177,8 @@ class StochasticEngine:
     def _begin(self, n_probes: int) -> None:
         """Initialise the model and all tracked state; so many test points serve to measure the features' error."""
         start, task, X_test, after = time.perf_counter(), self.task, self.split.X_test, self.task.plan.average_after
-        self._settle_step()
+        if task.plan.is_open:  # computed once, since it may take a second
+            task.plan.automatic_step = self.step_sizes.automatic
         self.model = model = task.new_model()
         is_whole = len(task.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE
         self._training = AllPoints(task, model) if is_whole else training_points(task, model)
@@ -282,11 +283,6 @@ class StochasticEngine:
         if key not in self._present:
             self._present[key] = step_sizes(self.task, t)
         return self._present[key]
-
-    def _settle_step(self) -> None:
-        """Fill in the automatic step if the spec asks for it. It is computed once, since it may take a second."""
-        if self.task.plan.is_open:
-            self.task.plan.automatic_step = self.step_sizes.automatic
 
     def update(self, *, is_brief: bool = False) -> bool:
         """Make one iteration, unless there is no further one; a brief one is not read by gauges, nor kept for `at`."""
@@ -416,7 +412,8 @@ class StochasticEngine:
     def follow(self, spec: Spec) -> None:
         """Take over a spec's changes."""
         self.task.plan.changes[:] = spec.changes
-        self._settle_step()
+        if self.task.plan.is_open:
+            self.task.plan.automatic_step = self.step_sizes.automatic
 
     def keep(self) -> None:
         """Save the state that was measured last, for `go_back`."""
