@@ -83,59 +83,49 @@ def read_edits(given: object) -> tuple[Edit, ...]:
         if not isinstance(edit, Mapping) or not set(edit) <= set(Edit.FIELDS) or edit.get("do") not in KINDS:
             allowed = f"an object with do (one of {', '.join(KINDS)}) and its rows, to, at or is_labeled"
             raise DataError(f"edit {number} must be {allowed}, got {quoted(edit)}")
-    _check_total(plain, "at", 2 * MOST_PAINTED, f"edits may paint and move at most {MOST_PAINTED:,} points", 2)
-    _check_total(plain, "rows", MOST_ROWS, f"edits may name at most {MOST_ROWS:,} rows", 1)
+    for field, each, most, said in (
+        ("at", 2, MOST_PAINTED, f"edits may paint and move at most {MOST_PAINTED:,} points"),
+        ("rows", 1, MOST_ROWS, f"edits may name at most {MOST_ROWS:,} rows"),
+    ):
+        total = sum(len(edit[field]) for edit in plain if _is_list(edit.get(field)))
+        if total > each * most:
+            raise DataError(f"{said}, got {math.ceil(total / each):,}; undo some of them")
     return tuple(_edit(edit, f"edit {number}") for number, edit in enumerate(plain, start=1))
-
-
-def _check_total(plain: Sequence[Mapping[str, Any]], field: str, most: int, said: str, each: int) -> None:
-    total = sum(len(edit[field]) for edit in plain if isinstance(edit.get(field), list | tuple))
-    if total > most:
-        raise DataError(f"{said}, got {math.ceil(total / each):,}; undo some of them")
 
 
 def _edit(given: Mapping[str, Any], place: str) -> Edit:
     """Return an edit; raise an error if it lacks the rows or coordinates that it needs, or has others."""
-    do, to, is_labeled = given["do"], given.get("to"), given.get("is_labeled", False)
-    rows, at = _rows(given.get("rows", ()), place), _coordinates(given.get("at", ()), place)
+
+    def refuse(said: str, got: object) -> DataError:
+        return DataError(f"{place}{said}, got {quoted(got)}")
+
+    do, rows, to, at = given["do"], given.get("rows", ()), given.get("to"), given.get("at", ())
+    is_labeled, is_all = given.get("is_labeled", False), rows == ALL
+    if not is_all and (not _is_list(rows) or not all(_is_whole(row, LARGEST_ROW) for row in rows)):
+        wrong = [row for row in rows if not _is_whole(row, LARGEST_ROW)] if _is_list(rows) else [rows]
+        raise refuse(", rows must be whole numbers from 0 in a list, or 'all'", wrong[0])
+    # A whole number larger than all floats has no float.
+    wrong = [v for v in at if type(v) not in (int, float) or not abs(v) <= sys.float_info.max] if _is_list(at) else [at]
+    if wrong:
+        raise refuse(", at must be finite numbers in a list", wrong[0])
     if to is not None and not _is_whole(to, LARGEST_CLASS):
-        raise DataError(
-            f"{place}, to must be a class, a whole number between 0 and {LARGEST_CLASS}, or null, got {quoted(to)}"
-        )
+        raise refuse(f", to must be a class, a whole number between 0 and {LARGEST_CLASS}, or null", to)
     if not isinstance(is_labeled, bool) or (is_labeled and (do != PAINT or to is None)):
-        raise DataError(
-            f"{place}, is_labeled must be true or false and goes with paint and a class, got {quoted(given)}"
-        )
-    n_rows, wanted = -1 if isinstance(rows, str) else len(rows), {PAIR: 2, PAINT: 0, MOVE: 1}.get(do)
+        raise refuse(", is_labeled must be true or false and goes with paint and a class", given)
+    n_rows, wanted = -1 if is_all else len(rows), {PAIR: 2, PAINT: 0, MOVE: 1}.get(do)
     if n_rows == 0 and wanted is None:
         raise DataError(f"{place}, rows must be a list of rows, or 'all', to {do}, got no rows")
     if wanted is not None and (n_rows != wanted or len(set(rows)) != wanted):
-        named = {0: "no row", 1: "one row", 2: "two rows that differ"}[wanted]
-        raise DataError(f"{place} must name {named} to {do}, got {quoted(rows)}")
+        raise refuse(f" must name {('no row', 'one row', 'two rows that differ')[wanted]} to {do}", rows)
     if len(at) % 2 or bool(at) != (do in (PAINT, MOVE)) or (do == MOVE and len(at) != 2):
         named = {PAINT: "an x and a y for each painted point", MOVE: "one x and one y"}.get(do, f"left out to {do}")
         raise DataError(f"{place}, at must be {named}, got {len(at)} numbers")
-    return Edit(do, rows, None if to is None else int(to), at, is_labeled)
+    numbers = tuple(float(value) + 0.0 for value in at)  # zero has one sign, so equal edits have equal text
+    return Edit(do, ALL if is_all else tuple(rows), None if to is None else int(to), numbers, is_labeled)
 
 
-def _rows(given: object, place: str) -> tuple[int, ...] | str:
-    if given == ALL:
-        return ALL
-    if isinstance(given, list | tuple):
-        if all(_is_whole(row, LARGEST_ROW) for row in given):
-            return tuple(given)
-        given = next(row for row in given if not _is_whole(row, LARGEST_ROW))
-    raise DataError(f"{place}, rows must be whole numbers from 0 in a list, or 'all', got {quoted(given)}")
-
-
-def _coordinates(given: object, place: str) -> tuple[float, ...]:
-    if isinstance(given, list | tuple):
-        # a whole number larger than all floats has no float
-        wrong = [v for v in given if type(v) not in (int, float) or not abs(v) <= sys.float_info.max]
-        if not wrong:
-            return tuple(float(value) + 0.0 for value in given)  # zero has one sign, so equal edits have equal text
-        given = wrong[0]
-    raise DataError(f"{place}, at must be finite numbers in a list, got {quoted(given)}")
+def _is_list(value: object) -> bool:
+    return isinstance(value, list | tuple)
 
 
 def _is_whole(value: object, high: int) -> bool:
@@ -198,19 +188,12 @@ def check_complete(split: Split, *, labels: str) -> None:
             )
         if len(split.labeled) == len(split.y_train):
             raise IncompleteDataError("some points must be in no pair: paint some, or take a pair apart")
-    else:
-        _check_classes(split.y_train, names, "labeled", "label one")
-    _check_classes(split.y_test, names, "test", "paint more points of that class without a label")
-
-
-def _check_classes(y: NDArray[np.int64], names: Sequence[str], kind: str, remedy: str) -> None:
-    missing = [name for code, name in enumerate(names) if not np.any(y == code)]
-    if missing:
-        message = (
-            f"each class must have at least one {kind} point, got none of {', '.join(map(quoted, missing))}: {remedy}"
-        )
-        next_step = f"The run starts when each class has a {kind} point. Still missing: {', '.join(missing)}."
-        raise IncompleteDataError(message, next_step)
+    of_test = split.y_test, "test", "paint more points of that class without a label"
+    for y, kind, remedy in (*([] if labels == PAIRS else [(split.y_train, "labeled", "label one")]), of_test):
+        if missing := [name for code, name in enumerate(names) if not np.any(y == code)]:
+            said = f"each class must have at least one {kind} point, got none of {', '.join(map(quoted, missing))}"
+            next_step = f"The run starts when each class has a {kind} point. Still missing: {', '.join(missing)}."
+            raise IncompleteDataError(f"{said}: {remedy}", next_step)
 
 
 class _Table:
@@ -237,21 +220,33 @@ class _Table:
 
     def do(self, edit: Edit, place: str) -> None:
         """Carry out one edit."""
+        are_pairs = self.labels == PAIRS
         if edit.to is not None and edit.to >= len(self.before.class_names):
             allowed = f"a class from 0 to {len(self.before.class_names) - 1}"
             raise DataError(f"{place}, to must be {allowed}, got {edit.to}")
         if edit.do in (PAINT, MOVE):
             self._check_positions(edit, place)
         if edit.do == PAINT:
-            self._paint(edit, place)
-        elif edit.do == PAIR:
-            self._pair(self._points(edit, place), place)
-        elif edit.do == LABEL:
-            self._label(self._points(edit, place), edit.to, place)
-        elif edit.do == MOVE:
-            self.X[self._points(edit, place)] = edit.at
+            if edit.is_labeled and are_pairs:
+                raise DataError(f"{place}, is_labeled must be false, because points have pairs in this setting")
+            self._paint(edit)
+            return
+        points = self._points(edit, place)
+        if edit.do == MOVE:
+            self.X[points] = edit.at
+        elif edit.do == ERASE:
+            self.is_there[points] = False
+        elif edit.do == PAIR and not are_pairs:
+            raise DataError(f"{place} makes a pair, but points have classes in this setting: label them")
+        elif are_pairs:
+            if edit.to is not None:
+                raise DataError(f"{place}, to must be null, because points have pairs in this setting, got {edit.to}")
+            ids = self.seen[points]  # the pairs of these points are taken apart
+            self.seen[np.isin(self.seen, ids[ids != UNLABELED])] = UNLABELED
+            if edit.do == PAIR:
+                self.seen[points] = self.seen.max() + 1
         else:
-            self.is_there[self._points(edit, place)] = False
+            self.seen[points] = UNLABELED if edit.to is None else edit.to
 
     def _points(self, edit: Edit, place: str) -> NDArray[np.intp]:
         """Return the places of the points that an edit names. Only training points have labels."""
@@ -267,28 +262,7 @@ class _Table:
             raise DataError(f"{place} must name {kind} that are there, got row {rows[wrong[0]]}")
         return places
 
-    def _label(self, places: NDArray[np.intp], to: int | None, place: str) -> None:
-        if self.labels == PAIRS:
-            if to is not None:
-                raise DataError(f"{place}, to must be null, because points have pairs in this setting, got {to}")
-            self._dissolve(places)
-        else:
-            self.seen[places] = UNLABELED if to is None else to
-
-    def _dissolve(self, places: NDArray[np.intp]) -> None:
-        """Take the pairs of these points apart."""
-        ids = self.seen[places]
-        self.seen[np.isin(self.seen, ids[ids != UNLABELED])] = UNLABELED
-
-    def _pair(self, places: NDArray[np.intp], place: str) -> None:
-        if self.labels != PAIRS:
-            raise DataError(f"{place} makes a pair, but points have classes in this setting: label them")
-        self._dissolve(places)
-        self.seen[places] = self.seen.max() + 1
-
-    def _paint(self, edit: Edit, place: str) -> None:
-        if edit.is_labeled and self.labels == PAIRS:
-            raise DataError(f"{place}, is_labeled must be false, because points have pairs in this setting")
+    def _paint(self, edit: Edit) -> None:
         new = np.arange(self.n, self.n + len(edit.at) // 2)
         self.n += len(new)
         self.place[self.rows[new]] = new
@@ -373,19 +347,15 @@ def one_wrong(split: Split, n_labeled: int) -> tuple[Edit, ...]:
 
 def misleading_rows(_split: Split, _n_labeled: int) -> tuple[Edit, ...]:
     """Return edits that draw a sheet: the classes are left and right, but the gap lies between above and below."""
-    rng = keyed_generator(0, "edits/rows")
-    halves = [_half(rng, to, is_labeled) for to in (0, 1) for is_labeled in (False, True)]
+    rng, halves = keyed_generator(0, "edits/rows"), []
+    for to, is_labeled in ((0, False), (0, True), (1, False), (1, True)):
+        n = N_LABELED if is_labeled else N_PAINTED
+        across = 0.5 * (1 - np.sqrt(rng.uniform(size=n)))  # densest at the other class
+        x = 0.5 + np.where(to, across, -across) + 0.03 * rng.standard_normal(n)
+        y = rng.choice([0.25, 0.75], size=n) + 0.03 * rng.standard_normal(n)
+        at = np.stack([x, y], axis=1).round(3).ravel().tolist()
+        halves.append(Edit(PAINT, at=tuple(at), to=to, is_labeled=is_labeled))
     return (Edit(ERASE, ALL), *halves)
-
-
-def _half(rng: np.random.Generator, to: int, is_labeled: bool) -> Edit:
-    """Return painted points of one class, densest at the other class, in two rows."""
-    n = N_LABELED if is_labeled else N_PAINTED
-    across = 0.5 * (1 - np.sqrt(rng.uniform(size=n)))
-    x = 0.5 + np.where(to, across, -across) + 0.03 * rng.standard_normal(n)
-    y = rng.choice([0.25, 0.75], size=n) + 0.03 * rng.standard_normal(n)
-    at = np.stack([x, y], axis=1).round(3).ravel().tolist()
-    return Edit(PAINT, at=tuple(at), to=to, is_labeled=is_labeled)
 
 
 EDITS = "edits"  # the name in a lesson's values
@@ -409,22 +379,16 @@ def _centres(split: Split, n_labeled: int) -> NDArray[np.intp]:
     check_whole("n_labeled", n_labeled, 2, MOST_CENTRES, "where a lesson labels the centres of groups")
     with single_threaded_openmp():
         centres = KMeans(n_labeled - 1, n_init=5, random_state=0).fit(split.X_train).cluster_centers_
-    known, X = _known(split)
-    chosen = _nearest(split, centres)
-    farthest = np.argmax(_squared(X, split.X_train[chosen].astype(np.float64)).min(axis=1))
-    return np.append(chosen, known[farthest])
-
-
-def _known(split: Split) -> tuple[NDArray[np.intp], NDArray]:
-    """Return the training points whose class is known, and where they are."""
     known = np.flatnonzero(split.y_hidden != UNLABELED)
-    return known, split.X_train[known].astype(np.float64)
+    chosen = _nearest(split, centres)
+    distances = _squared(split.X_train[known].astype(np.float64), split.X_train[chosen].astype(np.float64))
+    return np.append(chosen, known[np.argmax(distances.min(axis=1))])
 
 
 def _nearest(split: Split, places: NDArray) -> NDArray[np.intp]:
-    """Return the known training point nearest to each place."""
-    known, X = _known(split)
-    return known[np.argmin(_squared(places, X), axis=1)]
+    """Return the training point nearest to each place, of those whose class is known."""
+    known = np.flatnonzero(split.y_hidden != UNLABELED)
+    return known[np.argmin(_squared(places, split.X_train[known].astype(np.float64)), axis=1)]
 
 
 def _squared(A: NDArray, B: NDArray) -> NDArray:

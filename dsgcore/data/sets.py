@@ -119,24 +119,10 @@ class DatasetEntry:
         return n or self.n, self.d + more
 
     def __call__(self, *values: float | None, **options: float | None) -> Dataset:
-        """Make the data set.
+        """Make the data set from values of the options in their order, or by name, and `seed`; the others take their defaults.
 
-        Parameters
-        ----------
-        *values
-            Values of the options in their order.
-        **options
-            Values of the options by name, and `seed`. The other options take their defaults.
-
-        Returns
-        -------
-        Dataset
-
-        Raises
-        ------
-        DataError
-            If an option is unknown, if a value is out of its range, or if the data need more memory than the machine has.
-            Nothing is allocated then.
+        Raises `DataError` if an option is unknown, if a value is out of its range, or if the data need more memory than the
+        machine has. Nothing is allocated then.
         """
         given = {option.name: value for option, value in zip(self.options, values, strict=False)} | options
         usual = {option.name: option.default for option in (*self.options, SEED)}
@@ -192,12 +178,16 @@ def _generated(
             X, y = draw(keyed_generator(seed, draw.__name__), **given)
             return X, y, None, _class_names(target, int(y.max()) + 1)
 
+        own = {option.name: option for option in (*OPTIONS, *options)}.items()
+        usual = {name: given.default for name, given in signature(draw).parameters.items()}
         return DatasetEntry(
             name=draw.__name__,
             title=title,
             sentence=sentence,
             draw=drawn,
-            options=_options_of(draw, options),
+            options=tuple(
+                o if usual[n] is Parameter.empty else replace(o, default=usual[n]) for n, o in own if n in usual
+            ),
             n=int(N.default),
             d=d,
             source="generated",
@@ -208,14 +198,6 @@ def _generated(
         )
 
     return entry_of
-
-
-def _options_of(draw: Callable[..., Points], others: tuple[Integer | Real, ...]) -> tuple[Integer | Real, ...]:
-    own = {option.name: option for option in (*OPTIONS, *others)}
-    usual = {name: given.default for name, given in signature(draw).parameters.items() if name in own}
-    return tuple(
-        o if usual[n] is Parameter.empty else replace(o, default=usual[n]) for n, o in own.items() if n in usual
-    )
 
 
 _ordered = partial(_generated, target="ordinal")

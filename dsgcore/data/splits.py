@@ -267,9 +267,27 @@ def draw_pairs(
 
 
 def _members_and_others(y: NDArray[np.int64], seed: int, n_pairs: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the pairs' members, and the rows that stay as unlabeled points."""
-    members = _pair_members(y, n_pairs, keyed_generator(seed, "split/pairs"))
-    return members, _with_same_shares(y, np.setdiff1d(np.arange(len(y)), members))
+    """Return the pairs' members, of shape (n_pairs, 2), and as many unlabeled rows as possible with the shares of all."""
+    rng, share, members = keyed_generator(seed, "split/pairs"), np.mean(y[y != UNLABELED] == 1), []
+    n_positive = int(rng.binomial(n_pairs, share**2 / (share**2 + (1 - share) ** 2)))
+    for label, count in ((1, n_positive), (0, n_pairs - n_positive)):
+        rows = rng.permutation(np.flatnonzero(y == label))
+        if len(rows) < 2 * count:
+            raise CountError(
+                f"the number of similar pairs must leave enough rows: {count} pairs of one class need {2 * count} of its "
+                f"training rows, got {len(rows)}",
+                max(1, n_pairs * (len(rows) // 2) // count),
+            )
+        members.append(rows[: 2 * count].reshape(count, 2))
+    paired = np.concatenate(members)
+    rows = np.setdiff1d(np.arange(len(y)), paired)
+    shares = np.bincount(y[y != UNLABELED], minlength=2) / np.sum(y != UNLABELED)
+    per_class = [rows[y[rows] == label] for label in (0, 1)]
+    total = min(len(own) / share for own, share in zip(per_class, shares, strict=True))
+    kept = [own[: round(total * share)] for own, share in zip(per_class, shares, strict=True)]
+    if not all(len(own) for own in kept):
+        raise DataError("the number of similar pairs must leave unlabeled points of both classes; give fewer pairs")
+    return paired, np.concatenate([*kept, rows[y[rows] == UNLABELED]])
 
 
 def _given_pairs(
@@ -290,34 +308,6 @@ def _given_pairs(
     return _assembled(dataset, order, rows[base.test_rows], y_train, scaling)
 
 
-def _with_same_shares(y: NDArray[np.int64], rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return as many of the rows as possible with the class shares of all labels `y`."""
-    shares = np.bincount(y[y != UNLABELED], minlength=2) / np.sum(y != UNLABELED)
-    per_class = [rows[y[rows] == label] for label in (0, 1)]
-    total = min(len(own) / share for own, share in zip(per_class, shares, strict=True))
-    kept = [own[: round(total * share)] for own, share in zip(per_class, shares, strict=True)]
-    if not all(len(own) for own in kept):
-        raise DataError("the number of similar pairs must leave unlabeled points of both classes; give fewer pairs")
-    return np.concatenate([*kept, rows[y[rows] == UNLABELED]])
-
-
-def _pair_members(y: NDArray[np.int64], n_pairs: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return the rows of each pair's members, of shape (n_pairs, 2)."""
-    share = np.mean(y[y != UNLABELED] == 1)
-    n_positive = int(rng.binomial(n_pairs, share**2 / (share**2 + (1 - share) ** 2)))
-    members = []
-    for label, count in ((1, n_positive), (0, n_pairs - n_positive)):
-        rows = rng.permutation(np.flatnonzero(y == label))
-        if len(rows) < 2 * count:
-            raise CountError(
-                f"the number of similar pairs must leave enough rows: {count} pairs of one class need {2 * count} of its "
-                f"training rows, got {len(rows)}",
-                max(1, n_pairs * (len(rows) // 2) // count),
-            )
-        members.append(rows[: 2 * count].reshape(count, 2))
-    return np.concatenate(members)
-
-
 def _check_classes(dataset: Dataset, n_labeled: int, n_test: int) -> None:
     """Raise `DataError` if a stratified split cannot give each class a labeled row and a test row."""
     names = dataset.class_names
@@ -336,24 +326,17 @@ def _check_classes(dataset: Dataset, n_labeled: int, n_test: int) -> None:
 def _draw(groups: NDArray[np.int64], total: int, rng: np.random.Generator, leave: int) -> NDArray[np.bool_]:
     """Mark `total` rows: each group's share, but at least one row, and at most all but `leave` of them."""
     counts = np.bincount(groups)
-    takes = _shares(counts, total, np.minimum(counts, 1), counts - np.minimum(counts, leave))
-    is_drawn = np.zeros(len(groups), dtype=bool)
-    for code in np.flatnonzero(takes):
-        is_drawn[rng.permutation(np.flatnonzero(groups == code))[: takes[code]]] = True
-    return is_drawn
-
-
-def _shares(
-    counts: NDArray[np.int64], total: int, low: NDArray[np.int64], high: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Divide `total` in proportion to `counts`, into whole numbers within [low, high]."""
+    low, high = np.minimum(counts, 1), counts - np.minimum(counts, leave)
     quota = counts * (total / counts.sum())
     takes = np.clip(np.round(quota).astype(np.int64), low, high)
     while (missing := total - int(takes.sum())) != 0:
         step = 1 if missing > 0 else -1
         is_free = takes < high if step > 0 else takes > low
         takes[np.argmax(np.where(is_free, step * (quota - takes), -np.inf))] += step
-    return takes
+    is_drawn = np.zeros(len(groups), dtype=bool)
+    for code in np.flatnonzero(takes):
+        is_drawn[rng.permutation(np.flatnonzero(groups == code))[: takes[code]]] = True
+    return is_drawn
 
 
 def _assembled(
@@ -408,19 +391,28 @@ def broken(split: Split, *, label_noise: float, prior_shift: float, seed: int, i
     noise, shift = checked(LABEL_NOISE, label_noise), checked(PRIOR_SHIFT, prior_shift)
     if noise:
         disturb = _with_mixed_pairs if is_pairs else _with_wrong_labels
-        split = disturb(split, noise, keyed_generator(seed, "split/label_noise"))
-    return _with_other_shares(split, shift, keyed_generator(seed, "split/prior_shift")) if shift else split
-
-
-def _with_wrong_labels(split: Split, share: float, rng: np.random.Generator) -> Split:
+        y_train = disturb(split, noise, keyed_generator(seed, "split/label_noise"))
+        split = replace(split, y_train=y_train)
+    if not shift:
+        return split
     k = len(split.class_names)
+    is_thinned = split.y_hidden < k // 2 if shift > 0 else split.y_hidden >= k - k // 2
+    rows = np.flatnonzero(is_thinned & (split.y_hidden != UNLABELED) & (split.y_train == UNLABELED))
+    left_out = keyed_generator(seed, "split/prior_shift").permutation(rows)[: round(abs(shift) * len(rows))]
+    kept = np.delete(np.arange(len(split.y_train)), left_out)
+    if not np.any(split.y_train[kept] == UNLABELED):
+        raise DataError(f"prior_shift must leave unlabeled points, got {shift:g}")
+    return split.of_rows(kept)
+
+
+def _with_wrong_labels(split: Split, share: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    k, y_train = len(split.class_names), split.y_train.copy()
     rows = rng.permutation(split.labeled)[: round(share * len(split.labeled))]
-    y_train = split.y_train.copy()
     y_train[rows] = (y_train[rows] + rng.integers(1, k, size=len(rows))) % k
-    return replace(split, y_train=y_train)
+    return y_train
 
 
-def _with_mixed_pairs(split: Split, share: float, rng: np.random.Generator) -> Split:
+def _with_mixed_pairs(split: Split, share: float, rng: np.random.Generator) -> NDArray[np.int64]:
     y, y_train = split.y_hidden, split.y_train.copy()
     ids = np.unique(y_train[split.labeled])
     for pair in rng.permutation(ids)[: round(share * len(ids))]:
@@ -429,15 +421,4 @@ def _with_mixed_pairs(split: Split, share: float, rng: np.random.Generator) -> S
         if len(others) < 2:
             raise DataError("label_noise must leave unlabeled points of both classes; give fewer pairs or less noise")
         y_train[[goes, rng.choice(others)]] = UNLABELED, pair
-    return replace(split, y_train=y_train)
-
-
-def _with_other_shares(split: Split, shift: float, rng: np.random.Generator) -> Split:
-    k = len(split.class_names)
-    is_thinned = split.y_hidden < k // 2 if shift > 0 else split.y_hidden >= k - k // 2
-    rows = np.flatnonzero(is_thinned & (split.y_hidden != UNLABELED) & (split.y_train == UNLABELED))
-    left_out = rng.permutation(rows)[: round(abs(shift) * len(rows))]
-    kept = np.delete(np.arange(len(split.y_train)), left_out)
-    if not np.any(split.y_train[kept] == UNLABELED):
-        raise DataError(f"prior_shift must leave unlabeled points, got {shift:g}")
-    return split.of_rows(kept)
+    return y_train
