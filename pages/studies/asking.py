@@ -90,7 +90,7 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Asked | None:
             is_best_first = bool(draw(BEST_FIRST))
         points = count(POINTS) if is_random else None
         said = []
-        for row in (chosen[:2], chosen[2:]):
+        for row in filter(None, (chosen[:2], chosen[2:])):
             for place, name in zip(st.columns(2, gap="medium"), row, strict=False):
                 with place:
                     said.append(QUESTION.axis(name, axes[name], points, reach=REACH, usual=USUAL_VALUES))

@@ -23,7 +23,15 @@ from pages.shell.page_link import bring_back_file, given, link_now, say_in_link
 from pages.shell.plain_text import plain, say_of_link
 from pages.shell.warm_up import get_ready
 from pages.upload import recipe as widgets
-from pages.upload.choosing import choosing_in, forget_if_removed, linked_file, note_in_link, take_up, text_in_link
+from pages.upload.choosing import (
+    FORMATS,
+    choosing_in,
+    forget_if_removed,
+    linked_file,
+    note_in_link,
+    take_up,
+    text_in_link,
+)
 
 SHOWN_ROWS = 20
 _OPTION = re.compile(r" \(--[a-z][^)]*\)")  # options of the command line, which the page replaces by controls
@@ -61,7 +69,7 @@ def draw_upload(
         on_change=forget_if_removed,
         args=(problem, key),
     )
-    st.caption(f"CSV, Excel, Parquet, LIBSVM or .npz. {Limits().sentence()}")
+    st.caption(f"{FORMATS}. {Limits().sentence()}")
     get_ready()
     choosing = None
     try:
