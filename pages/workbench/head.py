@@ -11,7 +11,7 @@ import streamlit as st
 from dsgcore.data import DATASETS
 from dsgcore.experiments import Setting
 from dsgcore.experiments.race import title
-from dsgcore.experiments.settings import FILE, DataSpec
+from dsgcore.experiments.settings import FILE
 from dsgcore.lessons import lessons_of
 from dsgcore.settings import GuidedLesson, Lesson, profile_of
 from pages.controls import controls
@@ -30,7 +30,12 @@ def head(problem: type[Setting], bench: Bench) -> None:
         st.markdown(_said(problem, bench))
         if bench.live is not None and bench.live.run.spec.changes:
             st.button(
-                "Forget the changes", key="forget", type="tertiary", on_click=_forget, args=(bench,), help=_FORGET_HELP
+                "Forget the changes",
+                key="forget",
+                type="tertiary",
+                on_click=setattr,
+                args=(bench, "wants_restart", True),
+                help=_FORGET_HELP,
             )
         if bench.lesson.left is not None:
             st.button(
@@ -46,16 +51,11 @@ def draw_lessons(problem: type[Setting], bench: Bench) -> None:
     st.page_link("pages/how_it_works.py", label="How it works", icon=":material/lightbulb:")
     with st.container(horizontal=True, gap="xsmall"):
         for guided in lessons_of(problem):
-            _guided(problem, bench, guided)
+            more: dict[str, Any] = {"key": f"guided-{guided.name}", "icon": ":material/school:"}
+            st.button(guided.title, on_click=guide, args=(bench, problem, guided), **more)
         for number, lesson in enumerate(profile.lessons):
             key = f"preset-{number}"
             st.button(lesson.name, key=key, help=lesson.sentence, on_click=_apply, args=(bench, problem, lesson))
-
-
-def _guided(problem: type[Setting], bench: Bench, lesson: GuidedLesson) -> None:
-    key = f"guided-{lesson.name}"
-    icon = ":material/school:"
-    st.button(lesson.title, key=key, icon=icon, on_click=guide, args=(bench, problem, lesson))
 
 
 def guide(bench: Bench, problem: type[Setting], lesson: GuidedLesson) -> None:
@@ -87,10 +87,6 @@ def given_for(problem: type[Setting], values: Mapping[str, Any]) -> dict[str, An
 _FORGET_HELP = "Start over with the present slider values, without the record of changes."
 
 
-def _forget(bench: Bench) -> None:
-    bench.wants_restart = True
-
-
 def waits_for_file(problem: type[Setting]) -> bool:
     """Return True if the page needs a file and has none yet."""
     return st.session_state.get(key_of(problem, "data")) == FILE and read_file(problem) is None
@@ -118,14 +114,12 @@ def _said(problem: type[Setting], bench: Bench) -> str:
     sentence = sentence[:1].upper() + sentence[1:]
     if run is None or bench.jobs.preparation is not None:
         return f"{heading}\n{sentence}."
+    data = run.spec.data
+    data_title = plain(str(data.path)) if data.name == FILE else DATASETS[data.name].title
     n_unlabeled = len(run.split.X_train) - len(run.labeled_rows)
     is_pairs = problem.labels == "pairs"
     known = f"{len(run.labeled_rows) // 2:,} similar pairs" if is_pairs else f"{len(run.labeled_rows):,} labels"
-    return f"{heading}\n{sentence}. Here: {known}, {n_unlabeled:,} unlabeled points of *{_data_title(run.spec.data)}*."
-
-
-def _data_title(data: DataSpec) -> str:
-    return plain(str(data.path)) if data.name == FILE else DATASETS[data.name].title
+    return f"{heading}\n{sentence}. Here: {known}, {n_unlabeled:,} unlabeled points of *{data_title}*."
 
 
 ANSWER = "answer"  # the answer to a lesson's question or goal

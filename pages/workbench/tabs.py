@@ -6,13 +6,11 @@ import html
 import io
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from dsgcore.data import CONVERSIONS
 from dsgcore.data.datasets import AS_IS
@@ -83,10 +81,11 @@ def results(live: LiveRun) -> None:
 
 def compare(live: LiveRun) -> None:
     """Draw the parameters that differ from the previous run's, the run over several seeds, and the race."""
-    differing = _differences(live)
-    if differing:
+    before = live.previous_spec
+    rows = [] if before is None else differing([live.run.spec, before], ["this run", "previous run"])
+    if rows:
         st.markdown("Parameters that differ from the previous run:")
-        st.dataframe(pd.DataFrame(differing), width="stretch", hide_index=True)
+        st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True)
     else:
         st.caption(
             "Change a parameter and run again. The charts keep the previous run as a pale line, and a table here lists "
@@ -112,12 +111,6 @@ def _summary(history: History) -> dict[str, float]:
     }
 
 
-def _differences(live: LiveRun) -> list[dict[str, str]]:
-    if live.previous_spec is None:
-        return []
-    return differing([live.run.spec, live.previous_spec], ["this run", "previous run"])
-
-
 def data(live: LiveRun) -> None:
     """Describe the data and the hidden labels."""
     run, split = live.run, live.run.split
@@ -141,8 +134,14 @@ def code(bench: Bench) -> None:
     """Offer downloads: history, spec, model, a script that repeats the run, and the frame to embed it."""
     run = bench.present.run
     text = script_with_estimator(run)
+
+    def history() -> str:
+        content = io.StringIO()
+        run.history.write_csv(content)
+        return content.getvalue()
+
     with st.container(horizontal=True):
-        draw_download("History (CSV)", "history.csv", lambda: _history_csv(run))
+        draw_download("History (CSV)", "history.csv", history)
         draw_download("Spec (JSON)", "spec.json", lambda: run.spec.to_json(indent=2))
         draw_download("Model (NumPy)", "model.npz", lambda: _model_bytes(run))
         draw_download("Script (Python)", "repeat_run.py", lambda: text)
@@ -155,26 +154,18 @@ def code(bench: Bench) -> None:
         "To show this run in another page, paste this code there. (The link in your browser's address bar "
         "holds all parameters.)"
     )
-    draw_frame(st.context.url or "", _framed(link_now().said), key="frame-theme")
+    # Without the class's room, and without the position of a running run.
+    said = {
+        name: text for name, text in link_now().said.items() if text and name != ROOM and not text.endswith(PLAYING)
+    }
+    draw_frame(st.context.url or "", said | {"hide": "sidebar,tabs"}, key="frame-theme")
     st.caption(f"sha256 of the spec: {run.spec.sha256}")
-
-
-def _history_csv(run: Run) -> str:
-    text = io.StringIO()
-    run.history.write_csv(text)
-    return text.getvalue()
 
 
 def _model_bytes(run: Run) -> bytes:
     content = io.BytesIO()
     run.result.save(content)
     return content.getvalue()
-
-
-def _framed(link: dict[str, str]) -> dict[str, str]:
-    """Return the query of the page's link for a frame, without the class's room and without the position of a running run."""
-    said = {name: text for name, text in link.items() if text and name != ROOM and not text.endswith(PLAYING)}
-    return said | {"hide": "sidebar,tabs"}
 
 
 LEASE_SECONDS, HEIGHT = 90.0, 300
@@ -241,32 +232,30 @@ def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
         st.caption("These results belong to the previous run.")
     if found.before is not None:
         st.success(_brought(found.before, limits), icon=":material/compare_arrows:")
-    st.caption(_distance(limits))
+    if limits.has_grown:
+        st.caption("The run grows without bound.")
+    else:
+        state = "It has converged" if limits.converged else "It has not converged"
+        size = f"{limits.parts['together']:.3g} of the optimum's size"
+        st.caption(f"{state}: at the end, the distance to the optimum is {size}.")
     if limits.subsample is not None:
         st.caption(limits.subsample.sentence())
     runs = [run for run in limits.runs if len(run.t) == len(limits.runs[0].t)]
     if limits.has_grown or not runs:
         return
-    t = runs[0].t
-    parts = {name: _relative(runs, name) for name in (*LIMIT_NAMES, "together")}
-    left, right = st.columns(2)
-    with left:
-        live_chart(parts_chart(t, parts, theme=theme), key="chart-parts", alt=_alt(limits), height=HEIGHT)
-    with right:
-        live_chart(shares_chart(t, _shares(parts)), key="chart-shares", alt=_alt_shares(limits), height=HEIGHT)
-    st.dataframe(_table(limits), width="stretch")
-    st.caption(READ)
-
-
-def _relative(runs: list[Any], name: str) -> NDArray:
-    """Return a part's root mean square relative to the optimum, of shape (seeds, iterations)."""
-    return np.array([np.sqrt(getattr(run, name) / run.scale) for run in runs])
-
-
-def _shares(parts: dict[str, NDArray]) -> dict[str, NDArray]:
+    # Each part's root mean square relative to the optimum, of shape (seeds, iterations), and its share of the whole.
+    t, names = runs[0].t, (*LIMIT_NAMES, "together")
+    parts = {name: np.array([np.sqrt(getattr(run, name) / run.scale) for run in runs]) for name in names}
     squares = {name: np.mean(values**2, axis=0) for name, values in parts.items()}
     shares = {name: squares[name] / squares["together"] for name in LIMIT_NAMES}
-    return shares | {"remainder": 1.0 - sum(shares.values())}
+    left, right = st.columns(2)
+    with left:
+        live_chart(parts_chart(t, parts, theme=theme), key="chart-parts", height=HEIGHT)
+    with right:
+        figure = shares_chart(t, shares | {"remainder": 1.0 - sum(shares.values())})
+        live_chart(figure, key="chart-shares", height=HEIGHT)
+    st.dataframe(_table(limits), width="stretch")
+    st.caption(READ)
 
 
 def _brought(before: RunLimits, now: RunLimits) -> str:
@@ -275,13 +264,6 @@ def _brought(before: RunLimits, now: RunLimits) -> str:
     was_said = f"{was:.3g}" if np.isfinite(was) and was < 1e4 else "growing without bound"
     now_said = f"{expected}it is now {is_now:.3g} of the optimum's size"
     return f"Effect of the change: the distance to the optimum was {was_said}; {now_said}."
-
-
-def _distance(limits: RunLimits) -> str:
-    if limits.has_grown:
-        return "The run grows without bound."
-    state = "It has converged" if limits.converged else "It has not converged"
-    return f"{state}: at the end, the distance to the optimum is {limits.parts['together']:.3g} of the optimum's size."
 
 
 def _table(limits: RunLimits) -> pd.DataFrame:
@@ -298,13 +280,3 @@ def _table(limits: RunLimits) -> pd.DataFrame:
         for name, (part, share) in rows.items()
     }
     return pd.DataFrame(plain_rows).T
-
-
-def _alt(limits: RunLimits) -> str:
-    said = ", ".join(f"{LIMIT_NAMES[name]} {limits.parts[name]:.3g}" for name in LIMIT_NAMES)
-    return f"Distance to the optimum over iterations, at the end: {said}, all together {limits.parts['together']:.3g}."
-
-
-def _alt_shares(limits: RunLimits) -> str:
-    said = ", ".join(f"{LIMIT_NAMES.get(name, name)} {share:z.0%}" for name, share in limits.shares.items())
-    return f"Shares of the squared distance over iterations, at the end: {said}."

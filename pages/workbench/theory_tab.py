@@ -45,55 +45,49 @@ def details(bench: Bench, run: Run, *, theme: str) -> None:
         for column, panel in zip(st.columns(len(row)), row, strict=True):
             with column:
                 _draw(panel, run, theme, drawn)
-    look_inside(bench, run, theme)
-
-
-def _key(name: str, drawn: Counter[str]) -> str:
-    """Return a chart's key: its kind, followed by a number from the second one on."""
-    drawn[name] += 1
-    return name if drawn[name] == 1 else f"{name}-{drawn[name]}"
+    if not has_inside(run) or not run.model_t:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", key="part-inside"):
+        chosen = st.segmented_control("Look inside", list(_DRAWN), default=FEATURE, required=True, key="inside")
+        beside = st.container(horizontal=True, width="content")
+    _DRAWN[str(chosen)](bench, run, theme, beside)
 
 
 def _draw(panel: panels.Panel, run: Run, theme: str, drawn: Counter[str]) -> None:
+    kind, alt = "chart-details", getattr(panel, "alt", "Confusion matrix.")
     match panel:
         case panels.Words():
             st.markdown(panel.text)
+            return
         case panels.Table():
             st.dataframe(pd.DataFrame(dict(panel.columns)), width="stretch", hide_index=True)
+            return
         case panels.Metrics():
             for place, item in zip(st.columns(len(panel.items)), panel.items, strict=True):
                 with place:
                     _metric(item, run)
+            return
         case panels.Histogram():
-            live_chart(_histogram(panel, theme), key=_key("chart-details", drawn), alt=panel.alt, height=DETAILS_HEIGHT)
+            samples = [Sample(s.name, s.values, color_of(s.role, theme), s.is_faint) for s in panel.samples]
+            look: dict[str, Any] = {
+                name: getattr(panel, name) for name in ("title", "axis", "marks", "band", "is_share")
+            }
+            figure = histogram_chart(samples, theme=theme, **look)
         case panels.Curves():
-            live_chart(
-                _curves(panel, run, theme), key=_key("chart-details", drawn), alt=panel.alt, height=DETAILS_HEIGHT
-            )
+            rule: dict[str, Any] = {"dash": "dot", "width": 1.0, "in_legend": False}
+            curves = [
+                charts.Curve(
+                    line.name, panel.t, line.values, color_of(line.role, theme), **(rule if line.is_faint else {})
+                )
+                for line in panel.lines
+            ]
+            figure = charts.line_chart(curves, title=panel.title, x_range=(0, run.length))
         case panels.Confusion():
+            kind = "chart-confusion"
             figure = confusion_chart(panel.y, panel.predicted, panel.names, title=panel.title, theme=theme)
-            live_chart(figure, key=_key("chart-confusion", drawn), alt="Confusion matrix.", height=DETAILS_HEIGHT)
-
-
-def _histogram(panel: panels.Histogram, theme: str) -> charts.Figure:
-    return histogram_chart(
-        [Sample(s.name, s.values, color_of(s.role, theme), s.is_faint) for s in panel.samples],
-        title=panel.title,
-        axis=panel.axis,
-        theme=theme,
-        marks=panel.marks,
-        band=panel.band,
-        is_share=panel.is_share,
-    )
-
-
-def _curves(panel: panels.Curves, run: Run, theme: str) -> charts.Figure:
-    rule = {"dash": "dot", "width": 1.0, "in_legend": False}
-    curves = [
-        charts.Curve(line.name, panel.t, line.values, color_of(line.role, theme), **(rule if line.is_faint else {}))  # type: ignore[arg-type]
-        for line in panel.lines
-    ]
-    return charts.line_chart(curves, title=panel.title, x_range=(0, run.length))
+    drawn[kind] += 1
+    key = kind if drawn[kind] == 1 else f"{kind}-{drawn[kind]}"
+    live_chart(figure, key=key, alt=alt, height=DETAILS_HEIGHT)
 
 
 def _metric(item: panels.Metric | panels.OnRequest, run: Run) -> None:
@@ -102,33 +96,23 @@ def _metric(item: panels.Metric | panels.OnRequest, run: Run) -> None:
         st.metric(item.label, item.value)
         return
     found, key = st.session_state.setdefault("_requested", {}), f"{item.name}_{run.spec.data}_{run.spec.seed}"
+
+    def compute() -> None:
+        try:
+            found[key] = item.compute()
+        except DSGError as error:
+            found[key] = str(error)
+
     if key not in found:
-        st.button(item.button, key=item.name, on_click=_compute, args=(item, found, key), help=item.help)
+        st.button(item.button, key=item.name, on_click=compute, help=item.help)
     elif isinstance(found[key], float):
         st.metric(item.label, f"{found[key]:.3f}", help=item.help)
     else:
         st.warning(plain(found[key]))
 
 
-def _compute(item: panels.OnRequest, found: dict[str, float | str], key: str) -> None:
-    try:
-        found[key] = item.compute()
-    except DSGError as error:
-        found[key] = str(error)
-
-
 INSIDE_HEIGHT = 290
 FEATURE, POINT, ALL = "one feature", "one point", "all coefficients"
-
-
-def look_inside(bench: Bench, run: Run, theme: str) -> None:
-    """Draw the chosen view inside a run's function; draw nothing if it has none, or before its first iteration."""
-    if not has_inside(run) or not run.model_t:
-        return
-    with st.container(horizontal=True, vertical_alignment="bottom", key="part-inside"):
-        chosen = st.segmented_control("Look inside", list(_DRAWN), default=FEATURE, required=True, key="inside")
-        beside = st.container(horizontal=True, width="content")
-    _DRAWN[str(chosen)](bench, run, theme, beside)
 
 
 def _asked(label: str, most: int, key: str, usual: int = 1) -> int:
@@ -145,7 +129,7 @@ def _feature(bench: Bench, run: Run, theme: str, beside: DeltaGenerator) -> None
         return
     wave, way = feature_wave(run.model, t, number, _grid(bench, run)), feature_trajectory(run.model, t, number)
     curve = charts.Curve("coefficient", np.arange(len(way)), way, charts.EXACT, in_legend=False)
-    note = f"drawn at iteration {t}; {_left(way, t):.0%} of it remains"
+    note = f"drawn at iteration {t}; {way[-1] / way[t] if way[t] else 1.0:.0%} of it remains"
     _beside(bench, run, wave, f"Contribution of feature {number} of iteration {t} to f", curve, note, theme)
     total = sum(block.shape[1] for block in run.model.blocks)
     st.caption(
@@ -153,10 +137,6 @@ def _feature(bench: Bench, run: Run, theme: str, beside: DeltaGenerator) -> None
         f"{np.abs(wave).max():.2g} here. No feature looks like f, but together they make f. Its coefficient was set when it "
         "was drawn. Since then, each iteration has only shrunk it, by the step size times the ridge."
     )
-
-
-def _left(way: NDArray, t: int) -> float:
-    return float(way[-1] / way[t]) if way[t] else 1.0
 
 
 def _point(bench: Bench, run: Run, theme: str, beside: DeltaGenerator) -> None:
@@ -200,10 +180,7 @@ def _all(bench: Bench, run: Run, theme: str, beside: DeltaGenerator) -> None:
         x_title="iteration that drew the features",
         is_log_y=True,
     )
-    said = f"of iteration {found.t[-1]} the median is {found.sizes['median'][-1]:.2g}"
-    live_chart(
-        figure, key="chart-inside-all", alt=f"Sizes of the coefficients by iteration: {said}.", height=INSIDE_HEIGHT
-    )
+    live_chart(figure, key="chart-inside-all", height=INSIDE_HEIGHT)
     st.caption(
         f"After step {run.model_t}: for the features of each iteration, the largest coefficient and three quantiles (90 %, 50 %, "
         "10 %). If the first iterations are the largest, f still depends on its first steps. If the curves are level, later steps "
@@ -238,7 +215,7 @@ def _beside(
         alt = f"{title}: from {values.min():.2g} to {values.max():.2g}."
         live_chart(figure, key="chart-inside-map", alt=alt, height=INSIDE_HEIGHT)
     with right:
-        live_chart(line, key="chart-inside-way", alt=f"Its coefficient over iterations: {note}.", height=INSIDE_HEIGHT)
+        live_chart(line, key="chart-inside-way", height=INSIDE_HEIGHT)
 
 
 _DRAWN: dict[str, Callable[[Any, Run, str, DeltaGenerator], None]] = {FEATURE: _feature, POINT: _point, ALL: _all}
@@ -267,29 +244,23 @@ def theory(bench: Bench) -> None:
                 args=(bench, remedies(spec)),
                 help=KEEP_HELP,
             )
-            st.caption(f"{_what_it_sets(spec)} {said.cost}", width="stretch")
+            changed = [(c, before, after) for c, before, after in _to_set(spec, remedies(spec)) if before != after]
+            sets = "; ".join(f"{c.parameter.label}: {c.say(before)} → {c.say(after)}" for c, before, after in changed)
+            st.caption(f"{sets or 'The same values, without the changes during the run'}. {said.cost}", width="stretch")
     elif what_it_cost := _what_it_cost(live):
         st.caption(what_it_cost)
-    _offer_paper(bench, live.run)
+    if paper := AS_IN_PAPER.get(live.run.problem.name):  # the values of its own experiments, with their place in it
+        wanted = as_in_paper(spec, len(live.run.split.X_train)).to_dict()
+        sections = {section: wanted[section] for section in ("kernel", "problem", "solver")}
+        with st.container(horizontal=True, vertical_alignment="center", key="papers-values"):
+            if any(before != after for _, before, after in _to_set(spec, sections)):
+                look: dict[str, Any] = {"key": "as-in-paper", "icon": ":material/menu_book:"}
+                st.button("As in the paper", on_click=_set, args=(bench, sections), **look)
+            st.caption(f"**{paper.source}**: {paper.says}", width="stretch")
     if "bound" in live.run.history.names:
         live_chart(bound_figure(live), key="chart-bound", height=320)
     if len(live.run.history):
         live_chart(risk_figure(live, bench.view, "terms"), key="chart-terms", height=320)
-
-
-def _offer_paper(bench: Bench, run: Run) -> None:
-    """Offer the values of the paper's own experiments, with their place in the paper."""
-    paper = AS_IN_PAPER.get(run.problem.name)
-    if paper is None:
-        return
-    plain = as_in_paper(run.spec, len(run.split.X_train)).to_dict()
-    sections = {section: plain[section] for section in ("kernel", "problem", "solver")}
-    with st.container(horizontal=True, vertical_alignment="center", key="papers-values"):
-        if any(before != after for _, before, after in _to_set(run.spec, sections)):
-            st.button(
-                "As in the paper", key="as-in-paper", icon=":material/menu_book:", on_click=_set, args=(bench, sections)
-            )
-        st.caption(f"**{paper.source}**: {paper.says}", width="stretch")
 
 
 def _set(bench: Bench, sections: Mapping[str, Mapping[str, Any]]) -> None:
@@ -310,12 +281,6 @@ def _to_set(spec: Spec, sections: Mapping[str, Mapping[str, Any]]) -> list[tuple
         for name, value in own.items()
         if (key := PICKER if (section, name) == ("kernel", "name") else name) in offered
     ]
-
-
-def _what_it_sets(spec: Spec) -> str:
-    changed = [(c, before, after) for c, before, after in _to_set(spec, remedies(spec)) if before != after]
-    said = "; ".join(f"{c.parameter.label}: {c.say(before)} → {c.say(after)}" for c, before, after in changed)
-    return f"{said}." if said else "The same values, without the changes during the run."
 
 
 def _what_it_cost(live: LiveRun) -> str:
