@@ -8,11 +8,13 @@ from live_page import figure
 from opened_pages import checked, open_page
 from small_specs import small
 
-from dsgcore.experiments import Plane, Run
+from dsgcore.experiments import LiveRun, Plane, Run
 from dsgcore.settings.panels import Mark
 from pages.charts import figures as charts
 from pages.charts.run_map import _blended, colors_of, decision_heats, point_sets
 from pages.live import map_view
+from pages.live.curves import error_figure
+from pages.session.bench import View
 
 
 def by_text(values):
@@ -77,6 +79,20 @@ def test_a_thinned_curve_is_that_of_stretch_after_stretch(n):
 
 def curve(y, name="test"):
     return charts.Curve(name, np.arange(1, len(y) + 1), np.asarray(y, dtype=float), "#000000")
+
+
+def test_a_log_axis_draws_each_positive_number_and_has_gaps_for_the_others():
+    (trace,) = charts.line_chart([curve([1e-9, 0.5, 0.0, -1.0, 2.0])], title="", is_log_y=True)["data"]
+    assert trace["y"] == [1e-9, 0.5, None, None, 2.0]
+
+
+def test_the_band_around_an_error_is_from_a_third_to_three_times_the_predicted_one():
+    live = LiveRun(small("auc"))
+    live.advance(5)
+    low, high = error_figure(live, View(), "0")["data"][:2]
+    band = live.run.history.column("band")
+    assert high["name"] == "calibrated band (×/÷ 3)"
+    assert (low["y"], high["y"]) == (charts.four_digits(band / 3), charts.four_digits(band * 3))
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.3, 4.0), (1e-5, 1e3), (2.0, 2.0), (1e-30, 1e30)])
@@ -168,6 +184,14 @@ def heat(name, shown, theme="light", t=12):
     state.values = map_view._values(run, state, shown)
     kind = map_view.KINDS[shown]
     return decision_heats(run, state.plane, [state.values], shown=kind, theme=theme)[0], run
+
+
+def test_of_two_classes_the_positive_one_has_the_colour_of_the_maps_upper_end():
+    trace, run = heat("auc", "f")
+    drawn = {points.name: points.color for points in point_sets(run, Plane.through(run.split.X_train))[1:]}
+    assert drawn == dict(zip(run.split.class_names, (charts.NEGATIVE, charts.POSITIVE), strict=True))
+    ends = [trace["colorscale"][i][1] for i in (0, -1)]
+    assert [int(end[1:3], 16) > int(end[5:7], 16) for end in ends] == [True, False]  # red, and blue
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

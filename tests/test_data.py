@@ -360,6 +360,13 @@ def test_labeled_counts_follow_the_prior_but_reach_every_class(seed, n_labeled):
     assert (ideal - labeled <= 2.5).all()
 
 
+@each("seed", range(10))
+def test_a_class_of_two_rows_has_one_for_testing_and_one_label(seed):
+    split = hide_labels(labeled_data([2, 40]), 2, 0.9, seed)
+    assert sorted(split.y_train[split.labeled]) == [0, 1]
+    assert np.bincount(split.y_test).tolist() == [1, 37]
+
+
 def test_more_labels_with_the_same_seed_keep_the_test_rows():
     data = labeled_data([100, 100])
     few, many = (hide_labels(data, n_labeled, 0.3, 5) for n_labeled in (10, 50))

@@ -92,6 +92,8 @@ def test_sparse_text_keeps_its_columns(limit):
         np.testing.assert_array_equal(read_sniffed(content, "a.svm").X, dataset.X)
     zero_based = read_sniffed(b"1 0:1 2:3\n2 1:1\n", "a.svm")
     np.testing.assert_array_equal(zero_based.X, [[1, 0, 3], [0, 1, 0]])
+    without_first = read_sniffed(b"1 2:1 4:3\n2 3:1\n", "a.svm")  # its columns keep their places
+    np.testing.assert_array_equal(without_first.X, [[0, 1, 0, 3], [0, 0, 1, 0]])
 
 
 def test_a_wrong_encoding_is_told_and_another_can_be_given():

@@ -132,7 +132,9 @@ def test_pairs_that_the_file_gives_are_used():
 
 def test_a_pair_id_must_be_on_two_rows():
     content = with_pairs().replace(b"p01", b"p00")
-    with pytest.raises(DataError, match=r"pair id must be on exactly two rows, got 'p00' on 4 \(rows"):
+    with pytest.raises(
+        DataError, match=r"pair id must be on exactly two rows, got 'p00' on 4 \(rows 1, 5, 6, 9, the header"
+    ):
         read_sniffed(content, labels="pairs")
 
 

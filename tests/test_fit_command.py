@@ -237,6 +237,18 @@ def test_a_csv_file_leads_to_classes_scores_and_kept_columns(method, mark, tmp_p
     pd.testing.assert_frame_equal(again, out)
 
 
+def test_a_method_that_learns_from_labels_alone_is_given_no_other_row(tmp_path):
+    file, rows = tmp_path / "rows.csv", table()
+    rows.to_csv(file, index=False)
+    made("SafeTSGS3VM-labels", file, tmp_path / "model", "--target", "kind", "--features", "a,b,c")
+    found = scored(tmp_path / "model", file, tmp_path / "scores")["score"]
+    X, y = frame_of()
+    alone = METHODS["SafeTSGS3VM-labels"].make(0)
+    alone.estimator.set_params(**BRIEF)
+    alone.fit(X[y >= 0], y[y >= 0])
+    np.testing.assert_allclose(found, alone.decision_function(X), rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("ending", ["libsvm", "npz"])
 def test_files_without_names_have_their_labels_in_y(ending, tmp_path):
     X, y = frame_of()

@@ -57,6 +57,17 @@ every_dtype = each("dtype", ["float32", "float64"])
 TOLERANCE = {"float32": 2e-6, "float64": 1e-14}  # of the sum of absolute values: tens of roundings in its exponents
 
 
+def test_a_width_that_is_like_a_gaussians_gives_values_like_its():
+    sigma, d, rng = 3.0, 6, np.random.default_rng(0)
+    assert Matern.like_gaussian(sigma, d) == pytest.approx(Gaussian(sigma).width)
+    along = rng.normal(size=(4000, d))
+    at_one_over_e = sigma**-0.5 * along / np.linalg.norm(along, axis=1, keepdims=True)
+    values = Laplacian(Laplacian.like_gaussian(sigma, d)).matrix(at_one_over_e, np.zeros((1, d)))
+    assert values.mean() == pytest.approx(np.exp(-1), rel=0.1)
+    X, dot = rng.random((2000, d)), DotProduct(DotProduct.like_gaussian(sigma, d), power="1")
+    assert 0.98 < np.mean(np.diag(dot.matrix(X, X)) <= 1.0) < 1.0
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(8)

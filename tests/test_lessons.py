@@ -24,7 +24,7 @@ from dsgcore.__main__ import main
 from dsgcore.data.edits import CHOICES
 from dsgcore.experiments import SETTINGS, Run, Spec, load_split
 from dsgcore.experiments.data_of import with_choice
-from dsgcore.experiments.verdict import chosen_rows, known_choices, random_choices
+from dsgcore.experiments.verdict import RandomChoices, chosen_rows, known_choices, random_choices
 from dsgcore.lessons import FOLDER, lessons_of, library
 from dsgcore.settings import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick, profile_of
 from dsgcore.settings.lessons import BETTER, DIVERGES, HERE, LessonError, read_lesson
@@ -336,6 +336,11 @@ def test_an_explanation_types_no_number_that_another_seed_may_contradict(lesson)
     for number, step in enumerate(lesson.steps, start=1):
         typed = set(MEASURED.findall(step.explanation)) - DERIVED.get((lesson.name, number), set())
         assert not typed, (number, step.explanation)
+
+
+def test_a_choice_beats_those_below_it_and_half_of_its_equals():
+    choices = RandomChoices(np.array([0.1, 0.2, 0.2, 0.4]))
+    assert [choices.rank(score) for score in (0.0, 0.2, 0.3, 0.5)] == [0.0, 0.5, 0.75, 1.0]
 
 
 # --- random choices of labels, beside which a person's choice is seen, and the edits that lessons make for any data

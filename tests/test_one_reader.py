@@ -21,7 +21,7 @@ from dsgcore import QSGS2AUC
 from dsgcore.__main__ import main
 from dsgcore.data import DataError, rows_of
 from dsgcore.data.converting import describe_file
-from dsgcore.data.reading import DELIMITERS, LOCAL, File, Source
+from dsgcore.data.reading import DELIMITERS, LOCAL, Features, File, Source
 
 N = 40
 KIND = ["wheat", "rye"] * (N // 2)
@@ -271,6 +271,17 @@ def test_known_orders_are_kept_and_others_asked_for(words):
     )
 
 
+def test_gaps_and_categories_that_the_training_rows_do_not_have_are_said():
+    train = pd.DataFrame({"a": [1.0, 2.0, None, 4.0], "b": range(4), "c": list("xyxy"), "kind": list("nmnm")})
+    recipe = File.of_frame(train, "t").recipe("classes", target="kind", is_asked=True)
+    features = Features(recipe, LOCAL).fit(train)
+    assert list(features.unseen(train)) == []
+    assert list(features.unseen(train.assign(b=[0, 1, None, None], c=list("xyzz")))) == [
+        "Missing numbers in 'b', where the training rows had none: replaced by the column's mean over the training rows.",
+        "'c': 'z' were not among the training rows, and count as no category.",
+    ]
+
+
 def test_a_model_of_libsvm_text_knows_its_first_and_its_last_index(tmp_path, capsys):
     rng = np.random.default_rng(0)
     X, fit = rng.normal(size=(N, 3)).round(3), ["--quiet", "--set", "n_iter=10", "--set", "n_features=16"]
@@ -326,6 +337,22 @@ def test_what_may_be_a_mistake_is_said():
     known = points_of("age,reason,label,x", *rows, missing_words=("-999",))
     assert "12 cells '-999' (in 'age')" in " ".join(known.report)
     assert known.X[0, 0] > 0
+
+
+@each(
+    "first, second, days",
+    [
+        ("25.12.2020", "01.02.2021", (18621, 18659)),
+        ("12/25/2020", "02/01/2021", (18621, 18659)),
+        ("25/12/20", "01/02/21", (18621, 18659)),
+        ("01.02.2021", "03.02.2021", (18659, 18661)),  # that may be either has the order of its sign
+        ("01/02/2021", "03/02/2021", (18629, 18688)),
+        ("31-12-69", "01-01-70", (36524, 0)),
+    ],
+)
+def test_day_and_month_are_told_by_what_is_above_twelve_and_else_by_their_sign(first, second, days):
+    rows = [f"{(first, second)[i % 2]};{i};{'xy'[i % 2]}" for i in range(20)]
+    np.testing.assert_array_equal(points_of("day;b;kind", *rows).X[:2, 0], days)
 
 
 def test_dates_truths_thousands_and_forms_of_words_are_what_they_look_like():

@@ -97,6 +97,14 @@ def test_everything_is_as_it_was_at_the_step_that_is_looked_at():
     assert bench(app.run()).back.t == 0
 
 
+def test_a_moved_slider_steers_a_run_that_goes_on_and_begins_one_that_is_over_anew():
+    for at, (is_steered, is_anew) in {"3": (True, False), "6": (False, True)}.items():
+        app = open_auc(**{"solver.n_iter": "6"}, at=at)
+        number = bench_of(app).number
+        app = checked(app.select_slider(key="lam").set_value(0.1).run())
+        assert (bool(run_of(app).spec.changes), bench_of(app).number > number) == (is_steered, is_anew)
+
+
 def test_a_link_opens_where_it_was_looked_at():
     app = open_auc(**RUN | {"look": "24"})
     assert bench(app).back.t == 24

@@ -19,6 +19,7 @@ from sklearn.semi_supervised import LabelSpreading
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, DSGError, Safe
 from dsgcore.baselines import SUSL, EverydayNystroem
 from dsgcore.model_selection import Calibrated, LabeledFolds, suggest
+from dsgcore.tuning import safe
 from dsgcore.tuning.safe import PARTS, SimpleModels, _likeliest_weights, _weights
 
 MOONS = make_moons(400, noise=0.2, random_state=0)
@@ -183,6 +184,15 @@ def test_the_share_of_positives_holds_for_the_score():
         model = Safe(QSGS2AUC(positive_share=share, **SMALL)).fit(MOONS[0], SEEN)
         called = np.mean(model.predict(MOONS[0]))
         assert called == pytest.approx(wanted, abs=0.01) if wanted else 0.3 < called < 0.7
+
+
+def test_the_scale_of_a_rankers_probabilities_is_that_of_values_around_their_threshold(monkeypatch):
+    given = []
+    monkeypatch.setattr(safe, "_likeliest_scale", lambda y, f, cuts: given.append((y, f)) or 1.0)
+    X, y = make_moons((450, 50), noise=0.3, random_state=0)
+    Safe(QSGS2AUC(**SMALL)).fit(X, np.where(np.arange(500) < 150, y, -1))
+    ((y, f),) = given
+    assert np.mean(f > 0) == pytest.approx(np.mean(y), abs=1 / len(y))
 
 
 def test_methods_that_learn_from_pairs_are_refused_in_a_sentence():

@@ -134,6 +134,14 @@ def test_a_map_that_stays_as_it_is_travels_once(bench):
     assert set(news_of(tick(bench))[1]) == {"chart-objective", "chart-score", "chart-error"}
 
 
+def test_after_a_drawing_by_the_script_a_tick_sends_every_chart_again(bench):
+    tick(bench)
+    bench.surface.computed_at = math.inf
+    assert "chart-map" not in news_of(tick(bench))[1]
+    live_tick.head_data(bench)  # Streamlit may have dropped it
+    assert "chart-map" in news_of(tick(bench))[1]
+
+
 def test_the_map_follows_each_step_while_the_core_is_free_and_waits_on_a_crowded_server(bench, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(map_view, "time", SimpleNamespace(monotonic=lambda: now[0]))
