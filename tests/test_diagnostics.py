@@ -48,6 +48,7 @@ from dsgcore.studies import Store, Study, StudyRuns, carry_out
 from dsgcore.studies.runs import make_run
 from pages.studies import study_charts as charts
 from pages.studies.study_charts import LIMIT, axis_of, parallel
+from pages.studies.trajectory_showing import table_of_ways
 from pages.workbench import page
 from pages.workbench.steering import take
 from pages.workbench.tabs import _begin
@@ -67,15 +68,18 @@ def test_the_slope_is_that_of_least_squares():
     assert slope(x, y) == pytest.approx((u @ v) / (u @ u), rel=1e-12)
 
 
-def test_points_without_a_logarithm_are_left_out():
-    x = [1, 2, 4, 8, 0, -1, 3, 3, 3, np.inf, np.nan]
-    y = [1, 4, 16, 64, 1, 1, 0, -1, np.nan, 1, 1]
-    assert slope(x, y) == pytest.approx(2.0, rel=1e-12)
+LOGARITHMS_OF_SOME = ([1, 2, 4, 8, 0, -1, 3, 3, 3, np.inf, np.nan], [1, 4, 16, 64, 1, 1, 0, -1, np.nan, 1, 1])
 
 
-@pytest.mark.parametrize(("x", "y"), [([], []), ([1.0], [2.0]), ([1.0, 2.0], [1.0, np.nan]), ([1, 2], [0, 0])])
-def test_fewer_than_two_points_have_no_slope(x, y):
-    assert np.isnan(slope(x, y))
+@each(
+    "points, expected",
+    [
+        (LOGARITHMS_OF_SOME, 2.0),
+        *((few, np.nan) for few in (([], []), ([1.0], [2.0]), ([1.0, 2.0], [1.0, np.nan]), ([1, 2], [0, 0]))),
+    ],
+)
+def test_points_without_a_logarithm_are_left_out_and_fewer_than_two_have_no_slope(points, expected):
+    assert slope(*points) == pytest.approx(expected, rel=1e-12, nan_ok=True)
 
 
 # The exact optimum.
@@ -343,19 +347,6 @@ def test_parts_and_remainder_make_the_whole():
     assert run.remainder + run.optimisation + run.batches + run.features == pytest.approx(run.together)
 
 
-def test_the_method_is_the_run_itself_and_its_error_the_pages():
-    spec = spec_of("auc", n_iter=20)
-    (found,) = four_runs(spec)
-    run = Run(spec)
-    run.advance()
-    split = load_split(spec)
-    task = ENGINES["stochastic"](spec, split).task
-    K = task.kernel.matrix(split.X_train.astype(float), split.X_train.astype(float))
-    h = K @ run.engine.dual.values
-    assert found.error[-1] == pytest.approx(np.mean((run.training_values - h) ** 2), rel=1e-3)
-    assert found.t[-1] == 20
-
-
 def test_the_noiseless_path_and_the_batches_path_are_plain_recursions():
     spec = spec_of("auc", n_iter=8, dtype="float64")
     (found,), split = four_runs(spec), load_split(spec)
@@ -389,11 +380,6 @@ def test_where_there_is_no_exact_optimum_the_way_goes_on_without_noise():
     found = limits(Spec.from_dict(spec), seeds=2)
     assert not found.runs[0].is_exact
     assert np.isfinite(found.parts["together"])
-
-
-def test_another_kind_of_method_gets_one_sentence():
-    with pytest.raises(DiagnosticsError, match="draws new random features"):
-        limits(Spec.from_dict({"setting": "multiclass"}))
 
 
 def check(tmp_path, spec, *options):
@@ -473,6 +459,8 @@ def test_a_job_that_is_cancelled_says_so_and_leaves_the_page_as_it_was():
 
 
 def test_where_it_cannot_be_found_out_the_page_says_why():
+    with pytest.raises(DiagnosticsError, match="draws new random features"):
+        limits(Spec.from_dict({"setting": "multiclass"}))
     app = open_page("multiclass")
     assert "Not available: DSG Lab finds limits only if each iteration draws new random features" in said(app)
     assert "find-limits" not in [button.key for button in app.button]
@@ -625,22 +613,17 @@ def test_where_no_point_is_unlabeled_the_whole_part_is_the_third_source(few):
 
 
 def test_few_enough_points_are_all_used():
-    task = large_task(large_spec("auc"))
+    task, found = large_task(large_spec("auc")), limits(large_spec("auc"), seeds=1)
     assert on_some_points(task) is task
-    assert limits(large_spec("auc"), seeds=1).subsample is None
-    assert limits(large_spec("auc"), seeds=1).to_dict()["subsample"] is None
-    assert convergence(large_spec("auc"), 1).subsample is None
+    assert found.subsample is found.to_dict()["subsample"] is convergence(large_spec("auc"), 1).subsample is None
 
 
 @pytest.mark.parametrize("setting", SETS)
 def test_what_limits_a_run_on_many_points_is_found_and_says_on_which(setting, few):
     told = []
     found = limits(large_spec(setting), seeds=2, callback=told.append)
-    assert found.to_dict()["subsample"] == {
-        "points": 100,
-        "of": len(load_split(large_spec(setting)).X_train),
-        "seeds": [0, 1],
-    }
+    n = len(load_split(large_spec(setting)).X_train)
+    assert found.to_dict()["subsample"] == {"points": 100, "of": n, "seeds": [0, 1]}
     assert "Measured on 100 of the" in found.subsample.sentence()
     assert "Each seed (0, 1) draws its own points." in found.subsample.sentence()
     assert np.isfinite(found.parts["together"])
@@ -693,10 +676,6 @@ def test_a_file_of_10000_rows_is_checked_and_no_advice_is_given_that_a_file_cann
 
 
 def test_the_table_of_ways_says_how_many_points_were_used(few):
-    from types import SimpleNamespace
-
-    from pages.studies.trajectory_showing import table_of_ways
-
     spec = large_spec("auc")
     one = SimpleNamespace(name="the run", found=convergence(spec, 1), case=SimpleNamespace(spec=spec))
     first = next(csv.DictReader(table_of_ways([one]).splitlines()))
@@ -783,29 +762,25 @@ def test_the_interval_of_an_accuracy_is_bonett_and_prices():
     assert accuracy_half_width(hits, others) == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_difference_of_one_and_the_same_is_a_tie():
-    y, f, _ = draw(np.random.default_rng(4), 60, 2)
-    assert auc_half_width(y, f, f) == 0
-    assert Difference.around(0.0, 0.0, 60, "test points").effect is Effect.TIE
-
-
-@pytest.mark.parametrize(
-    ("difference", "half_width", "verdict"),
+@each(
+    "difference, half_width, verdict",
     [
         (0.02, 0.01, Effect.HELPS),
         (-0.02, 0.01, Effect.HURTS),
         (0.01, 0.015, Effect.TIE),
         (-0.01, 0.01, Effect.TIE),
+        (0.0, 0.0, Effect.TIE),
     ],
 )
 def test_there_is_no_verdict_inside_the_interval(difference, half_width, verdict):
     assert Difference.around(difference, half_width, 60, "test points").effect is verdict
 
 
-def test_too_few_points_have_no_interval():
+def test_too_few_points_have_no_interval_and_one_and_the_same_has_an_empty_one():
     hits = np.ones(29, dtype=bool)
     assert np.isnan(accuracy_half_width(hits, hits))
     y, f, g = draw(np.random.default_rng(5), 60, 2)
+    assert auc_half_width(y, f, f) == 0
     few = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:9]])
     assert np.isnan(auc_half_width(y[few], f[few], g[few]))
     assert np.isnan(auc_half_width(np.ones(40, dtype=int), np.arange(40.0), np.arange(40.0)))
@@ -850,9 +825,11 @@ def test_a_balanced_run_is_judged_by_the_same_points_as_its_score():
     assert gain_over_twin(live.run, live.supervised).half_width == pytest.approx(accuracy_half_width(right, others))
 
 
-def test_there_is_no_verdict_on_a_run_that_has_diverged():
+def test_there_is_no_verdict_on_a_run_that_has_diverged_or_whose_twin_is_behind():
     live = live_run("auc", solver={"step_size": 20.0, "n_iter": 300}, name="two_moons", n=200, n_labeled=20)
-    live.advance(12)
+    live.run.advance(5)
+    assert gain_over_twin(live.run, live.supervised) is None, "a twin that is behind is not compared"
+    live.advance(7)
     growing = gain_over_twin(live.run, live.supervised)
     assert growing.effect is None
     assert "above its start" in growing.reason
@@ -868,12 +845,6 @@ def test_there_is_no_verdict_on_few_test_points():
     run_of_spec = gain_over_twin(live.run, live.supervised)
     assert run_of_spec.effect is None
     assert "too few test points" in run_of_spec.reason
-
-
-def test_a_twin_that_is_behind_is_not_compared():
-    live = live_run("auc", name="two_moons", n=200, n_labeled=20)
-    live.run.advance(5)
-    assert gain_over_twin(live.run, live.supervised) is None
 
 
 # --- the outcome, compared with other measurements of the same run
@@ -906,12 +877,8 @@ def test_a_risk_that_is_not_quadratic_has_no_distance(setting):
     assert "distance" not in outcome_of(run_of_spec(short_run(setting)), {"distance"})
 
 
-def test_a_model_is_as_large_as_its_iterations_and_features_make_it():
-    measured = outcome_of(run_of_spec(short_run("auc")))
-    assert measured["matrix_share"] * 140**2 == pytest.approx(2 * 30 * 8)
-
-
-def test_an_averages_objective_is_taken_off_the_last_iterates():
+def test_an_outcome_has_the_size_of_the_model_and_the_averages_gain():
     live = run_of_spec(short_run("auc", average="tail"))
-    row = live.run.history.last()
-    assert outcome_of(live)["averaging"] == row["objective"] - row["objective_average"]
+    row, measured = live.run.history.last(), outcome_of(live)
+    assert measured["matrix_share"] * 140**2 == pytest.approx(2 * 30 * 8)
+    assert measured["averaging"] == row["objective"] - row["objective_average"]

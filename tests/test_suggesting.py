@@ -32,6 +32,7 @@ from dsgcore.experiments import (
     with_values,
 )
 from dsgcore.experiments.engine import ENGINES
+from dsgcore.experiments.suggesting import MOST_POINTS, _seen
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.model_selection import Calibrated, FoldError, Suggestion, suggest
 from dsgcore.settings import profile_of
@@ -372,23 +373,17 @@ def test_hidden_labels_and_test_points_change_nothing(setting):
     assert tried[0] == tried[1]
 
 
-def test_in_the_background_it_is_the_same_search_and_its_time_is_kept():
+def test_in_the_background_its_time_is_kept_and_one_that_is_given_up_ends_at_once():
     spec = spec_of("auc")
     with JobQueue(1) as queue:
-        job = begin_suggesting(queue, spec, load_split(spec), 1.0)
+        job, given_up = (begin_suggesting(queue, spec, load_split(spec), seconds) for seconds in (1.0, 60.0))
         assert job.wait(60)
         assert job.state is JobState.DONE, job.error
+        given_up.cancel()
+        assert given_up.wait(10)
+        assert given_up.state is JobState.CANCELLED
     assert 0.0 < job.result.seconds < 60.0
     assert "round" in job.progress[1]
-
-
-def test_a_search_that_is_given_up_ends_at_once():
-    spec = spec_of("auc")
-    with JobQueue(1) as queue:
-        job = begin_suggesting(queue, spec, load_split(spec), 60.0)
-        job.cancel()
-        assert job.wait(10)
-        assert job.state is JobState.CANCELLED
 
 
 def test_too_few_labels_are_said_before_anything_begins():
@@ -401,8 +396,6 @@ def test_too_few_labels_are_said_before_anything_begins():
 
 def test_more_points_than_are_looked_at_keep_all_labels():
     spec = Spec.from_dict({"setting": "auc", "data": {"name": "two_moons", "n": 40_000, "n_labeled": 100}})
-    from dsgcore.experiments.suggesting import MOST_POINTS, _seen
-
     seen = _seen(load_split(spec))
     assert len(seen.X_train) == MOST_POINTS
     assert len(seen.labeled) == 100
@@ -435,10 +428,11 @@ def when_done(app, name="auc"):
     return app.run()
 
 
-@pytest.mark.ci
-def test_values_are_found_for_a_poor_kernel_set_at_a_click_set_back_or_searched_further(monkeypatch):
-    app = open_auc(**POOR)
+def test_on_a_finished_run_every_button_of_a_suggestion_does_what_it_says(monkeypatch):
+    app = open_auc(**POOR, **{"view.speed": "instant"})
     before = bench_of(app).asked
+    while not bench_of(app).live.is_finished:
+        app = app.run()
     app.selectbox(key="suggest-seconds").select(10)
     app = when_done(app.button(key="suggest-values").click().run())
     found = bench_of(app).jobs.suggested.job.result
@@ -448,51 +442,26 @@ def test_values_are_found_for_a_poor_kernel_set_at_a_click_set_back_or_searched_
     table = app.dataframe[0].value
     assert len(table) == len(found.tried)
     assert "current" in set(table[""])
-    app = app.button(key="suggest-set").click().run()
-    assert app.session_state["sigma"] == found.parameters["sigma"]
-    asked = bench_of(app).asked
-    assert asked.kernel.sigma == found.parameters["sigma"]
+    app = click_like_a_browser(app, "suggest-set")
+    asked, live = bench_of(app).asked, bench_of(app).live
+    assert asked.kernel.sigma == live.run.spec.kernel.sigma == found.parameters["sigma"]
     assert asked.data == before.data
     assert left_in_browser(app)["kernel.sigma"] == f"{found.parameters['sigma']:g}"
-    app = app.button(key="suggest-set").click().run()
+    assert app.button(key="suggest-set").label == "Undo"
+    app = click_like_a_browser(app, "suggest-set")
     assert bench_of(app).asked == before
     last = len(found.tried)
     app.selectbox(key=f"suggest-row-{last}").select(last).run()
-    app = app.button(key="suggest-use").click().run()
+    app = click_like_a_browser(app, "suggest-use")
     assert bench_of(app).asked.kernel.sigma == found.tried[-1].parameters.get("sigma", 5000)
-    app = app.button(key="suggest-set").click().run()
+    app = click_like_a_browser(app, "suggest-set")
     assert bench_of(app).asked == before
     monkeypatch.setattr(suggest_view, "MORE", 1)
-    app = when_done(app.button(key="suggest-more").click().run())
+    app = when_done(click_like_a_browser(app, "suggest-more"))
     more = bench_of(app).jobs.suggested.job.result
     assert len(more.tried) > last
     known = {(tuple(one.parameters.items()), one.n_iter): one.scores for one in more.tried}
     assert [one for one in found.tried if known.get((tuple(one.parameters.items()), one.n_iter)) == one.scores]
-    app = app.button(key="suggest-close").click().run()
-    assert bench_of(app).jobs.suggested is None
-    assert "suggest-set" not in [button.key for button in app.button]
-
-
-def test_on_a_finished_run_every_button_of_a_suggestion_does_what_it_says(monkeypatch):
-    app = open_auc(**POOR, **{"view.speed": "instant"})
-    before = bench_of(app).asked
-    while not bench_of(app).live.is_finished:
-        app = app.run()
-    app.selectbox(key="suggest-seconds").select(10)
-    app = when_done(app.button(key="suggest-values").click().run())
-    found = bench_of(app).jobs.suggested.job.result
-    app = click_like_a_browser(app, "suggest-set")
-    assert bench_of(app).asked.kernel.sigma == found.parameters["sigma"]
-    assert bench_of(app).live.run.spec.kernel.sigma == found.parameters["sigma"]
-    assert app.button(key="suggest-set").label == "Undo"
-    app = click_like_a_browser(app, "suggest-set")
-    assert bench_of(app).asked == before
-    app.selectbox(key=f"suggest-row-{len(found.tried)}").select(len(found.tried)).run()
-    app = click_like_a_browser(app, "suggest-use")
-    assert bench_of(app).asked.kernel.sigma == found.tried[-1].parameters.get("sigma", 5000)
-    monkeypatch.setattr(suggest_view, "MORE", 1)
-    app = when_done(click_like_a_browser(app, "suggest-more"))
-    assert len(bench_of(app).jobs.suggested.job.result.tried) > len(found.tried)
     app = click_like_a_browser(app, "suggest-close")
     assert bench_of(app).jobs.suggested is None
     assert "suggest-set" not in [button.key for button in app.button]
@@ -515,12 +484,8 @@ def test_a_gain_that_rounds_to_zero_is_said_to_be_none(gain, said):
 
 
 def test_a_difference_that_rounds_to_zero_has_no_sign():
-    assert [suggest_view.signed(value, 3) for value in (0.0004, -0.0004, -0.0006, 0.0)] == [
-        "0.000",
-        "0.000",
-        "-0.001",
-        "0.000",
-    ]
+    signed = [suggest_view.signed(value, 3) for value in (0.0004, -0.0004, -0.0006, 0.0)]
+    assert signed == ["0.000", "0.000", "-0.001", "0.000"]
 
 
 @pytest.mark.ci
