@@ -33,7 +33,7 @@ POINTS, LABELS = "X", "y"
 NESTED = "(nested)"  # placeholder in a column of lists and other nested values
 LARGE = 40_000_000  # numbers of a table that is not read whole
 _MAGIC = b"PAR1"
-_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+_NO_VALUE, _FRACTION = "__HIVE_DEFAULT_PARTITION__", r"-?\d+(\.\d+)?([eE]-?\d+)?"
 
 
 def read_binary(source: Source, kind: str, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
@@ -184,7 +184,12 @@ def is_parquet_data(path: Path) -> bool:
 
 def is_large(path: Path) -> bool:
     """Return True if a Parquet file, or those of a folder, hold more numbers than should be in memory at a time."""
-    return sum(map(_numbers_in, _parquet_files(path))) > LARGE
+    n = 0
+    for file in filter(_is_parquet, _parquet_files(path)):
+        with readable(file.name, also=(pyarrow.ArrowException,)):
+            metadata = pyarrow.parquet.read_metadata(file)
+        n += metadata.num_rows * metadata.num_columns
+    return n > LARGE
 
 
 def _parquet_files(path: Path) -> list[Path]:
@@ -197,12 +202,16 @@ def _is_parquet(file: Path) -> bool:
         return stream.read(len(_MAGIC)) == _MAGIC
 
 
-def _numbers_in(file: Path) -> int:
-    if not _is_parquet(file):
-        return 0
-    with readable(file.name, also=(pyarrow.ArrowException,)):
-        metadata = pyarrow.parquet.read_metadata(file)
-    return int(metadata.num_rows * metadata.num_columns)
+def read_parquet_folder(path: Path, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
+    """Return the Parquet files of a folder as one table in memory, and notes."""
+    whole = ParquetTable.of(path)
+    with readable("the folder", also=(pyarrow.ArrowException,)):
+        groups = [*whole.groups()]
+        limits.check_rows(sum(n for _, n, _ in groups))
+        table = pyarrow.concat_tables([read(whole.schema.names) for _, _, read in groups])
+        frame, notes = frame_of_table(table, limits)
+    frame.attrs["keys"] = whole.keys
+    return frame, notes
 
 
 # --- Parquet files, and folders of them, as one table: one schema, and the columns of hive's folders
@@ -212,13 +221,8 @@ def _numbers_in(file: Path) -> int:
 class ParquetTable:
     """A Parquet file, or the files of a folder in the order of their names, as one table.
 
-    Attributes
-    ----------
-    files : mapping of Path
-        The files, each with the values in the names of its folders, such as year=2020.
-    schema : pyarrow Schema
-    keys : tuple of str
-        The columns whose values are in the names of folders: no guess takes them for labels.
+    Each file has the values in the names of its folders, such as year=2020; `keys` are the columns of these values, which no
+    guess takes for labels.
     """
 
     files: Mapping[Path, Mapping[str, str | None]]
@@ -231,13 +235,21 @@ class ParquetTable:
         if not (files := _parquet_files(path)):
             raise DataError(f"there must be Parquet files (*.parquet) in {quoted(str(path))}, got none")
         schemas = {file: _schema(file) for file in files}
-        schema, said = unified(schemas), {file: _said(file.relative_to(path)) for file in files}
-        keys = dict.fromkeys(name for own in said.values() for name in own if name not in schema.names)
-        kinds = [pyarrow.field(name, _kind_of([own[name] for own in said.values() if own.get(name)])) for name in keys]
+        said = dict[Path, dict[str, str | None]]()
+        for file in files:
+            pairs = [part.partition("=") for part in file.relative_to(path).parts[:-1] if "=" in part]
+            said[file] = {unquote(name): None if one == _NO_VALUE else unquote(one) for name, _, one in pairs}
+        schema, forms = unified(schemas), [(r"-?\d{1,18}", pyarrow.int64()), (_FRACTION, pyarrow.float64())]
+        fields = list[Any]()
+        for name in dict.fromkeys(name for own in said.values() for name in own if name not in schema.names):
+            values = [own[name] for own in said.values() if own.get(name)]
+            fits = (kind for form, kind in forms if all(re.fullmatch(form, str(value)) for value in values))
+            fields.append(pyarrow.field(name, next(fits, pyarrow.string())))
+        keys = tuple(field.name for field in fields)
         for file, name in product(files, [*schema.names, *keys]):
             if name not in schemas[file].names and name not in said[file]:
                 raise DataError(f"{file.name} has no column {quoted(name)}, and another file has: each must have it")
-        return cls(said, pyarrow.schema([*schema, *kinds], metadata=schema.metadata), tuple(keys))
+        return cls(said, pyarrow.schema([*schema, *fields], metadata=schema.metadata), keys)
 
     def groups(self) -> Iterator[tuple[str, int, partial[Any]]]:
         """Yield the name and the number of rows of each row group, and a function that reads some of its columns."""
@@ -261,20 +273,6 @@ class ParquetTable:
             for field in fields
         ]
         return pyarrow.Table.from_arrays(columns, schema=pyarrow.schema(fields))
-
-
-def _said(file: Path) -> dict[str, str | None]:
-    """Return the values in the names of a file's folders."""
-    pairs = (part.partition("=") for part in file.parts[:-1] if "=" in part)
-    return {unquote(name): None if value == _NO_VALUE else unquote(value) for name, _, value in pairs}
-
-
-def _kind_of(values: Iterable[str | None]) -> Any:
-    """Return the type of the values in folders' names."""
-    for form, kind in ((r"-?\d{1,18}", pyarrow.int64()), (r"-?\d+(\.\d+)?([eE]-?\d+)?", pyarrow.float64())):
-        if all(re.fullmatch(form, str(value)) for value in values):
-            return kind
-    return pyarrow.string()
 
 
 def _schema(file: Path) -> Any:
@@ -307,7 +305,7 @@ def _common(name: str, kinds: Mapping[Path, Any]) -> Any:
     if all(kind == first for _, kind in others):
         return first
     values = [kind.value_type if types.is_dictionary(kind) else kind for kind in kinds.values()]
-    if all(map(_is_plain_text, values)):
+    if all(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind) for kind in values):
         return pyarrow.large_string()
     is_real = [types.is_floating(kind) or types.is_decimal(kind) for kind in values]
     is_whole = [types.is_integer(kind) or types.is_boolean(kind) for kind in values]
@@ -319,10 +317,6 @@ def _common(name: str, kinds: Mapping[Path, Any]) -> Any:
     raise DataError(
         f"column {quoted(name)} holds {first} in {file.name} and {kind} in {other.name}: write it with one type"
     )
-
-
-def _is_plain_text(kind: Any) -> bool:
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
 def _cast(column: Any, kind: Any) -> Any:
@@ -353,13 +347,21 @@ def _read_npz(source: Source, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         raise DataError("the .npz archive is damaged: its table of contents cannot be read") from error
     with archive:
         members = [info for info in archive.zip.infolist() if info.filename.endswith(".npy")]
-        sizes = {info.filename.removesuffix(".npy"): info.file_size for info in members}
+        sizes, arrays = {info.filename.removesuffix(".npy"): info.file_size for info in members}, dict[str, NDArray]()
         if POINTS not in sizes:
-            raise DataError(
-                f"the file must hold an array {quoted(POINTS)}, and it holds {listed(sorted(sizes)) or 'nothing'}"
-            )
+            held = listed(sorted(sizes)) or "nothing"
+            raise DataError(f"the file must hold an array {quoted(POINTS)}, and it holds {held}")
         limits.check_unpacked(sum(sizes.values()), "the archive")
-        arrays = {name: _array(archive, name) for name in sizes}
+        for name in sizes:
+            try:
+                arrays[name] = archive[name]
+            except UNREADABLE as error:
+                fault = "cannot be read: the archive is damaged"
+                if "pickle" in str(error) or "Object arrays" in str(error):
+                    fault = "holds Python objects (a pickle), which are never loaded: save plain numbers"
+                raise DataError(f"array {quoted(name)} {fault}") from error
+            if not isinstance(arrays[name], np.ndarray):
+                raise DataError(f"{quoted(name)} must be a NumPy array (a member .npy), and it is another kind of file")
     X = arrays.pop(POINTS)
     if X.ndim != 2 or X.size == 0:
         raise DataError(f"X must have shape (n, d) with at least one row and one column, got {X.shape}")
@@ -383,20 +385,6 @@ def _read_npz(source: Source, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     if left:
         notes.append(f"Arrays of the archive that have no value for each row are left out: {listed(left)}.")
     return frame, notes
-
-
-def _array(archive: Any, name: str) -> NDArray:
-    """Unpack one array of an archive without loading any Python objects."""
-    try:
-        array = archive[name]
-    except UNREADABLE as error:
-        if "pickle" in str(error) or "Object arrays" in str(error):
-            objects = "holds Python objects (a pickle), which are never loaded: save plain numbers"
-            raise DataError(f"array {quoted(name)} {objects}") from error
-        raise DataError(f"array {quoted(name)} cannot be read: the archive is damaged") from error
-    if not isinstance(array, np.ndarray):
-        raise DataError(f"{quoted(name)} must be a NumPy array (a member .npy), and it is another kind of file")
-    return array
 
 
 # --- JSON

@@ -10,18 +10,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
 from dsgcore.core.sampling import UNLABELED
 from dsgcore.data.datasets import LABELS, DataError, Dataset
-from dsgcore.data.reading.binary import (
-    ParquetTable,
-    frame_of_table,
-    index_columns,
-    read_binary,
-)
+from dsgcore.data.reading.binary import index_columns, read_binary, read_parquet_folder
 from dsgcore.data.reading.cells import (
     Seen,
     about_missing,
@@ -30,18 +24,10 @@ from dsgcore.data.reading.cells import (
     blanked,
     is_numeric,
     printable,
-    readable,
     suspicions,
     written,
 )
-from dsgcore.data.reading.columns import (
-    choose,
-    guess_role,
-    guess_roles,
-    leaks,
-    with_label,
-    with_order,
-)
+from dsgcore.data.reading.columns import choose, guess_role, guess_roles, leaks, with_label, with_order
 from dsgcore.data.reading.features import Features
 from dsgcore.data.reading.labels import (
     BINARY,
@@ -112,27 +98,23 @@ def sniff_format(source: Source, **given: Any) -> Recipe:
 
 
 def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
-    """Read a whole unpacked table into memory; raise `DataError` with the row and column if possible."""
-    if source.path is not None:
-        return _read_folder(source, recipe, limits)
-    found, is_text = binary_format(source), recipe.format in ("delimited", "svmlight")
-    if found != (None if is_text else recipe.format):
+    """Read a whole unpacked table, or a folder of tables, into memory; raise `DataError` with the row and column if possible."""
+    seen, is_folder = Seen(), source.path is not None
+    if is_folder and recipe.format != "parquet":
+        return _read_files(source, recipe, limits)
+    found, is_text = None if is_folder else binary_format(source), recipe.format in ("delimited", "svmlight")
+    if not is_folder and found != (None if is_text else recipe.format):
         raise DataError(f"the recipe is for the format {recipe.format}, and the file is {found or 'text'}")
-    seen = Seen()
-    if recipe.format == "svmlight":
+    if is_folder:
+        frame, notes = read_parquet_folder(source.path, limits)
+    elif recipe.format == "svmlight":
         frame, notes = read_svmlight(source, limits, recipe.first_index, recipe.n_indices)
     elif recipe.format == "delimited":
         frame, notes = read_delimited(source, recipe, limits, seen)
     else:
         frame, notes = read_binary(source, recipe.format, limits)
-    return _table(frame, [*source.notes, *notes], recipe, seen)
-
-
-def _table(frame: pd.DataFrame, notes: Sequence[str], recipe: Recipe, seen: Seen) -> Table:
-    """Return a table without rows that have no value at all; words that mean missing are missing."""
-    n_read = len(frame)
-    frame.index = pd.RangeIndex(n_read)
-    said = [_sentence(frame, recipe), *notes]
+    frame.index, n_read = pd.RangeIndex(len(frame)), len(frame)
+    said = [_sentence(frame, recipe), *source.notes, *notes]
     if recipe.format != "svmlight":
         changed = {
             name: known
@@ -151,25 +133,10 @@ def _table(frame: pd.DataFrame, notes: Sequence[str], recipe: Recipe, seen: Seen
     return Table(frame, tuple(said), +seen, n_read)
 
 
-def _of_frame(frame: pd.DataFrame, recipe: Recipe) -> Table:
-    """Return rows of a table; words that mean missing are missing."""
-    seen = Seen()
-    return Table(frame.assign(**{n: blanked(one, recipe.missing_words, seen) for n, one in frame.items()}), ("",), seen)
-
-
-def _read_folder(source: Source, recipe: Recipe, limits: Limits) -> Table:
-    """Read the files of a folder as one table."""
+def _read_files(source: Source, recipe: Recipe, limits: Limits) -> Table:
+    """Read the files of text of a folder as one table."""
     assert source.path is not None
-    if recipe.format == "parquet":
-        whole = ParquetTable.of(source.path)
-        with readable("the folder", also=(pyarrow.ArrowException,)):
-            groups = [*whole.groups()]
-            limits.check_rows(sum(n for _, n, _ in groups))
-            tables = [read(whole.schema.names) for _, _, read in groups]
-            frame, notes = frame_of_table(pyarrow.concat_tables(tables), limits)
-        frame.attrs["keys"] = whole.keys
-        return _table(frame, notes, recipe, Seen())
-    read = []
+    read = list[Table]()
     for file in files_of(source.path):
         try:
             read.append(read_table(unpacked(file, limits), recipe, limits))
@@ -188,12 +155,8 @@ def _sentence(frame: pd.DataFrame, recipe: Recipe) -> str:
     size = f"{len(frame):,} rows and {frame.shape[1]:,} columns"
     if recipe.format != "delimited":
         return f"Read as {_FORMAT_NAMES[recipe.format]}: {size}."
-    header = (
-        f"names in {'the first line' if not recipe.above else f'line {recipe.above + 1}'}"
-        if recipe.header
-        else "no names"
-    )
-    header += ", units below" if recipe.units else ""
+    line = "the first line" if not recipe.above else f"line {recipe.above + 1}"
+    header = (f"names in {line}" if recipe.header else "no names") + (", units below" if recipe.units else "")
     mark = {".": "point", ",": "comma"}[recipe.decimal]
     how = f"cells separated by {DELIMITERS[recipe.delimiter]}, {header}, decimal {mark}, {recipe.encoding}"
     return f"Read as text: {size}; {how}."
@@ -204,9 +167,7 @@ class Look:
     """View of a table before it becomes points."""
 
     begun: Recipe  # as it is sniffed or given
-    recipe: (
-        Recipe  # with the most likely role of each column, and the fields that a setting needs for the label's classes
-    )
+    recipe: Recipe  # with the most likely role of each column, and the fields that a setting needs for the classes
     n: int  # number of rows
     first: pd.DataFrame  # the first rows, as text that is safe to show
     names: tuple[str, ...]  # of the columns
@@ -259,12 +220,13 @@ class File:
         key = recipe.of_format()
         if key not in self._tables:
             self.report("reading its rows")
-            made = (
-                read_table(self.source, recipe, self.limits)
-                if self._given is None
-                else _of_frame(self._given[0], recipe)
-            )
-            self._tables = {key: made}
+            if self._given is None:
+                table = read_table(self.source, recipe, self.limits)
+            else:
+                (frame, _), seen = self._given, Seen()
+                known = {name: blanked(column, recipe.missing_words, seen) for name, column in frame.items()}
+                table = Table(frame.assign(**known), ("",), seen)
+            self._tables = {key: table}
         return self._tables[key]
 
     def sniff(self, **given: Any) -> Recipe:
@@ -488,19 +450,15 @@ def take_steps(
     try:
         if step.name == "look":
             look = file.look(step.labels, step.recipe)
-            usual = replace(
-                look.begun, roles=look.recipe.roles
-            )  # what a page asks for next, as long as nothing is changed
-            results = [
-                (replace(step, recipe=one), look)
-                for one in dict.fromkeys((step.recipe, look.begun, usual, look.recipe))
-            ]
+            # What a page asks for next, as long as nothing is changed.
+            usual = replace(look.begun, roles=look.recipe.roles)
+            asked = dict.fromkeys((step.recipe, look.begun, usual, look.recipe))
+            results = [(replace(step, recipe=one), look) for one in asked]
             step = replace(step, name="points", recipe=look.recipe)
         assert step.recipe is not None
+        if step.name == "kept":
+            return [*results, (step, file.kept(step.recipe))]
         rows = None if step.rows is None else np.frombuffer(step.rows, np.int64)
-        made = (
-            file.kept(step.recipe) if step.name == "kept" else file.points(step.recipe, step.labels, rows, step.scaling)
-        )
-        return [*results, (step, made)]
+        return [*results, (step, file.points(step.recipe, step.labels, rows, step.scaling))]
     except DataError as error:
         return [*results, (step, DataError(str(error)))]  # without its traceback, which would keep the table in memory

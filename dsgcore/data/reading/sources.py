@@ -29,6 +29,7 @@ from dsgcore.data.reading.cells import listed, readable, reason_of
 from dsgcore.data.reading.recipe import Limits
 
 PIECE = 2**20
+_ZIP = b"PK\x03\x04"
 PARQUET_ENDINGS = (".parquet", ".pq", ".parq")
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _KINDS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"ORC": "orc"}
@@ -123,9 +124,7 @@ def is_parquet(file: Path, folder: Path) -> bool:
 
 def unpacked(source: Source, limits: Limits) -> Source:
     """Return the source without gzip, bzip2, xz, zstd or zip; raise `DataError` before a large content fills memory."""
-    if source.path is not None:
-        return source
-    opened = streamed(source, limits)
+    opened = source if source.path is not None else streamed(source, limits)
     return source if opened is source else _in_memory(opened, limits)
 
 
@@ -149,14 +148,14 @@ def streamed(source: Source, limits: Limits) -> Source:
         raise DataError("the file is empty")
     head = source.head(8)
     kind = next((kind for magic, kind in _PACKED.items() if head.startswith(magic)), None)
-    kind = "zip" if head.startswith(b"PK\x03\x04") and _zip_member(source) else kind
+    kind = "zip" if head.startswith(_ZIP) and _zip_member(source) else kind
     opened = source if kind is None else replace(source, open=lambda: stream_of(_unpacked_pieces(source, kind)))
     head = opened.head(4096)
-    if kind is not None and head.startswith(b"PK\x03\x04"):  # whose table of contents is at its end
+    if kind is not None and head.startswith(_ZIP):  # whose table of contents is at its end
         opened = _in_memory(opened, limits)
     if _ARFF.match(head.decode("utf-8", "replace")):
         return _arff_as_csv(opened)
-    is_workbook = head.startswith(b"PK\x03\x04") and any(name.startswith("xl/") for name in _zip_names(opened))
+    is_workbook = head.startswith(_ZIP) and any(name.startswith("xl/") for name in _zip_names(opened))
     return _sheet_as_csv(opened, limits) if is_workbook else opened
 
 
@@ -220,7 +219,13 @@ def _sheet_as_csv(source: Source, limits: Limits) -> Source:
             warnings.simplefilter("ignore")  # openpyxl warns of styles that it does not know
             content = io.BytesIO(stream.read())
             sheets = pd.read_excel(content, sheet_name=None, header=None, dtype=object, na_filter=False)
-    full = {name: rows for name, sheet in sheets.items() if len(rows := _below_titles(sheet)) > 1}
+    full = dict[str, pd.DataFrame]()
+    for name, sheet in sheets.items():  # from the first row on that fills half of the table's columns
+        is_filled = (sheet != "") & sheet.notna()
+        widths = is_filled.sum(axis=1).to_numpy()
+        begins = np.flatnonzero(2 * widths >= widths.max(initial=1))
+        if len(begins) and len(rows := sheet.loc[begins[0] :, is_filled.any()]) > 1:
+            full[str(name)] = rows
     if not full:
         raise DataError("the workbook holds no table: its sheets have no rows below a header")
     name, *others = full
@@ -228,14 +233,6 @@ def _sheet_as_csv(source: Source, limits: Limits) -> Source:
     if above := int(full[name].index[0]):
         notes.append(f"{above} rows above its table are left out.")
     return _as_csv(source, full[name].to_numpy().tolist(), notes=tuple(notes))
-
-
-def _below_titles(sheet: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a sheet from the first one on that fills half of the table's columns."""
-    is_filled = (sheet != "") & sheet.notna()
-    widths = is_filled.sum(axis=1).to_numpy()
-    begins = np.flatnonzero(2 * widths >= widths.max(initial=1))
-    return sheet.loc[begins[0] :, is_filled.any()] if len(begins) else sheet.iloc[:0]
 
 
 def _arff_as_csv(source: Source) -> Source:
@@ -275,7 +272,7 @@ def binary_format(source: Source) -> str | None:
     head = source.head(4096)
     if found := next((kind for magic, kind in _KINDS.items() if head.startswith(magic)), None):
         return found
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+    if head.startswith((_ZIP, b"PK\x05\x06")):
         names = _zip_names(source)
         if any(name.endswith(".npy") for name in names):
             return "npz"

@@ -100,14 +100,7 @@ def read_svmlight(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the points, as columns x1, x2, .., and their labels; and notes.
 
-    Parameters
-    ----------
-    source : Source
-    limits : Limits
-    first : {0, 1}, optional
-        The first index. By default 0 if it occurs, else 1.
-    d : int, optional
-        The number of columns. By default the largest index tells.
+    By default the first index is 0 if it occurs, else 1, and the largest index tells the number d of columns.
     """
     limits.check_unpacked(source.size)
     found, n, ends = list[Piece](), 0, Ends()
