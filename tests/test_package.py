@@ -11,8 +11,8 @@ from contextlib import suppress
 from unittest.mock import Mock
 
 import pytest
-from installed import ROOT, built, environment, started, unpacked, wait_for
 from proxies import free_port
+from servers import ROOT, environment, started, unpacked, wait_for, wheel_in
 
 from dsgcore.__main__ import _with_command, main
 
@@ -21,7 +21,7 @@ APP = "dsgcore/_app"
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    return built("wheel", tmp_path_factory.mktemp("built") / "wheel")
+    return wheel_in(tmp_path_factory.mktemp("built") / "wheel")
 
 
 def test_a_wheel_holds_each_file_that_the_app_reads(wheel):
@@ -38,9 +38,9 @@ def test_a_wheel_holds_each_file_that_the_app_reads(wheel):
 def test_an_installed_app_runs_from_any_folder_ends_at_control_c_and_writes_nothing_beside_itself(wheel, tmp_path):
     site = unpacked(wheel, tmp_path / "site-packages")
     before = sorted(site.rglob("*"))
-    server, address = started(site, tmp_path, NUMBA_DISABLE_JIT="1")  # one loop is compiled below
+    server, address = started(tmp_path, site=site, NUMBA_DISABLE_JIT="1")  # one loop is compiled below
     try:
-        wait_for(f"{address}/_stcore/health", server)
+        wait_for(server, address)
         with urllib.request.urlopen(f"{address}/auc", timeout=60) as answer:
             assert b"<title>DSG Lab</title>" in answer.read()
         if sys.platform != "win32":  # no process can send another one Ctrl+C there

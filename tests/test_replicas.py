@@ -6,10 +6,9 @@ import time
 import urllib.request
 
 import pytest
-from installed import ROOT, started
-from installed import wait_for as wait_for_server
 from load_client import Visitor
 from proxies import needs_nginx, nginx
+from servers import started, wait_for
 
 LONG = 90.0  # seconds after which a test gives up
 
@@ -20,10 +19,10 @@ pytestmark = [pytest.mark.weekly, needs_nginx]
 def replicas(tmp_path_factory):
     """The two servers by their letters, and nginx's port, when all answer; a test ends one of them."""
     folders = [tmp_path_factory.mktemp(f"server {letter}") for letter in "ab"]
-    servers = [started(ROOT, folder) for folder in folders]
+    servers = [started(folder) for folder in folders]
     try:
         for server, address in servers:
-            wait_for_server(f"{address}/_stcore/health", server)
+            wait_for(server, address)
         ports = tuple(int(address.rpartition(":")[2]) for _, address in servers)
         with nginx(tmp_path_factory.mktemp("nginx"), ports) as port:
             yield dict(zip("ab", [server for server, _ in servers], strict=True)), port

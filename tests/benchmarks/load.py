@@ -19,18 +19,23 @@ the server can have, estimate the rate without the others. `cores had` is the nu
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import contextlib
+import os
 import random
+import subprocess
+import sys
+import tempfile
 import time
-from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from app_server import Server, served
 from load_client import Visitor
-from reporting import command_line, show, table
+
+sys.path.append(str(Path(__file__).parents[1]))
+from servers import started, wait_for
 
 # All pages are open by then.
 SECONDS_BEFORE = 10.0
@@ -46,6 +51,40 @@ HEAD = (
     *("load", "updates/s, median (least)", "updates a CPU second", "steps/s, fastest : slowest"),
     *("click p50 / p95 in s", "CPU ms an update", "cores had", "MB"),
 )
+
+
+class Server:
+    """The app in a separate process."""
+
+    def __init__(self) -> None:
+        self.process, self.address = started(Path(tempfile.mkdtemp(prefix="dsglab-load-")), DSGLAB_SESSIONS="600")
+        self.port = int(self.address.rpartition(":")[2])
+
+    def cpu(self) -> float:
+        """Return the seconds of CPU time that it has taken."""
+        parts = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
+
+    def held(self) -> tuple[float, int, int]:
+        """Return its memory in MB, its threads and its descriptors."""
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        status = dict(line.split(":", 1) for line in lines)
+        n_files = len(os.listdir(f"/proc/{self.process.pid}/fd"))
+        return int(status["VmRSS"].split()[0]) / 1024, int(status["Threads"]), n_files
+
+
+@contextlib.contextmanager
+def serving() -> Iterator[Server]:
+    """Serve the app while the block lasts."""
+    server = Server()
+    try:
+        wait_for(server.process, server.address)
+        yield server
+    finally:
+        server.process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.process.wait(10)
+        server.process.kill()
 
 
 async def click_now_and_then(visitor: Visitor) -> None:
@@ -117,29 +156,29 @@ def watchers(n: int) -> list[Visitor]:
     return [Visitor("auc", f"{USUAL}&seed={seed}") for seed in range(n)]
 
 
-def alone(asked: Namespace) -> list[tuple[str, ...]]:
+def alone(asked: argparse.Namespace) -> list[tuple[str, ...]]:
     """Measure sessions that watch."""
     return [beside(f"{n} watching", n, [], asked) for n in asked.sessions]
 
 
-def beside(name: str, n: int, others: list[Visitor], asked: Namespace) -> tuple[str, ...]:
+def beside(name: str, n: int, others: list[Visitor], asked: argparse.Namespace) -> tuple[str, ...]:
     """Measure sessions that watch beside others."""
-    with served(is_quiet=asked.quiet) as server:
+    with serving() as server:
         return asyncio.run(measured(server, name, watchers(n), others, asked.seconds))
 
 
-def training(asked: Namespace) -> list[tuple[str, ...]]:
+def training(asked: argparse.Namespace) -> list[tuple[str, ...]]:
     """Measure sessions that train beside others that watch."""
     others = [Visitor("auc", f"{LARGE}&seed={seed}") for seed in range(8)]
     return [beside("24 watching, 8 training", 24, others, asked)]
 
 
-def links(asked: Namespace) -> list[tuple[str, ...]]:
+def links(asked: argparse.Namespace) -> list[tuple[str, ...]]:
     """Measure sessions beside two greedy links."""
     return [beside("8 watching, two greedy links", 8, [Visitor("auc", query) for query in GREEDY], asked)]
 
 
-def replicas(asked: Namespace, n: int = 32) -> list[tuple[str, ...]]:
+def replicas(asked: argparse.Namespace, n: int = 32) -> list[tuple[str, ...]]:
     """Measure sessions that watch on two servers at once, as nginx shares them out."""
 
     async def at_once(*servers: Server) -> list[tuple[str, ...]]:
@@ -147,7 +186,7 @@ def replicas(asked: Namespace, n: int = 32) -> list[tuple[str, ...]]:
         pairs = zip(servers, names, strict=True)
         return await asyncio.gather(*(measured(one, name, watchers(n), [], asked.seconds) for one, name in pairs))
 
-    with served(is_quiet=asked.quiet) as one, served(is_quiet=asked.quiet) as other:
+    with serving() as one, serving() as other:
         return asyncio.run(at_once(one, other))
 
 
@@ -163,10 +202,10 @@ async def _come_and_go(port: int, n: int) -> None:
     await asyncio.gather(*(one(seed) for seed in range(n)))
 
 
-def visits(asked: Namespace, n: int = 500) -> str:
+def visits(n: int = 500) -> str:
     """Measure what is held before, right after, and a while after many sessions, and after as many again."""
     rows = []
-    with served(is_quiet=asked.quiet) as server:
+    with serving() as server:
         asyncio.run(_come_and_go(server.port, 20))
         time.sleep(200)
         rows.append(("before", *server.held()))
@@ -179,20 +218,32 @@ def visits(asked: Namespace, n: int = 500) -> str:
     return table(head, [(name, f"{memory:.0f}", *others) for name, memory, *others in rows])
 
 
+def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table in Markdown."""
+    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (head, ["---"] * len(head), *rows))
+
+
 LOADS = {"watching": alone, "training": training, "links": links, "replicas": replicas}
 
 
 def main() -> None:
     """Make the measurements that the command line names; print them, or write them to a file."""
-    asked = command_line(__doc__, [*LOADS, "visits"], seconds=40.0, sessions=[8, 16, 32], quiet=False, markdown=Path)
-    rows = []
-    for name in (name for name in asked.what if name in LOADS):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="*", choices=[*LOADS, "visits"])
+    parser.add_argument("--seconds", type=float, default=40.0, help="of each measurement (default: %(default)s)")
+    parser.add_argument(
+        "--sessions", nargs="*", type=int, default=[8, 16, 32], help="that watch (default: %(default)s)"
+    )
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables to this file")
+    asked, rows = parser.parse_args(), []
+    names = asked.what or [*LOADS, "visits"]
+    for name in (name for name in names if name in LOADS):
         rows += LOADS[name](asked)
         print(*rows, sep="\n", flush=True)
-    show(
-        "\n\n".join([table(HEAD, rows)] * bool(rows) + ([visits(asked)] if "visits" in asked.what else [])),
-        asked.markdown,
-    )
+    said = "\n\n".join([table(HEAD, rows)] * bool(rows) + ([visits()] if "visits" in names else []))
+    print(said)
+    if asked.markdown is not None:
+        asked.markdown.write_text(said + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

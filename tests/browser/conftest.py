@@ -15,20 +15,14 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 import pytest
+from servers import served
 
 from .watched_pages import PageHealth
 
@@ -36,7 +30,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER_ARGUMENTS = (
     "--no-sandbox",
@@ -50,10 +43,8 @@ BROWSER_ARGUMENTS = (
 )
 # A test's page lives for seconds: to optimise its programs takes more time than it saves, and so do threads that help them.
 UNOPTIMISED = ("--js-flags=--no-opt --single-threaded",)
-START_SECONDS = 120  # a cold start compiles kernels; two busy cores
 READY_MS = 60_000
 LOOK_MS = 100  # between two looks at a page that is waited for: by itself Playwright looks with each frame
-LOG_TAIL = 4_000  # characters
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -71,66 +62,6 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start the app for all tests."""
     with served(tmp_path_factory.mktemp("app"), os.environ.get("DSGLAB_BASE_PATH", "")) as url:
         yield url
-
-
-@contextmanager
-def served(folder: Path, base_path: str = "") -> Iterator[str]:
-    """Start the app on a free port, with its log and an empty store in a folder; give its address, without a slash at the end."""
-    port, log = _free_port(), folder / "server.log"
-    url = f"http://127.0.0.1:{port}" + f"/{base_path}" * bool(base_path)
-    with log.open("wb") as output, _server(port, output, folder / "runs.sqlite", base_path) as server:
-        try:
-            _wait_until_up(url, server, log)
-            yield url
-        finally:
-            _stop(server)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def _server(port: int, output: Any, store: Path, base_path: str = "") -> subprocess.Popen[bytes]:
-    """Start streamlit with an empty store of runs; its log goes to a file, for a full pipe would stop it."""
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
-    options = {
-        "server.address": "127.0.0.1",
-        "server.port": str(port),
-        "server.headless": "true",
-        "server.fileWatcherType": "none",
-        "server.baseUrlPath": base_path,
-        "browser.gatherUsageStats": "false",
-    }
-    command += [f"--{name}={value}" for name, value in options.items()]
-    environment = {**os.environ, "DSGLAB_STORE": str(store)}
-    return subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env=environment)
-
-
-def _wait_until_up(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    """Ask for the server's health until it answers, dies, or time is up."""
-    deadline = time.monotonic() + START_SECONDS
-    while server.poll() is None and time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
-                if answer.status == 200:
-                    return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-    happened = "did not answer" if server.poll() is None else f"ended with {server.returncode}"
-    tail = log.read_text(errors="replace")[-LOG_TAIL:]
-    pytest.fail(f"the app {happened}; the end of its log:\n{tail}", pytrace=False)
-
-
-def _stop(server: subprocess.Popen[bytes]) -> None:
-    """End this server, by its process id."""
-    server.terminate()
-    try:
-        server.wait(timeout=10)
-    except subprocess.TimeoutExpired:
-        server.kill()
-        server.wait()
 
 
 # --- the browser

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,10 @@ from typing import TYPE_CHECKING
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from .conftest import BROWSER_ARGUMENTS, ROOT, _find_browser, _wait_ready, served
+sys.path.append(str(Path(__file__).parents[1]))
+from servers import ROOT, served
+
+from .conftest import BROWSER_ARGUMENTS, _find_browser, _wait_ready
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -9,8 +9,7 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 from proxies import NGINX, NO_NGINX, nginx
-
-from .conftest import served
+from servers import served
 
 PREFIX = "lab"
 LONG = 60_000

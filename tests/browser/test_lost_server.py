@@ -1,39 +1,40 @@
 """A server that is killed while a run plays: the open page comes back by itself, where it was, once there is a server again."""
 
 import re
-import sys
-from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-from load import Server
+from servers import started, wait_for
 
 LONG = 90_000
 
 
-def _killed(server):
-    server.process.kill()
-    server.end()
-    other = Server(server.port)
-    other.wait()
-    return other
+def begun(folder, port=0):
+    server, address = started(folder, port=port, DSGLAB_SESSIONS="600")
+    wait_for(server, address, folder / "log")
+    return server, address
+
+
+def killed(server, address, folder):
+    """Kill a server, and begin another one at its port and with its store."""
+    server.kill()
+    server.wait()
+    return begun(folder, urlsplit(address).port)[0]
 
 
 @pytest.mark.weekly
-def test_after_a_killed_server_the_page_is_back_where_it_was(browser):
-    server = Server()
+def test_after_a_killed_server_the_page_is_back_where_it_was(browser, tmp_path):
+    server, address = begun(tmp_path)
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     try:
-        server.wait()
-        page.goto(f"http://127.0.0.1:{server.port}/auc?view.speed=slow&solver.lam=0.01&solver.n_iter=1000")
+        page.goto(f"{address}/auc?view.speed=slow&solver.lam=0.01&solver.n_iter=1000")
         page.wait_for_url(re.compile(r"at=\d\d-playing"), timeout=LONG)
         kept = int(re.search(r"at=(\d+)-playing", page.url)[1])
-        server = _killed(server)
+        server = killed(server, address, tmp_path)
         # It has not started over: that would take seconds, and the link would show its first steps.
         page.wait_for_function(f"Number(/at=(\\d+)-playing/.exec(location.search)?.[1]) > {kept}", timeout=LONG)
         status = page.locator(".live-status")
@@ -45,17 +46,18 @@ def test_after_a_killed_server_the_page_is_back_where_it_was(browser):
         expect(status).to_contain_text("paused", timeout=LONG)
         where = re.search(r"step \d+ of 1000", status.inner_text())[0]
         page.evaluate("window.wasHere = true")
-        server = _killed(server)
+        server = killed(server, address, tmp_path)
         page.wait_for_function("!window.wasHere", timeout=LONG)
         expect(status).to_contain_text(f"{where} · paused", timeout=LONG)
         # Nor does streamlit draw one that has no run.
-        page.goto(f"http://127.0.0.1:{server.port}/auc?data.name=Your+own+file")
+        page.goto(f"{address}/auc?data.name=Your+own+file")
         page.locator("input[type=file]").wait_for(state="attached", timeout=LONG)
         page.evaluate("window.wasHere = true")
-        server = _killed(server)
+        server = killed(server, address, tmp_path)
         page.wait_for_function("!window.wasHere", timeout=LONG)
         page.locator("input[type=file]").wait_for(state="attached", timeout=LONG)
         assert page.get_by_test_id("stException").count() == 0
     finally:
         context.close()
-        server.end()
+        server.kill()
+        server.wait()

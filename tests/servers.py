@@ -1,0 +1,90 @@
+"""The app in a process of its own: that of the clone, or of the package as people get it, a wheel in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from proxies import free_port
+
+ROOT = Path(__file__).parents[1]
+START_SECONDS = 240.0  # a first start compiles the loops, on a busy machine
+PAUSE, LOG_TAIL = 0.1, 4_000  # seconds, characters
+
+
+def wheel_in(folder: Path) -> Path:
+    """Build a wheel of the project in a folder; return its file."""
+    pytest.importorskip("hatchling", reason="hatchling, which builds the package, is not installed")
+    program = "import sys; from hatchling.build import build_wheel; build_wheel(sys.argv[1])"
+    folder.mkdir(exist_ok=True)
+    subprocess.run([sys.executable, "-c", program, str(folder)], cwd=ROOT, check=True, capture_output=True)
+    (file,) = folder.iterdir()
+    return file
+
+
+def unpacked(wheel: Path, folder: Path) -> Path:
+    """Unpack a wheel; return the folder that holds its files."""
+    zipfile.ZipFile(wheel).extractall(folder)
+    return folder
+
+
+def environment(site: Path, own: Path) -> dict[str, str]:
+    """Return the environment of a process that finds the package in one folder, and writes its own files to another."""
+    kept = {"PYTHONPATH": str(site), "DSGLAB_STORE": str(own / "runs.sqlite")}
+    if site == ROOT:
+        return os.environ | kept
+    others = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    folders = {name: str(own / name.lower()) for name in ("DSGLAB_CACHE", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
+    return others | folders | kept | {"PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def started(
+    own: Path, *, site: Path = ROOT, port: int = 0, base_path: str = "", **variables: str
+) -> tuple[subprocess.Popen[bytes], str]:
+    """Start the app of the package in a folder `site`, from an empty folder in `own`, which gets its log and its store.
+
+    Return its process and its address, without a slash at the end.
+    """
+    (own / "empty").mkdir(exist_ok=True)
+    port = port or free_port()
+    command = [sys.executable, "-m", "dsgcore", "--port", str(port), "--no-browser", "--base-path", base_path]
+    with (own / "log").open("ab") as log:
+        env = environment(site, own) | variables
+        server = subprocess.Popen(command, cwd=own / "empty", env=env, stdout=log, stderr=log)
+    return server, f"http://127.0.0.1:{port}" + f"/{base_path}" * bool(base_path)
+
+
+def wait_for(server: subprocess.Popen[bytes], address: str, log: Path | None = None) -> None:
+    """Wait until a server is well; fail with the end of its log if it ends, or if time is up."""
+    deadline = time.monotonic() + START_SECONDS
+    while server.poll() is None and time.monotonic() < deadline:
+        with suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=5):
+            return
+        time.sleep(PAUSE)
+    happened = "did not answer" if server.poll() is None else f"ended with {server.returncode}"
+    tail = "" if log is None else log.read_text(errors="replace")[-LOG_TAIL:]
+    pytest.fail(f"the app {happened}; the end of its log:\n{tail}", pytrace=False)
+
+
+@contextmanager
+def served(own: Path, base_path: str = "") -> Iterator[str]:
+    """Serve the app of the clone while the block lasts; give its address."""
+    server, address = started(own, base_path=base_path)
+    try:
+        wait_for(server, address, own / "log")
+        yield address
+    finally:
+        server.terminate()
+        try:
+            server.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
