@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import io
 import json
 import os
+import pkgutil
 import shlex
 import shutil
 import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,6 +22,7 @@ import pytest
 from cases import each, some
 from clocks import Clock
 from commands import refusal
+from proxies import free_port
 from small_specs import OWN_LESSON
 from test_run import read_csv, small, table
 
@@ -27,9 +31,11 @@ from dsgcore.__main__ import main
 from dsgcore.cli.ending import Progress
 from dsgcore.cli.fit import STREAMED, estimator_of, own_of
 from dsgcore.cli.options import PORT, PROGRAM, command_parser
+from dsgcore.comparing.reproductions import reproduction
 from dsgcore.core.durations import TimeLeft
 from dsgcore.data import datasets
 from dsgcore.data.datasets import DataError
+from dsgcore.experiments.race import run_heats
 from dsgcore.studies import Study
 
 
@@ -221,6 +227,113 @@ def test_every_command_ends_with_a_code_and_one_sentence(command, person, capsys
     assert found == code
     assert said in printed
     assert printed.count("\n") == 1
+
+
+# Lines of the person's folder with options; the function that does the work; and what the options must be among its arguments.
+READING = "--features a,b --drop b --category a --role b=date --positive yes --missing median --missing-words n/a,9 --unlabeled none"
+AS_READ = {
+    **{"order": None, "bins": None, "features": ["a", "b"], "drop": ["b"], "roles": {"a": "category", "b": "date"}},
+    **{"positive": "yes", "missing": "median", "missing_words": ("n/a", "9"), "unlabeled": "none"},
+    **{"header": False, "delimiter": ";", "decimal": ",", "encoding": "cp1252"},
+}
+TEXT = "--no-header --delimiter semicolon --decimal , --encoding cp1252"
+HEARD = {
+    "compare data.csv --target class --labels 20 --seeds 4 --seconds 9 --score auc --methods SVC,Boosting --no-curves "
+    "--jobs 2 --store OUT.sqlite": (
+        WORK["compare"],
+        {"n_labeled": 20, "seeds": 4, "seconds": 9.0, "score": "auc", "methods": ["SVC", "Boosting"], "curves": False}
+        | {"jobs": 2, "store.name": "OUT.sqlite", "ordered": False, "client": None},
+    ),
+    "compare data.csv --target class --ordered": (
+        WORK["compare"],
+        {"ordered": True, "curves": True, "seeds": None, "seconds": 75.0, "methods": None},
+    ),
+    f"label half.csv --target class {READING} {TEXT} --method SVC --ordered --ask 3 --keep a,b --seconds 5 --out OUT": (
+        WORK["label"],
+        {"target": "class", "method": "SVC", "ordered": True, "ask": 3, "keep": ["a", "b"], "seconds": 5.0}
+        | {"reading": AS_READ},
+    ),
+    f"predict model data.csv --features a,b --keep b,a,b {TEXT} --out OUT": (
+        WORK["predict"],
+        {"features": ["a", "b"], "keep": ["b", "a"], "out.name": "OUT"}
+        | {"text": {name: AS_READ[name] for name in ("header", "delimiter", "decimal", "encoding")}},
+    ),
+    "check spec.json --seeds 3": (WORK["check"], {"seeds": 3}),
+    "sweep study.json --seeds 3 --axis solver.lam=0.1,1 --jobs 2 --store OUT.sqlite": (
+        WORK["sweep"],
+        {
+            "study.seeds": (0, 1, 2),
+            "study.axes": [("solver.lam", (0.1, 1.0))],
+            "jobs": 2,
+            "store.file.name": "OUT.sqlite",
+        },
+    ),
+    "run spec.json --out OUT --memory-limit 2": ("dsgcore.cli.runs.machine_budget", {"memory_limit": 2.0}),
+    "run spec.json --out OUT --as-in-paper": ("dsgcore.cli.runs.as_in_paper", {"n": 60}),
+    "race spec.json --with SAMULT,SVC --sizes 10,20 --seeds 2 --memory-limit 3": (
+        "dsgcore.cli.runs.JobQueue.submit",
+        {"rivals": ["SAMULT", "SVC"], "sizes": [10, 20], "n_seeds": 2, "memory_limit": 3 * 10**9},
+    ),
+    "reproduce auc/fig1 --quick --data rows --store OUT.sqlite": (
+        WORK["reproduce"],
+        {"asked": reproduction("auc/fig1", is_quick=True), "folder.name": "rows", "store.file.name": "OUT.sqlite"},
+    ),
+    "export-lesson auc/step-size --out OUT --step 2": (
+        "pages.handouts.static_lesson.write_lesson",
+        {"name": "auc/step-size", "folder.name": "OUT", "step": 2},
+    ),
+    "check-lesson lesson.toml --seeds 4": (
+        "pages.session.lesson_check.check_file",
+        {"file.name": "lesson.toml", "n": 4},
+    ),
+    "data describe data.csv --target b --labels binary": (
+        WORK["data describe"],
+        {"recipe.label": "b", "labels": "binary"},
+    ),
+    "data convert data.csv OUT --no-header --delimiter bar": (
+        WORK["data convert"],
+        {"recipe.header": False, "recipe.delimiter": "|", "folder.name": "OUT"},
+    ),
+}
+
+
+def found_in(arguments, name):
+    """Return an argument, or a part of one, as plain data."""
+    name, *parts = name.split(".")
+    found = reduce(getattr, parts, arguments[name])
+    if name == "study" and parts == ["axes"]:
+        return [(axis.name, axis.values) for axis in found]
+    return found() if callable(found) else found
+
+
+@each("line, work, expected", [(line, *told) for line, told in HEARD.items()])
+def test_each_option_reaches_what_does_the_work(line, work, expected, person, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(person)
+    heard, own = [], run_heats if work.endswith("submit") else pkgutil.resolve_name(work)
+
+    def hear(*given, **options):
+        if own is run_heats:  # it is given to the queue
+            given = given[2:]
+            heard.append(inspect.signature(own).bind(*given).arguments | options)
+        else:
+            heard.append(inspect.signature(own).bind(*given, **options).arguments)
+        raise DSGError("heard")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(work, hear)
+        code = main(line.replace("OUT", str(tmp_path / "OUT")).split())
+    assert code == 2
+    assert capsys.readouterr().err == "dsg-lab: heard\n"
+    (arguments,) = heard
+    assert {name: found_in(arguments, name) for name in expected} == expected
+
+
+def test_options_of_the_app_reach_streamlit(monkeypatch):
+    monkeypatch.setattr("runpy.run_module", lambda *_, **__: None)
+    monkeypatch.setattr(sys, "argv", [])
+    assert main(["app", "--port", str(port := free_port()), "--base-path", "lab", "--no-browser"]) == 0
+    options = dict(word.removeprefix("--server.").split("=") for word in sys.argv if word.startswith("--server."))
+    assert options == {"address": "127.0.0.1", "port": str(port), "baseUrlPath": "lab"}
 
 
 # What commands end with: 0, 1 if the answer is no, 2 for input that cannot be used. WILD is a spec that diverges, LATE a
