@@ -230,7 +230,8 @@ def test_every_command_ends_with_a_code_and_one_sentence(command, person, capsys
 
 
 # Lines of the person's folder with options; the function that does the work; and what the options must be among its arguments.
-READING = "--features a,b --drop b --category a --role b=date --positive yes --missing median --missing-words n/a,9 --unlabeled none"
+READING = "--features a,b --drop b --category a --role b=date --positive yes --missing median"
+READING += " --missing-words n/a,9 --unlabeled none"
 AS_READ = {
     **{"order": None, "bins": None, "features": ["a", "b"], "drop": ["b"], "roles": {"a": "category", "b": "date"}},
     **{"positive": "yes", "missing": "median", "missing_words": ("n/a", "9"), "unlabeled": "none"},

@@ -215,7 +215,7 @@ def test_no_parameter_and_no_data_that_change_after_a_fit_change_what_was_learne
     points[:], y[:] = 3.0, 1
     inner = [name for name in model.get_params() if name not in outer]
     for names in ([], inner, outer):
-        for wrong in some(([], "none of these", -1.0, None, np.array([1.0, 2.0])), 2, 5):
+        for wrong in some(([], "none of these", -1.0, None, np.array([1.0, 2.0])), 2):
             after = told(model.set_params(**dict.fromkeys(names, wrong)))
             assert before.keys() == after.keys()
             for name, old in before.items():
