@@ -381,6 +381,8 @@ ENDS = {
     "nothing": 2,
 }
 
+LONG = ("check settled.json --seeds 1", f"compare data.csv --target class --seeds 3 {SHORT}")
+
 
 @pytest.fixture(scope="module")
 def ends(person):
@@ -399,9 +401,11 @@ def ends(person):
     return person
 
 
-@pytest.mark.ci
+@pytest.mark.parametrize("is_long", [False, pytest.param(True, marks=pytest.mark.ci)])
 @each("line, code", ENDS.items())
-def test_a_command_ends_with_0_or_1_for_no_or_2_for_bad_input(line, code, ends, tmp_path, monkeypatch, capsys):
+def test_a_command_ends_with_0_or_1_for_no_or_2_for_bad_input(is_long, line, code, ends, tmp_path, monkeypatch, capsys):
+    if (line in LONG) is not is_long:
+        return
     monkeypatch.chdir(ends)
     found = main(line.replace("OUT", str(tmp_path / f"out{[*ENDS].index(line)}")).split())
     printed = capsys.readouterr()
