@@ -249,6 +249,17 @@ def test_a_method_that_learns_from_labels_alone_is_given_no_other_row(tmp_path):
     np.testing.assert_allclose(found, alone.decision_function(X), rtol=1e-5, atol=1e-6)
 
 
+def test_classes_of_a_balanced_machine_are_those_of_its_shifted_values(tmp_path):
+    file, rows = tmp_path / "rows.csv", table()
+    rows.to_csv(file, index=False)
+    X, y = frame_of()
+    model = TSGS3VM(**BRIEF, is_balanced=True, random_state=0).fit(X.astype(np.float32), y)
+    made("TSGS3VM", file, tmp_path / "m", "--target=kind", "--features=a,b,c", ours=BRIEF | {"is_balanced": True})
+    found = scored(tmp_path / "m", file, tmp_path / "scores")["class"]
+    assert abs(model.shift_) > 0.01
+    assert found.tolist() == [f"class {code}" for code in model.predict(X.astype(np.float32))]
+
+
 @pytest.mark.parametrize("ending", ["libsvm", "npz"])
 def test_files_without_names_have_their_labels_in_y(ending, tmp_path):
     X, y = frame_of()
