@@ -84,8 +84,7 @@ def test_a_files_size_is_asked_for_once_it_is_read():
 
 def test_the_shape_follows_from_the_options():
     spec = Spec.from_dict({"setting": "auc", "data": {"name": "high_dimensional", "n": 300, "n_irrelevant": 30}})
-    run = Run(spec)
-    split = run.split
+    split = load_split(spec)
     assert shape_of(spec) == (len(split.X_train) + len(split.X_test), split.X_train.shape[1])
 
 
@@ -123,16 +122,10 @@ def test_announced_memory_is_about_what_a_run_takes(given):
     assert cost_of(spec).memory <= 4 * peak + 200 * made + 60_000_000
 
 
-def seconds_of(setting, **sections):
-    return cost_of(Spec.from_dict({"setting": setting, **sections})).seconds
-
-
-def test_each_ordered_class_has_a_batch():
-    few, many = (seconds_of("ordinal", data={"name": "ordinal_ramp", "n_classes": k}) for k in (3, 20))
-    assert many > 2 * few
-
-
-def test_a_product_of_more_projections_takes_longer_and_more_memory():
+def test_batches_of_more_classes_and_a_product_of_more_projections_take_longer():
+    classes = ({"name": "ordinal_ramp", "n_classes": k} for k in (3, 20))
+    few, many = (cost_of(Spec.from_dict({"setting": "ordinal", "data": data})) for data in classes)
+    assert many.seconds > 2 * few.seconds
     kernels = [{"name": "dot_product", "power": power} for power in ("1", "5")]
     wide = {"data": {"name": "high_dimensional"}, "solver": {"n_features": 4096, "n_iter": 10}}
     one, five = (cost_of(Spec.from_dict({"setting": "auc", "kernel": kernel, **wide})) for kernel in kernels)
@@ -206,9 +199,6 @@ def test_a_lesson_chooses_no_more_labels_than_it_can_search_for():
 
 
 # --- on a page
-
-
-# A page runs at once and draws surfaces: without the compiler that takes minutes.
 
 
 def test_a_link_that_asks_for_too_much_gets_a_sentence_at_once():  # test_cost.py tries all kinds of it

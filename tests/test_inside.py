@@ -336,12 +336,9 @@ def drawn(app):
 
 
 @each("number", range(1, 6))
-def test_a_screen_has_few_words_one_slider_and_a_frame_for_each_stop(number):
+def test_a_screen_has_a_frame_for_each_stop_of_its_slider(number):
     around, screen = drawn(checked(open_page("how_it_works", screen=str(number), at="2")))
     assert around["place"] == {"screen": number, "at": 2, "on": 3}
-    sentences = screen["text"].count(". ") + 1
-    assert 2 <= sentences <= 3
-    assert all(len(sentence.split()) <= 25 for sentence in screen["text"].split(". "))
     n_frames = len(screen["stops"]) * 4 ** bool(screen["switches"])
     for panel in screen["panels"]:
         assert len(panel["frames"]) == n_frames
@@ -362,7 +359,10 @@ def test_a_link_names_the_place(given, place):
     assert around["place"] == dict(zip(("screen", "at", "on"), place, strict=True))
 
 
-@each("given", [{"screen": "6"}, {"screen": "-1"}, {"screen": "1e9"}, {"at": "100"}, {"at": "²"}, {"off": "<b>"}])
+INVALID = [*({"screen": text} for text in ("6", "-1", "seven", "1e9")), {"at": "100"}, {"at": "²"}, {"off": "<b>"}]
+
+
+@each("given", INVALID)
 def test_an_invalid_link_gets_one_sentence_and_the_usual_place(given):
     app = open_page("how_it_works", **given)
     around, _ = drawn(app)
@@ -370,10 +370,6 @@ def test_an_invalid_link_gets_one_sentence_and_the_usual_place(given):
     (name,) = given
     (sentence,) = said(app)
     assert sentence.startswith(f"In the link, {name} must be ")
-
-
-def test_the_page_shows_that_sentence():
-    assert len(said(open_page("how_it_works", screen="seven"))) == 1
 
 
 @pytest.mark.ci

@@ -108,14 +108,6 @@ def test_of_a_useless_run_the_reason_is_named_and_its_remedy_helps(name):
     assert name == "one class" or better.result_score > run.result_score + 0.2
 
 
-WORSE = {
-    "setting": "s3vm",
-    "problem": {"unlabeled_weight": 10.0},
-    "data": {"name": "diabetes", "n_labeled": 200},
-    "solver": {"n_iter": 400},
-}
-
-
 # Runs that diverge: far above the limit, at few features, at small batches, by the ridge alone, and with other schedules.
 DIVERGING = {
     "far above": {"step_size": 1000.0},

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from threading import Barrier
 
-import numpy as np
 import pytest
 from cases import each
+from test_study_results import kept
 
 pytest.importorskip("optuna", reason="optuna is not installed: install dsg-lab[optuna]")
 import optuna
@@ -35,11 +35,6 @@ def storage(tmp_path):
 
 def study_of(seeds=(0, 1)):
     return Study.from_dict({"spec": SPEC, "axes": AXES, "seeds": list(seeds)})
-
-
-def kept(store, run, score, state="finished"):
-    row = {"spec_sha256": run.spec.sha256, "last": {"score_test": score}, "seconds": 0.1}
-    return store.put(run.spec.to_json(), row | {"stop_reason": state, "iterations": 3}, {"t": np.arange(3.0)})
 
 
 def filled(study, store):

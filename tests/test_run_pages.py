@@ -6,7 +6,6 @@ from cases import each, some
 from live_page import figure, head, numbers, status
 from opened_pages import bench_of, checked, left_in_browser, open_auc, open_page, run_of
 from test_diagnostics import RUN
-from test_judgement import WORSE
 from test_run import small
 
 from dsgcore.diagnostics import judgement
@@ -221,7 +220,9 @@ def test_the_step_slider_says_what_auto_is_and_where_runs_diverge():
 
 
 def test_the_page_does_not_say_that_nothing_limits_a_run_beside_worse_than_labels_only():
-    app = open_page("s3vm", **link_to_run(Spec.from_dict(WORSE)), at="400")
+    worse = {"data": {"name": "diabetes", "n_labeled": 200}, "problem": {"unlabeled_weight": 10.0}}
+    spec = Spec.from_dict({"setting": "s3vm", "solver": {"n_iter": 400}, **worse})
+    app = open_page("s3vm", **link_to_run(spec), at="400")
     while not bench_of(app, "s3vm").live.is_finished:
         app.run()
     app.run()

@@ -25,10 +25,14 @@ STUDY = {
 }
 
 
-def kept(store, run, score, state="finished"):
+def summary_of(spec, score, state="finished", **more):
     last = {"score_test": score, "objective": 1 - score, "error_mean": 0.1}
-    row = {"spec_sha256": run.spec.sha256, "last": last, "seconds": 0.1, "stop_reason": state, "iterations": 6}
-    store.put(run.spec.to_json(), row, {"t": np.arange(6.0)})
+    row = {"spec_sha256": spec.sha256, "last": last, "seconds": 0.1, "stop_reason": state, "iterations": 6}
+    return row | more
+
+
+def kept(store, run, score, state="finished"):
+    store.put(run.spec.to_json(), summary_of(run.spec, score, state), {"t": np.arange(6.0)})
 
 
 @pytest.fixture
@@ -74,14 +78,9 @@ def test_a_paired_difference_is_students(filled):
 
 
 def test_a_change_helps_or_hurts_where_the_interval_leaves_zero_out():
-    zero = np.zeros(3)
-    for change, effect in (
-        ([0.2, 0.3, 0.4], Effect.HELPS),
-        ([-0.2, -0.3, -0.4], Effect.HURTS),
-        ([-0.1, 0.3, 0.0], Effect.TIE),
-    ):
-        assert paired_difference(np.array(change), zero).effect is effect
-    assert paired_difference(np.ones(2), zero[:2]).effect is None
+    effects = {(0.2, 0.3, 0.4): Effect.HELPS, (-0.2, -0.3, -0.4): Effect.HURTS, (-0.1, 0.3, 0.0): Effect.TIE}
+    for change, effect in {**effects, (1.0, 1.0): None}.items():
+        assert paired_difference(np.array(change), np.zeros(len(change))).effect is effect
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -135,12 +134,6 @@ def test_what_costs_too_much_is_refused_in_one_sentence_with_what_would_fit(plai
     assert "\n" not in str(caught.value)
 
 
-def with_curve(store, run, scores):
-    last = {"score_test": scores[-1], "objective": 0.0, "error_mean": 0.0}
-    row = {"spec_sha256": run.spec.sha256, "last": last, "seconds": 2.0, "stop_reason": "finished", "iterations": 4}
-    store.put(run.spec.to_json(), row, {"t": np.arange(4.0), "score_test": np.array(scores)})
-
-
 def test_the_time_to_a_score_is_read_off_the_histories(tmp_path):
     made, store = (
         StudyRuns(Study.from_dict({**STUDY, "axes": STUDY["axes"][:1], "seeds": [0, 1]})),
@@ -155,7 +148,8 @@ def test_the_time_to_a_score_is_read_off_the_histories(tmp_path):
         [0.1] * 4,
     ]
     for run, scores in zip(made.runs, curves, strict=True):
-        with_curve(store, run, scores)
+        row = summary_of(run.spec, scores[-1], seconds=2.0, iterations=4)
+        store.put(run.spec.to_json(), row, {"t": np.arange(4.0), "score_test": np.array(scores)})
     made.refresh(store)
     assert studies.usual_target(made.results("score")) == pytest.approx(0.84)
     known = studies.ScoreCurves()
@@ -180,9 +174,7 @@ class Making(ThisProcess):
         for text in texts:
             spec = Spec.from_json(text)
             self.made.append((spec.solver.step_size, spec.seed))
-            last = {"score_test": self.worth(spec), "objective": 0.0, "error_mean": 0.0}
-            row = {"spec_sha256": spec.sha256, "last": last, "seconds": 0.1, "stop_reason": "finished", "iterations": 6}
-            on_report((text, row, {"t": np.arange(6.0)}))
+            on_report((text, summary_of(spec, self.worth(spec)), {"t": np.arange(6.0)}))
         return self
 
 
