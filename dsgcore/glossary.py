@@ -20,21 +20,14 @@ _BEFORE = ("test ", "train ")
 
 @dataclass(frozen=True)
 class Term:
-    """Word of the app and its meaning.
-
-    Attributes
-    ----------
-    student : str
-        Explanation without theory, shown beside the word.
-    researcher : str
-        Explanation with the paper's equation, as Markdown with formulas.
-    drawn_as : tuple of str
-        Other names for it, in tiles, legends, axes and chart titles.
-    """
+    """Word of the app and its meaning."""
 
     name: str
+    # Explanation without theory, shown beside the word.
     student: str
+    # Explanation with the paper's equation, as Markdown with formulas.
     researcher: str
+    # Other names for it, in tiles, legends, axes and chart titles.
     drawn_as: tuple[str, ...] = ()
 
     @property

@@ -27,17 +27,11 @@ FOLDER = "DSGLAB_LESSONS"  # environment variable: a folder with files of one's 
 
 @dataclass(frozen=True)
 class Lecture:
-    """Lessons and questions in the order of a lecture.
-
-    Attributes
-    ----------
-    title : str
-    parts : tuple of str
-        Each is a lesson, such as "auc/unlabeled", or a question with its answers, such as "Who knows? | I do | I do not",
-        "How many? | 0 to 100" or "Where? | map". The first is a lesson, and no lesson is there twice.
-    """
+    """Lessons and questions in the order of a lecture."""
 
     title: str = some_text()
+    # Each is a lesson, such as "auc/unlabeled", or a question with its answers, such as "Who knows? | I do | I do
+    # not", "How many? | 0 to 100" or "Where? | map". The first is a lesson, and no lesson is there twice.
     parts: tuple[str, ...] = items(Text("part", ""), least=1)
 
     def __post_init__(self) -> None:

@@ -18,24 +18,16 @@ from dsgcore.settings import Assumption, Breach, Rate, profile_of
 
 @dataclass(frozen=True)
 class KernelWords:
-    """Description of a kernel, from `kernel_words.toml`.
+    """Description of a kernel, from `kernel_words.toml`."""
 
-    Attributes
-    ----------
-    title : str
-        The name in the app, also in links.
-    sentence : str
-        Its effect on the data, to help the choice.
-    formula, features : str
-        k(x, x') and its random features, in Markdown with short formulas, between which a narrow page can break.
-    remark : str
-        Limits of the papers' theorems for this kernel, in Markdown; empty if they hold unchanged.
-    """
-
+    # The name in the app, also in links.
     title: str
+    # Its effect on the data, to help the choice.
     sentence: str
+    # k(x, x') and its random features, in Markdown with short formulas, between which a narrow page can break.
     formula: str
     features: str
+    # Limits of the papers' theorems for this kernel, in Markdown; empty if they hold unchanged.
     remark: str = ""
 
 

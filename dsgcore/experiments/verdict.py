@@ -285,14 +285,9 @@ _kept: OrderedDict[str, RandomChoices] = OrderedDict()
 
 @dataclass(frozen=True)
 class RandomChoices:
-    """Test scores of whole runs, each with as many labels as the spec says, at random points.
+    """Test scores of whole runs, each with as many labels as the spec says, at random points."""
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n,)
-        In increasing order.
-    """
-
+    # In increasing order.
     scores: NDArray
 
     def rank(self, score: float) -> float:

@@ -15,17 +15,11 @@ from dsgcore.solver.task import Step
 
 @dataclass(frozen=True)
 class Bowl:
-    """The largest curvature of a run's objective.
+    """The largest curvature of a run's objective."""
 
-    Attributes
-    ----------
-    lam : float
-        The ridge.
-    limit : float
-        The step size above which each step overshoots.
-    """
-
+    # The ridge.
     lam: float
+    # The step size above which each step overshoots.
     limit: float
 
     @property

@@ -92,21 +92,13 @@ def first_steps(shown: Example) -> Iterator[Added]:
 
 @dataclass(frozen=True, eq=False)
 class Noises:
-    """The four runs of an example.
+    """The four runs of an example."""
 
-    Attributes
-    ----------
-    t : ndarray of shape (k,)
-        Recorded iterations.
-    values : mapping of (bool, bool) to ndarray of shape (k, n)
-        Values at the training points, with the first seed, by the two switches.
-    errors : mapping of (bool, bool) to ndarray of shape (k,)
-        Mean over points and seeds of the squared difference from the optimum, relative to the optimum's own.
-    optimum : ndarray of shape (n,)
-    """
-
+    # Recorded iterations.
     t: NDArray
+    # Values at the training points, with the first seed, by the two switches.
     values: dict[tuple[bool, bool], NDArray]
+    # Mean over points and seeds of the squared difference from the optimum, relative to the optimum's own.
     errors: dict[tuple[bool, bool], NDArray]
     optimum: NDArray
 

@@ -14,22 +14,14 @@ from dsgcore.kernels import block_frequencies
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """The mean of the first `n` waves.
-
-    Attributes
-    ----------
-    n : int
-    values : ndarray of shape (GRID^2,)
-        The mean on the grid.
-    error : float
-        Root mean square over the grid of its difference from the kernel.
-    expected : float
-        The same over all draws of the waves. It falls as 1 / sqrt(n).
-    """
+    """The mean of the first `n` waves."""
 
     n: int
+    # The mean on the grid.
     values: NDArray
+    # Root mean square over the grid of its difference from the kernel.
     error: float
+    # The same over all draws of the waves. It falls as 1 / sqrt(n).
     expected: float
 
 

@@ -90,15 +90,10 @@ class Option:
 
 @dataclass(frozen=True)
 class Pick:
-    """Question with a few answers.
-
-    Attributes
-    ----------
-    options : tuple of Option
-        The answers. The first one whose claims hold is right. The step explains the expected one.
-    """
+    """Question with a few answers."""
 
     text: str = some_text()
+    # The answers. The first one whose claims hold is right. The step explains the expected one.
     options: tuple[Option, ...] = items(Record("option", None, kind=Option))
 
     def __post_init__(self) -> None:
@@ -264,18 +259,12 @@ VALUES = _Values("values", {})
 
 @dataclass(frozen=True)
 class Goal:
-    """Goal that the reader reaches with the controls of the step.
-
-    Attributes
-    ----------
-    claims : tuple of Claim
-        Claims that all hold for a run that reaches the goal. At least one fails for the first run of the step.
-    solution : mapping
-        Values of the controls that reach the goal on at least nine of ten seeds.
-    """
+    """Goal that the reader reaches with the controls of the step."""
 
     text: str = some_text()
+    # Claims that all hold for a run that reaches the goal. At least one fails for the first run of the step.
     claims: tuple[Claim, ...] = items(CLAIM)
+    # Values of the controls that reach the goal on at least nine of ten seeds.
     solution: Mapping[str, Any] = field_of(_Values, REQUIRED)
 
     def is_reached(self, outcome: Mapping[str, float]) -> bool:
@@ -285,42 +274,29 @@ class Goal:
 
 @dataclass(frozen=True)
 class LessonStep:
-    """Step of a lesson: a text, a run and an explanation.
+    """Step of a lesson: a text, a run and an explanation."""
 
-    Attributes
-    ----------
-    text : str
-        Text before the run, as Markdown with formulas.
-    explanation : str
-        Text after the run: the result and its reason.
-    values : mapping
-        Controls that differ from the step before, or from the setting's defaults in the first step. The value `edits`
-        names edits of the data by hand, one of `dsgcore.data.edits.CHOICES`.
-    controls : tuple of str
-        Controls that the step uses, at most two. The stage shows them and no others. With `edits` among them, the
-        reader edits the data in the map.
-    show : tuple of str
-        Pictures on the stage: the map, and one of `CHARTS`.
-    pick, estimate, curve : Pick, Estimate, Curve or None
-        Question before the run, at most one of them.
-    goal : Goal or None
-        Goal before the next step.
-    claims : tuple of Claim
-        Statements of the explanation as numbers. Each holds on at least nine of ten seeds.
-    notes : str
-        Notes for a lecturer.
-    """
-
+    # Text before the run, as Markdown with formulas.
     text: str = some_text()
+    # Text after the run: the result and its reason.
     explanation: str = some_text()
+    # Controls that differ from the step before, or from the setting's defaults in the first step. The value `edits`
+    # names edits of the data by hand, one of `dsgcore.data.edits.CHOICES`.
     values: Mapping[str, Any] = mapping(VALUES)
+    # Controls that the step uses, at most two. The stage shows them and no others. With `edits` among them, the reader
+    # edits the data in the map.
     controls: tuple[str, ...] = items(Text("control", ""), (), most=MOST_CONTROLS)
+    # Pictures on the stage: the map, and one of `CHARTS`.
     show: tuple[str, ...] = items(Choice("picture", MAP, options=(MAP, *CHARTS)), (MAP, "score"), least=1)
+    # Question before the run, at most one of them.
     pick: Pick | None = record(Pick)
     estimate: Estimate | None = record(Estimate)
     curve: Curve | None = record(Curve)
+    # Goal before the next step.
     goal: Goal | None = record(Goal)
+    # Statements of the explanation as numbers. Each holds on at least nine of ten seeds.
     claims: tuple[Claim, ...] = items(CLAIM, ())
+    # Notes for a lecturer.
     notes: str = field_of(Text, "")
 
     def __post_init__(self) -> None:
@@ -357,30 +333,20 @@ class LessonStep:
 
 @dataclass(frozen=True)
 class GuidedLesson:
-    """Lesson of three to seven steps that answer one question.
+    """Lesson of three to seven steps that answer one question."""
 
-    Attributes
-    ----------
-    name : str
-        Name in links.
-    title : str
-        The question.
-    learned : str
-        What the reader has learned, in a sentence or two.
-    minutes : int
-        Time it takes.
-    order : int
-        Place among the lessons of a setting.
-    setting : str
-        Name of the setting; in a file, by default that of its folder.
-    """
-
+    # Name in links.
     name: str
+    # The question.
     title: str = some_text()
+    # What the reader has learned, in a sentence or two.
     learned: str = some_text()
+    # Time it takes.
     minutes: int = integer(REQUIRED)
+    # Place among the lessons of a setting.
     order: int = integer(REQUIRED)
     steps: tuple[LessonStep, ...] = items(Record("step", None, kind=LessonStep), least=1)
+    # Name of the setting; in a file, by default that of its folder.
     setting: str = field_of(Text, "")
 
     def values_at(self, number: int) -> dict[str, Any]:

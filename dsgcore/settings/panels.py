@@ -15,12 +15,7 @@ Result = Any
 
 @dataclass(frozen=True)
 class Role:
-    """Role of a drawn thing, which decides its colour. "class" and "rank" have a `number` out of `n`.
-
-    Attributes
-    ----------
-    kind : {"positive", "negative", "unlabeled", "ink", "class", "rank"}
-    """
+    """Role of a drawn thing, which decides its colour. "class" and "rank" have a `number` out of `n`."""
 
     kind: str
     number: int = 0

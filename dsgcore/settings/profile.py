@@ -40,61 +40,40 @@ HERE = Path(__file__).parent / "texts"
 
 @dataclass(frozen=True)
 class Lesson:
-    """Starting point of the workbench, named after its subject.
-
-    Attributes
-    ----------
-    sentence : str
-        Text beside the run.
-    values : mapping of str to any
-        Controls that differ from the defaults.
-    claims : tuple of Claim
-        The statements of the text as numbers. Each holds at the end of the run on at least nine of ten seeds.
-    """
+    """Starting point of the workbench, named after its subject."""
 
     name: str = some_text()
+    # Text beside the run.
     sentence: str = some_text()
+    # Controls that differ from the defaults.
     values: Mapping[str, Any] = mapping(VALUES)
+    # The statements of the text as numbers. Each holds at the end of the run on at least nine of ten seeds.
     claims: tuple[Claim, ...] = items(CLAIM, ())
 
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """Figure or table of a paper, with a study of the method that asks the same question.
+    """Figure or table of a paper, with a study of the method that asks the same question."""
 
-    Attributes
-    ----------
-    name : str
-        Short name, for the command line.
-    title : str
-        Name in the paper.
-    asks : str
-        The two quantities that are drawn against each other.
-    says : str
-        The paper's statement about it.
-    differs : str
-        Differences of the study from the paper, with reasons.
-    spec : mapping
-        Values that differ from the setting's defaults.
-    axes : tuple of mapping
-        Axes, in the form of a study's plain data.
-    seeds : int
-        Number of seeds, from 0 on.
-    measure : str
-        Measure that is shown first, one of `dsgcore.studies.MEASURES`.
-    full, full_axes, full_seeds
-        Changes for a study of the paper's size: in `spec`, in the axes by name, and the number of seeds.
-    """
-
+    # Short name, for the command line.
     name: str = some_text()
+    # Name in the paper.
     title: str = some_text()
+    # The two quantities that are drawn against each other.
     asks: str = some_text()
+    # The paper's statement about it.
     says: str = some_text()
+    # Differences of the study from the paper, with reasons.
     differs: str = some_text()
+    # Values that differ from the setting's defaults.
     spec: Sections = like(ANYTHING, REQUIRED)
+    # Axes, in the form of a study's plain data.
     axes: tuple[Mapping[str, Any], ...] = items(ANYTHING)
+    # Number of seeds, from 0 on.
     seeds: int = integer(3)
+    # Measure that is shown first, one of `dsgcore.studies.MEASURES`.
     measure: str = field_of(Text, "score")
+    # Changes for a study of the paper's size: in `spec`, in the axes by name, and the number of seeds.
     full: Sections = mapping()
     full_axes: Sections = mapping()
     full_seeds: int = integer(10)
@@ -200,54 +179,37 @@ def short(value: float) -> float:
 
 @dataclass(frozen=True)
 class Profile:
-    """Texts and choices around a problem. Missing ones are made from the problem itself.
+    """Texts and choices around a problem. Missing ones are made from the problem itself."""
 
-    Attributes
-    ----------
-    short : str
-        Short name, for the navigation.
-    icon : str
-        Material symbol, in Streamlit's notation.
-    prefix : str or None
-        Prefix of its controls' names in a link. None stands for its name.
-    headline, card : str
-        Its purpose in a few words and in a sentence, for the home page.
-    paper : str
-        Name of the method.
-    usual : callable
-        Initial values on real data sets and uploaded files, by name. They follow from the numbers of training points and of
-        labels (or pairs) and the share of the rarest class, and equal the estimator's defaults. Empty for none.
-    fitted : callable
-        How the estimator begins, draws and ends, by its number of labels. A person's own file begins so.
-    suggested : mapping of str to Times or Among
-        The parameters that a search varies, and how it draws their values.
-    front : tuple of str
-        Parameters whose controls a page shows first, in this order. All others are under "More".
-    figures : tuple of PaperFigure
-        Figures and tables of its paper.
-    translations : mapping of str to callable
-        Parameters that have another name or unit in a competitor, by the name of its class.
-    details : callable
-        Function from a run with at least one iteration to this setting's own panels.
-    risks : callable
-        Function from such a run to lines of estimated risks, which cannot be negative in truth.
-    """
-
+    # Short name, for the navigation.
     short: str = ""
+    # Material symbol, in Streamlit's notation.
     icon: str = ":material/science:"
+    # Prefix of its controls' names in a link. None stands for its name.
     prefix: str | None = None
+    # Its purpose in a few words and in a sentence, for the home page.
     headline: str = ""
     card: str = ""
+    # Name of the method.
     paper: str = ""
+    # Initial values on real data sets and uploaded files, by name. They follow from the numbers of training points and
+    # of labels (or pairs) and the share of the rarest class, and equal the estimator's defaults. Empty for none.
     usual: Callable[[int, int, float], Mapping[str, Any]] = lambda n, n_labeled, rarest: {}
+    # How the estimator begins, draws and ends, by its number of labels. A person's own file begins so.
     fitted: Callable[[int], Mapping[str, Any]] = lambda n_labeled: {}
+    # The parameters that a search varies, and how it draws their values.
     suggested: Mapping[str, Times | Among] = field(default_factory=lambda: USUAL)
+    # Parameters whose controls a page shows first, in this order. All others are under "More".
     front: tuple[str, ...] = ("n_labeled", *STEERABLE)
     theorem: Theorem = NO_THEOREM
     lessons: tuple[Lesson, ...] = ()
+    # Figures and tables of its paper.
     figures: tuple[PaperFigure, ...] = ()
+    # Parameters that have another name or unit in a competitor, by the name of its class.
     translations: Mapping[str, Translation] = field(default_factory=dict)
+    # Function from a run with at least one iteration to this setting's own panels.
     details: Callable[[Result], Details] = plain_details
+    # Function from such a run to lines of estimated risks, which cannot be negative in truth.
     risks: Callable[[Result], tuple[Values, ...]] = lambda run: ()
 
     @property

@@ -48,17 +48,11 @@ class Rate:
 
 @dataclass(frozen=True)
 class Measured:
-    """Measured quantities that a theorem's constants depend on.
+    """Measured quantities that a theorem's constants depend on."""
 
-    Attributes
-    ----------
-    M : float
-        Largest sum of the absolute coefficients of a mini-batch.
-    f_star : float
-        Norm of f* in the kernel's space.
-    """
-
+    # Largest sum of the absolute coefficients of a mini-batch.
     M: float
+    # Norm of f* in the kernel's space.
     f_star: float
 
 
@@ -104,35 +98,24 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Theorem:
-    """Theorem of a paper.
+    """Theorem of a paper."""
 
-    Attributes
-    ----------
-    statement : str
-        Text in Markdown.
-    assumptions : callable
-        Function from a spec to the assumptions, and whether the spec meets them.
-    rates : mapping of str to Rate
-        Rates, by the quantities of `dsgcore.diagnostics.convergence`.
-    shown_with : mapping of str to any
-        Values with which the rates are visible after few iterations.
-    names_kernel : bool
-        True if its random features are those of the spec's kernel.
-    cost : str
-        Possible cost of meeting the assumptions.
-    bound : str
-        The paper's name of its bound on |f - h|^2, such as "Lemma 1".
-    constant : callable
-        Function from a spec that meets the assumptions, and the measured quantities, to the bound. None if the paper gives none.
-    """
-
+    # Text in Markdown.
     statement: str
+    # Function from a spec to the assumptions, and whether the spec meets them.
     assumptions: Callable[[RunSpec], tuple[Assumption, ...]] = lambda spec: ()
+    # Rates, by the quantities of `dsgcore.diagnostics.convergence`.
     rates: Mapping[str, Rate] = field(default_factory=dict)
+    # Values with which the rates are visible after few iterations.
     shown_with: Mapping[str, Any] = field(default_factory=dict)
+    # True if its random features are those of the spec's kernel.
     names_kernel: bool = True
+    # Possible cost of meeting the assumptions.
     cost: str = ""
+    # The paper's name of its bound on |f - h|^2, such as "Lemma 1".
     bound: str = ""
+    # Function from a spec that meets the assumptions, and the measured quantities, to the bound. None if the paper
+    # gives none.
     constant: Callable[[RunSpec, Measured], Constant | None] = lambda spec, measured: None
 
     @property
