@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
-
-from numpy.typing import NDArray
 
 from dsgcore.core.metrics import auc
 from dsgcore.problems.thresholds import class_measures, classify, thresholds
 from dsgcore.settings import panels
 from dsgcore.settings.profile import TRUST, USUAL, Profile, fitted, texts_of, usual_run
 from dsgcore.settings.theorems import convex_theorem
-from dsgcore.solver.parameters import RunSpec
-
-
-def _slacks(spec: RunSpec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
-    """Convert the ridge to a weight for each slack."""
-    return {"C": 1.0 / (spec.solver.lam or 1.0)}
 
 
 def _details(run: panels.Result) -> panels.Details:
     """Draw the thresholds on the score axis, the AUC of each sub-problem and the confusion matrix."""
-    y, f, b = run.split.y_test, run.result_test_values, _thresholds(run)
+    y, f, names = run.split.y_test, run.result_test_values, run.split.class_names
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some thresholds may coincide; the confusion matrix shows it
+        b = thresholds(run.split.y_train[run.labeled_rows], run.result_labeled_values, margin=0.0)
     scores = panels.Histogram(
         "Scores and thresholds, test points",
         "score f",
@@ -31,20 +25,8 @@ def _details(run: panels.Result) -> panels.Details:
         marks=[panels.Mark(float(cut), f"b{j + 1}") for j, cut in enumerate(b)],
     )
     measures = [panels.Metric(f"Test {name}", f"{value:.3f}") for name, value in class_measures(y, f, b).items()]
-    return (scores,), (_sub_problems(run, b), panels.confusion(run, classify(f, b))), (panels.Metrics(measures),)
-
-
-def _thresholds(run: panels.Result) -> NDArray:
-    """Return the thresholds that suit the labeled points. Some may coincide; the confusion matrix shows it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return thresholds(run.split.y_train[run.labeled_rows], run.result_labeled_values, margin=0.0)
-
-
-def _sub_problems(run: panels.Result, b: NDArray) -> panels.Table:
-    y, f, names = run.split.y_test, run.result_test_values, run.split.class_names
     cuts = range(1, len(names))
-    return panels.Table(
+    sub_problems = panels.Table(
         {
             "threshold": [f"b{j}" for j in cuts],
             "between": [f"{names[j - 1]} | {names[j]}" for j in cuts],
@@ -52,13 +34,15 @@ def _sub_problems(run: panels.Result, b: NDArray) -> panels.Table:
             "test AUC": [auc(y >= j, f) for j in cuts],
         }
     )
+    return (scores,), (sub_problems, panels.confusion(run, classify(f, b))), (panels.Metrics(measures),)
 
 
 ORDINAL = Profile(
     **texts_of("ordinal"),
     fitted=fitted(0.03),
     usual=lambda n, n_labeled, rarest: usual_run(gamma=0.9, pairing="all", lam=0.5 / max(n_labeled * rarest, 1.0)),
-    translations={"SVOREX": _slacks},
+    # The ridge as a weight for each slack.
+    translations={"SVOREX": lambda spec, n_labeled, n_unlabeled: {"C": 1.0 / (spec.solver.lam or 1.0)}},
     suggested=USUAL | {"gamma": TRUST},
     details=_details,
     theorem=convex_theorem("ordinal"),

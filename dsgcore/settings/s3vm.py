@@ -72,21 +72,6 @@ def _details(run: panels.Result) -> panels.Details:
     return (scores,), (said,)
 
 
-_BALANCE_KEPT = Breach(
-    "the balance kept",
-    {"problem": {"is_balanced": True}},
-    (
-        "The proof no longer applies. On two moons this did no harm: longer runs came as much closer as "
-        "without the balance."
-    ),
-)
-_KINKS = Breach(
-    "a loss with kinks",
-    {"problem": {"loss": "symmetric hinge"}},
-    "At a kink the gradient jumps, however small the step is. The proof does not say how fast its mean falls.",
-)
-
-
 def _of_risk(spec: RunSpec) -> tuple[Assumption, ...]:
     """Return the assumptions on the risk: unbiased mini-batches and a Lipschitz gradient."""
     problem: Any = spec.problem
@@ -101,7 +86,14 @@ def _of_risk(spec: RunSpec) -> tuple[Assumption, ...]:
             ),
             name="is_balanced",
             without=False,
-            breach=_BALANCE_KEPT,
+            breach=Breach(
+                "the balance kept",
+                {"problem": {"is_balanced": True}},
+                (
+                    "The proof no longer applies. On two moons this did no harm: longer runs came as much closer as "
+                    "without the balance."
+                ),
+            ),
         ),
         Assumption(
             placed(
@@ -111,7 +103,11 @@ def _of_risk(spec: RunSpec) -> tuple[Assumption, ...]:
             ),
             is_smooth,
             {"problem": {"loss": "exponential"}},
-            breach=_KINKS,
+            breach=Breach(
+                "a loss with kinks",
+                {"problem": {"loss": "symmetric hinge"}},
+                "At a kink the gradient jumps, however small the step is. The proof does not say how fast its mean falls.",
+            ),
         ),
     )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dsgcore.prior import similar_class_prior
@@ -45,37 +43,22 @@ def _details(run: panels.Result) -> panels.Details:
     lowest = min(float(np.min(line.values)) for line in risks)
     so_far = f"the lowest so far is **{lowest:.3g}**" if lowest < 0 else "neither has fallen below zero so far"
     said = f"Both are drawn before the correction. A risk is never negative, but its estimate can be: {so_far}."
-    return (
-        (panels.Curves("Estimated risks", t, lines, "Estimated risks of both classes over iterations."),),
-        (panels.Words(said),),
-        (_priors(run),),
-    )
-
-
-def _priors(run: panels.Result) -> panels.Metrics:
-    """Show the given, the true and, on request, the estimated share of positives."""
-    problem: Any = run.problem
-    hidden = run.split.y_hidden[run.split.y_train == UNLABELED]
+    X, is_unlabeled, problem = run.split.X_train, run.split.y_train == UNLABELED, run.problem
+    hidden = run.split.y_hidden[is_unlabeled]
     known = hidden[hidden != UNLABELED]  # in an uploaded file, some may be unknown
-    return panels.Metrics(
-        (
-            panels.Metric("Assumed share of positives", f"{problem.prior:.3f}"),
-            panels.Metric("In the unlabeled points", f"{np.mean(known == 1):.3f}" if len(known) else "–"),
-            panels.OnRequest(
-                "estimate",
-                "Estimate it from the pairs",
-                "Estimated share of the larger class",
-                _ESTIMATE,
-                lambda: _estimated_prior(run),
-            ),
-        )
+
+    def estimated() -> float:
+        size, seed = MAX_POINTS_FOR_PRIOR, run.spec.seed
+        return float(similar_class_prior(X[~is_unlabeled], X[is_unlabeled], max_points=size, seed=seed))
+
+    words = "estimate", "Estimate it from the pairs", "Estimated share of the larger class"
+    priors = (
+        panels.Metric("Assumed share of positives", f"{problem.prior:.3f}"),
+        panels.Metric("In the unlabeled points", f"{np.mean(known == 1):.3f}" if len(known) else "–"),
+        panels.OnRequest(*words, _ESTIMATE, estimated),
     )
-
-
-def _estimated_prior(run: panels.Result) -> float:
-    X, is_unlabeled = run.split.X_train, run.split.y_train == UNLABELED
-    size = MAX_POINTS_FOR_PRIOR
-    return float(similar_class_prior(X[~is_unlabeled], X[is_unlabeled], max_points=size, seed=run.spec.seed))
+    curves = panels.Curves("Estimated risks", t, lines, "Estimated risks of both classes over iterations.")
+    return (curves,), (panels.Words(said),), (panels.Metrics(priors),)
 
 
 def _of_risk(spec: RunSpec) -> tuple[Assumption, ...]:
