@@ -5,11 +5,11 @@ The files are read again as soon as one is saved. A file with a mistake is left 
 
 from __future__ import annotations
 
-import math
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -67,40 +67,32 @@ class Library:
 
 
 SECONDS_BETWEEN_LOOKS = 1.0  # at the files
-_read: dict[str, Any] = {"looked": -math.inf, "stamps": None, "library": Library()}
 
 
 def library() -> Library:
     """Return the project's files and those of the folder that the environment names, as they are now."""
-    now = time.monotonic()
-    if now - _read["looked"] >= SECONDS_BETWEEN_LOOKS:
-        _look()
-        _read["looked"] = now
-    found: Library = _read["library"]
-    return found
+    return _read(_files(os.environ.get(FOLDER), time.monotonic() // SECONDS_BETWEEN_LOOKS))
 
 
-def _look() -> None:
-    """Read all files again if one has changed."""
-    own = os.environ.get(FOLDER)
-    files = [*sorted(HERE.glob("*/*.toml")), *(sorted(Path(own).rglob("*.toml")) if own else ())]
-    stamps = list(_stamps(files))
-    if stamps == _read["stamps"]:
-        return
-    made = Library()
-    for file in files:
-        made.add(file)
-    _read.update(stamps=stamps, library=made)
-
-
-def _stamps(files: list[Path]) -> Iterator[tuple[Path, int, int]]:
-    for file in files:
+@lru_cache(maxsize=1)
+def _files(own: str | None, look: float) -> tuple[tuple[Path, int, int], ...]:
+    """Return all files, each with its time and size; the same ones for each look."""
+    found = list[tuple[Path, int, int]]()
+    for file in [*sorted(HERE.glob("*/*.toml")), *(sorted(Path(own).rglob("*.toml")) if own else ())]:
         try:
             stat = file.stat()
+            found.append((file, stat.st_mtime_ns, stat.st_size))
         except OSError:  # it is saved at this moment
-            yield file, 0, 0
-        else:
-            yield file, stat.st_mtime_ns, stat.st_size
+            found.append((file, 0, 0))
+    return tuple(found)
+
+
+@lru_cache(maxsize=1)  # until a file is another one
+def _read(files: tuple[tuple[Path, int, int], ...]) -> Library:
+    made = Library()
+    for file, _, _ in files:
+        made.add(file)
+    return made
 
 
 def lessons_of(setting: type[Setting] | str) -> tuple[GuidedLesson, ...]:

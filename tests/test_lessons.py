@@ -7,7 +7,6 @@ alone: without the twin where nothing compares with it, and without the exact ke
 from __future__ import annotations
 
 import json
-import math
 import re
 from functools import cache
 from pathlib import Path
@@ -184,8 +183,7 @@ def test_all_that_a_file_can_say_is_read(tmp_path):
 def own(tmp_path, monkeypatch):
     """A folder whose files the app reads at each look."""
     monkeypatch.setenv(FOLDER, str(tmp_path))
-    monkeypatch.setattr(lessons, "SECONDS_BETWEEN_LOOKS", 0)
-    monkeypatch.setattr(lessons, "_read", {"looked": -math.inf, "stamps": None, "library": None})
+    monkeypatch.setattr(lessons, "SECONDS_BETWEEN_LOOKS", 1e-9)
     return tmp_path
 
 

@@ -45,14 +45,6 @@ def test_an_earlier_iteration_is_a_run_that_was_stopped_there(name):
     np.testing.assert_array_equal(run.test_values, whole.test_values)
 
 
-def test_the_exact_twin_is_that_of_the_iteration_too():
-    run, stopped = Run(short("auc")), Run(short("auc"))
-    run.advance()
-    stopped.advance(37)
-    Z = run.split.X_test[:50]
-    np.testing.assert_array_equal(run.at(37).exact_values(Z), stopped.exact_values(Z))
-
-
 @each("name, step_size", [("auc", 50.0), ("s3vm", 100.0), ("ordinal", 100.0), ("similar_unlabeled", 1000.0)])
 def test_a_run_that_diverged_can_be_seen_up_to_its_last_finite_iteration(name, step_size):
     run, stopped = Run(short(name, step_size=step_size)), Run(short(name, step_size=step_size))
@@ -75,25 +67,20 @@ def test_a_run_that_diverged_can_be_seen_up_to_its_last_finite_iteration(name, s
 # --- the slider
 
 
-def bench(app):
-    assert not app.exception
-    return app.session_state["_bench_auc"]
-
-
 def test_everything_is_as_it_was_at_the_step_that_is_looked_at():
     app, stopped = open_auc(**RUN), open_auc(**RUN | {"at": "24"})
-    look_at(bench(app), 24)
+    look_at(bench_of(checked(app)), 24)
     app = app.run()
-    assert bench(app).back.t == 24
+    assert bench_of(checked(app)).back.t == 24
     assert numbers(app) == numbers(stopped)
     assert head(app)["judgement"] == head(stopped)["judgement"]
     assert figure(app, "chart-map")["data"][0]["z"] == figure(stopped, "chart-map")["data"][0]["z"]
     lines = [shape["x0"] for shape in figure(app, "chart-error")["layout"]["shapes"]]
     assert lines == [24]
     assert left_in_browser(app)["look"] == "24"
-    assert bench(app).live.run.t == 60
-    look_at(bench(app), 60)
-    assert bench(app.run()).back.t == 0
+    assert bench_of(checked(app)).live.run.t == 60
+    look_at(bench_of(checked(app)), 60)
+    assert bench_of(checked(app.run())).back.t == 0
 
 
 def test_a_moved_slider_steers_a_run_that_goes_on_and_begins_one_that_is_over_anew():
@@ -106,17 +93,17 @@ def test_a_moved_slider_steers_a_run_that_goes_on_and_begins_one_that_is_over_an
 
 def test_a_link_opens_where_it_was_looked_at():
     app = open_auc(**RUN | {"look": "24"})
-    assert bench(app).back.t == 24
+    assert bench_of(checked(app)).back.t == 24
     assert head(app)["scrubber"]["shown"] == 24
 
 
 def test_a_run_is_watched_again_from_its_start():
     app = open_auc(**RUN | {"at": "9"})  # one drawing of the page a step
-    watch_again(bench(app))
+    watch_again(bench_of(checked(app)))
     app.run()
-    steps = [bench(app).back.t]
-    while bench(app).back.is_moving:
-        steps.append(bench(app.run()).back.t)
+    steps = [bench_of(checked(app)).back.t]
+    while bench_of(checked(app)).back.is_moving:
+        steps.append(bench_of(checked(app.run())).back.t)
     assert steps[0] == 1
     *shown, last = steps
     assert shown == list(range(1, 9))
@@ -126,20 +113,17 @@ def test_a_run_is_watched_again_from_its_start():
 # --- the page of a run that diverges: it says so, without a traceback
 
 
-DIVERGING_SETTINGS = [("auc", ""), ("s3vm", "svm_"), ("similar_unlabeled", "su_"), ("ordinal", "ord_")]
+SHOWN = [
+    *((one, "f") for one in some(["auc", "s3vm", "similar_unlabeled", "ordinal"], 1, 4)),
+    ("auc", "h"),
+    ("auc", "error"),
+]
 
 
-def diverged(setting, prefix, **link):
-    """Open a page whose run has diverged."""
-    return checked(open_page(setting, **{"view.speed": "instant", "solver.step_size": "1000", **link}))
-
-
-@pytest.mark.parametrize(
-    ("setting", "prefix", "shown"),
-    [*((*one, "f") for one in some(DIVERGING_SETTINGS, 1, 4)), ("auc", "", "h"), ("auc", "", "error")],
-)
-def test_map_and_numbers_are_of_the_last_finite_step_and_it_is_said(setting, prefix, shown):
-    app = diverged(setting, prefix, **{"view.map": shown})
+@pytest.mark.parametrize(("setting", "shown"), SHOWN)
+def test_map_and_numbers_are_of_the_last_finite_step_and_it_is_said(setting, shown):
+    link = {"view.speed": "instant", "solver.step_size": "1000", "view.map": shown}
+    app = checked(open_page(setting, **link))
     live = run_of(app, setting)
     assert live.stop_reason is StopReason.DIVERGED
     # On a linear axis the last step before the end would be all there is.
@@ -187,18 +171,12 @@ FEW = {
 }
 
 
-def pressed(app):
-    """Press the remedy, as the browser's trigger does."""
-    page._apply(bench_of(app))
-    return app.run()
-
-
 def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_before_as_its_ghost():
     app = open_auc(**FEW, **{"solver.n_iter": "128"}, at="100", **{"view.speed": "fast"})
     assert not app.exception
     assert head(app)["judgement"]["remedy"] == "More features: 4 → 16"
-    app = pressed(app)
-    assert not app.exception
+    page._apply(bench_of(app))  # as the browser's trigger does
+    app = checked(app.run())
     bench = bench_of(app)
     assert app.session_state["n_features"] == 16
     assert bench.live.run.spec.solver.n_features == 16

@@ -47,18 +47,7 @@ class JobState(Enum):
 
 
 class Job:
-    """A background job; `JobQueue.submit` makes it.
-
-    Attributes
-    ----------
-    state : JobState
-    progress : object
-        The last report of the job; None before the first.
-    result : object
-        The value that its function returned, once the job is done.
-    error : str
-        One sentence, if the job failed.
-    """
+    """A background job; `JobQueue.submit` makes it."""
 
     def __init__(
         self,
@@ -68,9 +57,9 @@ class Job:
         on_report: Callable[[Any], object] = lambda report: None,
     ) -> None:
         self.state = JobState.WAITING
-        self.progress: Any = None
-        self.result: Any = None
-        self.error = ""
+        self.progress: Any = None  # the last report of the job
+        self.result: Any = None  # the value that its function returned, once the job is done
+        self.error = ""  # one sentence, if the job failed
         self._request = request
         self._lock = threading.Lock()
         self._over = threading.Event()
