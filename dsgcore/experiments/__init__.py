@@ -23,9 +23,9 @@ from dsgcore.experiments.settings import Setting as Setting
 from dsgcore.experiments.spec import Spec as Spec
 from dsgcore.experiments.spec import SpecError as SpecError
 from dsgcore.experiments.spec import default_spec as default_spec
+from dsgcore.experiments.spec import with_values as with_values
 from dsgcore.experiments.suggesting import begin_suggesting as begin_suggesting
 from dsgcore.experiments.suggesting import suggest_values as suggest_values
-from dsgcore.experiments.suggesting import with_values as with_values
 from dsgcore.experiments.theory import Theory as Theory
 from dsgcore.experiments.theory import as_in_paper as as_in_paper
 from dsgcore.experiments.theory import breaches as breaches

@@ -17,6 +17,7 @@ from dsgcore.core.parameters import (
     Choice,
     Integer,
     Items,
+    Parameter,
     ParameterError,
     Real,
     check_all,
@@ -191,6 +192,21 @@ class Spec:
 def default_spec(setting: str) -> Spec:
     """Return the default spec of a setting."""
     return Spec.from_dict({"setting": setting})
+
+
+def parameters_of(spec: Spec) -> dict[str, tuple[str, Parameter]]:
+    """Return the section and the parameter of each name in the spec's solver, kernel and problem."""
+    own = {"solver": solver_parameters(type(spec.problem))}
+    own |= {"kernel": spec.kernel.parameters, "problem": spec.problem.parameters}
+    return {p.name: (section, p) for section, parameters in own.items() for p in parameters}
+
+
+def with_values(spec: Spec, values: Mapping[str, Any]) -> Spec:
+    """Return the spec with new values for these parameters of its problem, kernel and solver, and no changes on the way."""
+    plain, places = spec.to_dict() | {"changes": []}, parameters_of(spec)
+    for name, value in values.items():
+        plain[places[name][0]][name] = value
+    return Spec.from_dict(plain)
 
 
 def _parts(given: Mapping[str, Any]) -> dict[str, Any]:

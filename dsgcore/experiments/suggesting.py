@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Parameter
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import Split
 from dsgcore.experiments.engine import ENGINES
-from dsgcore.experiments.settings import solver_parameters
-from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.spec import Spec, parameters_of, with_values
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
@@ -101,25 +99,6 @@ def find_values(spec: str, split: Split, seconds: float, search: Search | None =
     return _suggested(Spec.from_json(spec), split, seconds, search, report)
 
 
-def with_values(spec: Spec, values: Mapping[str, Any]) -> Spec:
-    """Return the spec with new values for these parameters of its problem, kernel and solver."""
-    plain = spec.to_dict() | {"changes": []}
-    offered = _parameters(spec)
-    for name, value in values.items():
-        plain[offered[name][0]][name] = value
-    return Spec.from_dict(plain)
-
-
-def _parameters(spec: Spec) -> dict[str, tuple[str, Parameter]]:
-    """Return the section and the parameter of each name."""
-    own = {
-        "solver": solver_parameters(type(spec.problem)),
-        "kernel": spec.kernel.parameters,
-        "problem": spec.problem.parameters,
-    }
-    return {p.name: (section, p) for section, parameters in own.items() for p in parameters}
-
-
 def _seen(split: Split) -> Split:
     """Return the visible data: a limited number of training points, with only their visible labels."""
     most = min(MOST_POINTS, max(2, MOST_NUMBERS // split.X_train.shape[1]))
@@ -141,7 +120,7 @@ class _Runs(Subject):
         every = folds(N_SPLITS, random_state=spec.seed).split(self.split.X_train, self.split.y_train)
         super().__init__((train, test) for train, test in every if self._is_measurable(self._tested(test)))
         self.folds: dict[int, Split] = {}
-        offered, plain = _parameters(spec), spec.to_dict()
+        offered, plain = parameters_of(spec), spec.to_dict()
         how = {name: how for name, how in profile_of(spec.problem).suggested.items() if name in offered}
         self.space = {name: (way, offered[name][1]) for name, way in how.items()}
         self.own = {name: plain[offered[name][0]][name] for name in self.space}

@@ -9,8 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dsgcore.experiments.settings import solver_parameters
-from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.spec import Spec, parameters_of, with_values
 from dsgcore.kernels import KERNELS, Gaussian
 from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.settings import Assumption, Breach, Rate, profile_of
@@ -104,24 +103,16 @@ def as_in_paper(spec: Spec, n: int) -> Spec:
 
     Its own values stay where the paper's grid holds them. A setting without a paper stays as it is.
     """
-    plain, name = spec.to_dict() | {"changes": []}, spec.problem.name
+    plain, name = spec.to_dict(), spec.problem.name
     if name not in AS_IN_PAPER:
         return spec
     own = {**plain["problem"], **plain["kernel"], **plain["solver"]}
     if own["step_size"] is not None and own["schedule"] != AS_IN_PAPER[name].values["schedule"]:
         own["step_size"] = None  # it means another step
-    values = AS_IN_PAPER[name].at(n, own)
     if spec.kernel.name != Gaussian.name:
-        plain["kernel"] = {"name": Gaussian.name}
-    values["tol"] = 0.0
-    offered = {
-        "problem": spec.problem.parameters,
-        "kernel": Gaussian.parameters,
-        "solver": solver_parameters(type(spec.problem)),
-    }
-    for section, parameters in offered.items():
-        plain[section] |= {p.name: values[p.name] for p in parameters if p.name in values}
-    return Spec.from_dict(plain)
+        spec = Spec.from_dict(plain | {"changes": [], "kernel": {"name": Gaussian.name}})
+    values, offered = AS_IN_PAPER[name].at(n, own) | {"tol": 0.0}, parameters_of(spec)
+    return with_values(spec, {name: value for name, value in values.items() if name in offered})
 
 
 def breaches(spec: Spec) -> tuple[Breach, ...]:
