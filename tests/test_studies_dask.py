@@ -204,15 +204,7 @@ def test_the_fits_of_a_comparison_are_the_same_on_a_cluster_and_a_killed_worker_
     line = [
         "compare",
         file,
-        "--target",
-        "kind",
-        "--n-labeled",
-        30,
-        "--seeds",
-        3,
-        "--no-curves",
-        "--methods",
-        "SVC,PS3VT",
+        *["--target", "kind", "--n-labeled", "30", "--seeds", "3", "--no-curves", "--methods", "SVC,PS3VT"],
     ]
     for options in (["--dask", cluster.scheduler_address], ["--jobs", 1]):
         more = ["--store", tmp_path / f"{len(tables)}.sqlite", "--csv", tmp_path / "table.csv", "--quiet"]
