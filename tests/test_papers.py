@@ -41,7 +41,7 @@ from dsgcore.core.sampling import batches
 from dsgcore.experiments import SETTINGS, Run, Spec, as_in_paper, default_spec, kept_to, theory_of
 from dsgcore.experiments import race as race_module
 from dsgcore.experiments.race import Heat, run_heats, title, with_fixed_features
-from dsgcore.experiments.stochastic import learned
+from dsgcore.experiments.stochastic import StochasticEngine
 from dsgcore.multiclass.task import make_task
 from dsgcore.problems.as_in_paper import AS_IN_PAPER, PLAIN
 from dsgcore.settings import profile_of
@@ -268,7 +268,9 @@ def test_a_run_with_fixed_features_is_one_block_at_every_iteration(kernel, tmp_p
     for t in (1, 9, 24):
         view = run.at(t)
         np.testing.assert_allclose(view.engine.model.evaluate(X), view.engine.test_values, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(learned(spec, run.split), run.engine.test_average, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        StochasticEngine.learned(spec, run.split), run.engine.test_average, rtol=1e-9, atol=1e-12
+    )
     # the band: the spread of the features' contributions to f
     W, map_ = run.engine.model.frequencies(1, 16), spec.kernel.feature_map
     each = np.stack([_alone(map_, W, joined.blocks[0], X[:20], j) for j in range(16)]) * 16

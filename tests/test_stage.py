@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from urllib.parse import parse_qs
 
@@ -187,7 +186,6 @@ def test_a_lecture_leads_from_its_lesson_to_its_questions_and_to_the_page_of_ano
 
 
 def test_a_lecture_is_made_of_lines_and_lessons_of_ones_own_are_beside_the_projects(tmp_path, monkeypatch):
-    monkeypatch.setattr(lessons, "_read", {"looked": -math.inf, "stamps": None, "library": None})
     monkeypatch.setenv(lessons.FOLDER, str(tmp_path))
     (tmp_path / "broken.toml").write_text("title =")
     (tmp_path / "week.toml").write_text('title = "Week 3"\nparts = ["s3vm/gap", "Why? | map"]')
@@ -202,7 +200,6 @@ def test_a_lecture_is_made_of_lines_and_lessons_of_ones_own_are_beside_the_proje
     assert [parse_qs(query)["lecture"] for query in queries] == [["week"], ["auc/unlabeled\ns3vm/gap"]]
     app.text_area(key="lecture-parts").set_value("auc/unlabeled\nWho? | I").run()
     assert "Type 2 to 6 answers. There are 1." in said(app)
-    monkeypatch.setattr(lessons, "_read", {"looked": -math.inf, "stamps": None, "library": None})
 
 
 def test_a_lecture_in_a_link_that_cannot_be_held_says_why():

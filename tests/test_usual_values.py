@@ -22,7 +22,7 @@ from dsgcore.data.reading import File
 from dsgcore.experiments import SETTINGS, LiveRun, StopReason, read_spec
 from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.export import script
-from dsgcore.experiments.stochastic import learned
+from dsgcore.experiments.stochastic import StochasticEngine
 from dsgcore.studies import Store, Study, carry_out
 from pages.controls import controls
 
@@ -205,7 +205,7 @@ def test_a_settled_run_looks_back_and_its_brief_and_unmeasured_runs_are_the_same
     view = own_run.at(own_run.t // 2)
     np.testing.assert_array_equal(view.result_test_values, half.result_test_values)
     np.testing.assert_allclose(
-        learned(spec, split), own_run.result_test_values + own_run.result_shift, rtol=1e-5, atol=1e-5
+        StochasticEngine.learned(spec, split), own_run.result_test_values + own_run.result_shift, rtol=1e-5, atol=1e-5
     )
 
 

@@ -24,7 +24,7 @@ from dsgcore.data.datasets import N_CLASSES
 from dsgcore.experiments.spec import Spec
 from dsgcore.kernels.kernels import rounded_columns, too_far
 from dsgcore.problems import UNLABELED, Problem, objective
-from dsgcore.solver.automatic_step import StepSizes, settle_step, step_sizes
+from dsgcore.solver.automatic_step import StepSizes, step_sizes
 from dsgcore.solver.exact import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
 from dsgcore.solver.gauges import PROBES, BatchSpread, Gauges
 from dsgcore.solver.loop import AllPoints, Carried, Iterate, solve, training_points
@@ -77,39 +77,10 @@ def task_of(spec: Spec, split: Split) -> Task:
     return task
 
 
-def learned(spec: Spec, split: Split, until: Callable[[], bool] = lambda: False) -> NDArray | None:
-    """Return a whole run's result on the test points, as it is scored; None if `until`, called each time, ended it."""
-    task = task_of(spec, split)
-    settle_step(task)
-    model, after = task.new_model(), task.plan.average_after
-    # The balance is computed from unlabeled points; from none if it is not kept.
-    rows = unlabeled_rows(split.y_train == UNLABELED) if task.problem.is_shifted else np.zeros(0, dtype=np.intp)
-    test = Carried(split.X_test, model, average_after=after)
-    unlabeled = Carried(task.X[rows[evenly_spread(len(rows), MAX_POINTS_FOR_WHOLE_SAMPLE)]], model, average_after=after)
-    training = training_points(task, model)
-    check = ValuesMean(task, model, training, Stopping(tol=spec.solver.tol or None))
-    # With fixed features, values at the end are one block's.
-    carried = [points for points in (test, unlabeled) if len(points.X) and not model.is_fixed]
-    with single_threaded_blas():  # one limit for all iterations: setting it is slow
-        for _ in solve(task, model, training=training, carried=[*carried, *check.carried]):
-            if until():
-                return None
-            if check.take():
-                break
-    n_iter = len(model)
-    if n_iter < task.plan.n_iter and not check.is_settled:  # the next step is not finite
-        return np.full(len(test.X), np.nan)
-    of_test, of_unlabeled = test.average, unlabeled.average
-    if model.is_fixed or (n_iter < task.plan.n_iter and after is not None):  # the mean of the second half of those made
-        mean = model if after is None else model.tail_average(n_iter - tail_start(n_iter))
-        of_test, of_unlabeled = (mean.evaluate(points.X) for points in (test, unlabeled))
-    return of_test + task.problem.shift(of_unlabeled) if task.problem.is_shifted else of_test
-
-
 def learned_score(spec: Spec, split: Split) -> float:
     """Return the test score of a whole run; NaN if it diverges."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return float(cast(Any, spec.problem).score(split.y_test, learned(spec, split)))
+        return float(cast(Any, spec.problem).score(split.y_test, StochasticEngine.learned(spec, split)))
 
 
 class MeasuredPoints:
@@ -153,10 +124,9 @@ class StochasticEngine:
 
     has_graph: ClassVar[bool] = False
     limited_by: ClassVar[str] = CURVATURE
-    learned = staticmethod(learned)
 
-    def __init__(self, spec: Spec, split: Split) -> None:
-        self.task, self.split, self.kernel = task_of(spec, split), split, spec.kernel
+    def __init__(self, spec: Spec, split: Split, *, is_measured: bool = True) -> None:
+        self.task, self.split, self.kernel, self._is_measured = task_of(spec, split), split, spec.kernel, is_measured
         self.problem: Problem = self.task.problem
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
         self.unlabeled_rows = unlabeled_rows(split.y_train == UNLABELED)
@@ -167,8 +137,9 @@ class StochasticEngine:
         self.ends_at: int | None = None
         self.averaged_again: tuple[dict[str, float], ...] = ()
         self._before_its_end: Task | None = None
-        self.gauges = Gauges(min(spec.diagnostics.n_probes, PROBES, len(split.X_test)))
-        self._begin(spec.diagnostics.n_probes)
+        n_probes = spec.diagnostics.n_probes if is_measured else 0
+        self.gauges = Gauges(min(n_probes, PROBES, len(split.X_test)))
+        self._begin(n_probes)
         self._check: ValuesMean | None = ValuesMean(
             self.task, self.model, self._training, Stopping(tol=spec.solver.tol or None)
         )
@@ -180,7 +151,7 @@ class StochasticEngine:
         if task.plan.is_open:  # computed once, since it may take a second
             task.plan.automatic_step = self.step_sizes.automatic
         self.model = model = task.new_model()
-        is_whole = len(task.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE
+        is_whole = self._is_measured and len(task.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE
         self._training = AllPoints(task, model) if is_whole else training_points(task, model)
         self.training_seconds += time.perf_counter() - start
         self.probes = Carried(X_test[:n_probes], model, with_variance=True, average_after=after)
@@ -189,8 +160,9 @@ class StochasticEngine:
         self.dual, self.norm = DualCoefficients(len(task.X)), SquaredNorm()
         self.average_norm = None if after is None else AverageNorm(after)
         self.labeled = self.unlabeled = None
-        if not isinstance(self._training, AllPoints):
-            self.labeled = Carried(task.X[self.labeled_rows], model, average_after=after)
+        if not is_whole:
+            if self._is_measured:
+                self.labeled = Carried(task.X[self.labeled_rows], model, average_after=after)
             if self.problem.is_shifted:
                 some = self.unlabeled_rows[evenly_spread(len(self.unlabeled_rows), MAX_POINTS_FOR_WHOLE_SAMPLE)]
                 self.unlabeled = Carried(task.X[some], model, average_after=after)
@@ -203,9 +175,33 @@ class StochasticEngine:
 
     def _solve(self) -> Iterator[Iterate]:
         checked = [] if self._check is None else self._check.carried
-        carried = [self.probes, self.rest_of_test, self.labeled, self.unlabeled, *checked]
+        carried = [self.probes, self.rest_of_test, self.labeled, self.unlabeled]
+        # With fixed features, values at the end are one block's.
+        carried = [*(carried if self._is_measured or not self.model.is_fixed else ()), *checked]
         self._measured = MeasuredPoints([points for points in carried if points is not None and len(points.X)])
         return solve(self.task, self.model, training=self._training, carried=[self._measured])
+
+    @classmethod
+    def learned(cls, spec: Spec, split: Split, until: Callable[[], bool] = lambda: False) -> NDArray | None:
+        """Return a whole run's result on the test points, as it is scored; None if `until`, called each time, ended it."""
+        engine = cls(spec, split, is_measured=False)
+        plan, check, model, after = engine.task.plan, engine._check, engine.model, engine.task.plan.average_after
+        assert check is not None
+        with single_threaded_blas():  # one limit for all iterations: setting it is slow
+            for _ in engine._iterates:
+                if until():
+                    return None
+                if check.take():
+                    break
+        n_iter, test, unlabeled = len(model), engine.rest_of_test, engine.unlabeled
+        if n_iter < plan.n_iter and not check.is_settled:  # the next step is not finite
+            return np.full(len(test.X), np.nan)
+        if not model.is_fixed and (n_iter == plan.n_iter or after is None):
+            return test.average + engine.average_shift if engine.problem.is_shifted else test.average
+        # The mean of the second half of the iterations made.
+        mean = model if after is None else model.tail_average(n_iter - tail_start(n_iter))
+        f: NDArray = mean.evaluate(test.X)
+        return f if unlabeled is None else f + engine.problem.shift(mean.evaluate(unlabeled.X))
 
     @property
     def t(self) -> int:
