@@ -267,38 +267,25 @@ class FileStore:
 
 @dataclass(frozen=True)
 class FileData:
-    """A spec's file, found and parsed.
-
-    Attributes
-    ----------
-    labels : callable
-        Returns the data set, possibly without its points.
-    prepare : callable
-        Returns it with the points that some rows (their bytes, None: all) and a scaling give.
-    """
+    """A spec's file, found and parsed: `labels` returns its data set, possibly without the points."""
 
     labels: Callable[[], Dataset]
-    prepare: Callable[[bytes | None, str], Dataset]
+    _prepared: Callable[[bytes | None, str], Dataset]
 
     def points(self, fitted_rows: NDArray[np.int64] | None = None, scaling: str = "none") -> Dataset:
         """Return the data set. Its points are prepared as those rows of the table say (default: all)."""
-        rows = None if fitted_rows is None else np.sort(np.asarray(fitted_rows, dtype=np.int64)).tobytes()
-        return self.prepare(rows, scaling)
+        return self._prepared(None if fitted_rows is None else np.sort(fitted_rows).astype(np.int64).tobytes(), scaling)
 
 
 def read_file(data: DataSpec, labels: str, *, files: FileStore | None = None, folder: Path | None = None) -> FileData:
     """Find and read a spec's file with labels "binary", "pairs", "ordinal" or "classes"; the rest as in `load_split`."""
-    content = content_of(data, files, folder)
-    packed = Source.of_bytes(content, file_name(str(data.path)))
-    if data.recipe is not None and files is not None and data.sha256 is not None:
-        digest, known = data.sha256, data.recipe
-
-        def prepare(rows: bytes | None, scaling: str) -> Dataset:
-            made: Dataset = files.result(digest, packed.name, Step("points", labels, known, rows, scaling))
-            return made
-
-        return FileData(partial(prepare, None, "none"), prepare)
-    file, recipe = File(packed, LOCAL if files is None else Limits()), data.recipe
+    packed = Source.of_bytes(content_of(data, files, folder), file_name(str(data.path)))
+    recipe, digest = data.recipe, data.sha256
+    if recipe is not None and files is not None and digest is not None:  # the store's worker reads it
+        take = partial(files.result, digest, packed.name)
+        steps = partial(Step, "points", labels, recipe)
+        return FileData(lambda: take(steps(None, "none")), lambda rows, scaling: take(steps(rows, scaling)))
+    file = File(packed, LOCAL if files is None else Limits())
     if recipe is None:  # guessed, but for the spec's own settings for labels
         names = file.table(file.sniff()).frame.columns
         positive = None if data.positive is None else str(data.positive)
@@ -306,8 +293,7 @@ def read_file(data: DataSpec, labels: str, *, files: FileStore | None = None, fo
 
     @lru_cache(maxsize=2)  # all rows, and the training rows of a study's runs
     def prepared(rows: bytes | None, scaling: str) -> Dataset:
-        fitted = None if rows is None else np.frombuffer(rows, np.int64)
-        return file.points(recipe, labels, fitted, scaling)
+        return file.points(recipe, labels, None if rows is None else np.frombuffer(rows, np.int64), scaling)
 
     return FileData(partial(file.labels, recipe, labels), prepared)
 
