@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.explained import (
+    GRID,
     SWITCHES,
     Example,
     bowl_of,
@@ -24,7 +25,6 @@ from dsgcore.explained import (
     sums_of_waves,
     sums_on_a_line,
 )
-from dsgcore.explained.example import GRID
 from dsgcore.settings.panels import Mark
 from pages.charts import figures as charts
 from pages.charts.figures import four_digits
