@@ -101,28 +101,11 @@ class StochasticEngine:
     """Doubly stochastic gradients on a spec's data: a model with all its tracked state, before and after any iteration.
 
     A `Run` uses these members, which `MultiClassEngine` has, too. Values of several classes have the shape (n, K).
-
-    Attributes
-    ----------
-    problem : Setting
-        Bound to the training labels.
-    model : Model
-        The model after `t` iterations, with `evaluate` and `save`.
-    ends_at : int or None
-        The iteration after which the run counts as settled in any case.
-    averaged_again : tuple of dict
-        What each row says about the average, if it was measured again at the end of a run that has settled; else empty.
-    training_seconds : float
-        Time spent on the model so far, as a fit without any measurements would take.
-    gauges : Gauges
-        Measurements of its progress and noise.
-    limited_by : str
-        The quantity that limits the step, in words.
-    has_graph : bool
-        True if points are linked: then ``links(limit)`` returns both ends of at most so many links, (m, 2).
     """
 
+    # True if points are linked: then ``links(limit)`` returns both ends of at most so many links, (m, 2).
     has_graph: ClassVar[bool] = False
+    # The quantity that limits the step.
     limited_by: ClassVar[str] = CURVATURE
 
     def __init__(self, spec: Spec, split: Split, *, is_measured: bool = True) -> None:
@@ -130,11 +113,12 @@ class StochasticEngine:
         self.problem: Problem = self.task.problem
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
         self.unlabeled_rows = unlabeled_rows(split.y_train == UNLABELED)
-        self.training_seconds = 0.0
+        self.training_seconds = 0.0  # on the model so far, as a fit without any measurements would take
         self._average_row: dict[str, float] = {}
         self._present: dict[tuple[float, int, int], StepSizes] = {}
         self._last: Iterate | None = None
-        self.ends_at: int | None = None
+        self.ends_at: int | None = None  # the iteration after which the run counts as settled in any case
+        # What each row says about the average, if it was measured again at the end of a run that has settled.
         self.averaged_again: tuple[dict[str, float], ...] = ()
         self._before_its_end: Task | None = None
         n_probes = spec.diagnostics.n_probes if is_measured else 0
