@@ -134,8 +134,8 @@ def test_one_click_makes_the_assumptions_hold_and_another_sets_the_values_of_the
     assert kept == kept_to(before)
     assert theory_of(kept).holds
     assert "keep-to" not in [button.key for button in app.button]
-    app = checked(app.button(key="as-in-paper").click().run())
-    after, expected = run_of(app, setting).spec, as_in_paper(kept, n)
+    app = checked(open_page(setting).button(key="as-in-paper").click().run())
+    after, expected = run_of(app, setting).spec, as_in_paper(before, n)
     assert replace(after.solver, dtype=expected.solver.dtype) == expected.solver
     assert (after.problem, after.kernel) == (expected.problem, expected.kernel)
     assert "as-in-paper" not in [button.key for button in app.button]
