@@ -1,4 +1,5 @@
 """Phones of a class in a process of their own, each with an address of its own: they join, answer, and wait for the reveal.
+Or they are strangers who attack the room.
 
 Standard input gives one order a line, and standard output one answer a line, as JSON. Run by `classroom.py`.
 """
@@ -10,6 +11,7 @@ import json
 import random
 import sys
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Barrier
@@ -17,6 +19,23 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 Reply = tuple[int, dict[str, str], bytes]  # status, headers and text
 AGAIN = 0.3  # seconds until a phone asks again after a lost connection
+
+
+SIGNS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+MARKUP = "<img src=x onerror=alert(1)>"
+
+
+def ask(own: str, method: str, address: str, body: str | bytes | None = None, headers: dict | None = None) -> Reply:
+    """Return what the server answers to a request from that address."""
+    there = urlsplit(address)
+    connection = http.client.HTTPConnection(there.hostname, there.port, timeout=40, source_address=(own, 0))
+    try:
+        path = there.path + (f"?{there.query}" if there.query else "")
+        connection.request(method, path, body, headers or {})
+        reply = connection.getresponse()
+        return reply.status, dict(reply.getheaders()), reply.read()
+    finally:
+        connection.close()
 
 
 class Phone:
@@ -27,23 +46,11 @@ class Phone:
         self.client, self.state, self.at = f"{random.getrandbits(128):032x}", {}, 0.0
         self.folder, self.sent, self.guess = "", "", ""  # the last answer's body, and what the server has read in it
 
-    def ask(self, method: str, address: str, body: str | None = None, headers: dict | None = None) -> Reply:
-        """Return what the server answers."""
-        there = urlsplit(address)
-        connection = http.client.HTTPConnection(there.hostname, there.port, timeout=40, source_address=(self.own, 0))
-        try:
-            path = there.path + (f"?{there.query}" if there.query else "")
-            connection.request(method, path, body, headers or {})
-            reply = connection.getresponse()
-            return reply.status, dict(reply.getheaders()), reply.read()
-        finally:
-            connection.close()
-
     def until(self, method: str, address: str, body: str | None = None, headers: dict | None = None) -> Reply:
         """Ask until the server answers, as a phone does that has lost its network."""
         while True:
             try:
-                reply = self.ask(method, address, body, headers)
+                reply = ask(self.own, method, address, body, headers)
                 if reply[0] != 429 and reply[0] < 500:
                     return reply
             except (OSError, http.client.HTTPException):
@@ -110,6 +117,48 @@ class Phone:
         return self.at
 
 
+def attacks(code: str, overheard: str) -> list[tuple[str, str, str, bytes, dict[str, str]]]:
+    """Return one request of each kind: guessed codes, megabytes, markup, replayed answers, new phones, the lecturer's pages.
+
+    Who attacks knows the room's code, and has overheard the body of a phone's answer.
+    """
+    guess = "".join(random.choice(SIGNS) for _ in range(8))
+    body = json.loads(overheard) | {"code": guess, "client": "a" * 32}
+    another = json.loads(overheard) | {"client": f"{random.getrandbits(128):032x}"}
+    forged = {"Cookie": f"dsglab_room_{code}={random.getrandbits(192):048x}"}
+    proxied = {"X-Forwarded-For": f"10.1.{random.randrange(256)}.{random.randrange(256)}"}
+    post = "/r/room/answer"
+    return [
+        ("guess", "GET", f"/r/room/asked?code={guess}", b"", proxied),
+        ("guess", "GET", f"/r/room/asked?code={guess}&since=0", b"", {}),
+        ("guess", "POST", post, json.dumps(body).encode(), proxied),
+        ("markup", "POST", post, json.dumps(body | {"guess": MARKUP, "code": MARKUP}).encode(), {}),
+        ("megabyte", "POST", post, b"x" * 1_000_000, {}),
+        ("nonsense", "POST", post, b"[" * 390, {}),
+        ("replay", "POST", post, overheard.encode(), {}),
+        ("new phone", "POST", post, json.dumps(another).encode(), {}),
+        ("results", "GET", f"/r/{guess}/results.html", b"", forged),
+        ("notes", "GET", f"/r/{code}/notes/now", b"", forged),
+        ("results", "GET", f"/r/{code}/results.html", b"", {"Cookie": f"dsglab_room_{code}="}),
+        ("ticket", "POST", "/room-key", f"{random.getrandbits(128):032x}".encode(), forged),
+    ]
+
+
+def attack(entrance: str, code: str, number: int, overheard: str, own: str) -> Counter[str]:
+    """Send so many requests from one address; return how often each kind got each status."""
+    got: Counter[str] = Counter()
+    while got.total() < number:
+        for kind, method, path, body, headers in attacks(code, overheard):
+            try:
+                status, said, text = ask(own, method, urljoin(entrance, path), body or None, headers)
+            except (OSError, http.client.HTTPException):  # the server ends the connection of a megabyte
+                got[f"{kind} cut off"] += 1
+                continue
+            is_let_in = "set-cookie" in {header.lower() for header in said} or MARKUP in text.decode(errors="replace")
+            got[f"{kind} {status}{' LET IN' * is_let_in}"] += 1
+    return got
+
+
 def main() -> None:
     """Carry out the orders."""
     entrance, own = sys.argv[1], json.loads(sys.argv[2])
@@ -117,10 +166,12 @@ def main() -> None:
     for line in sys.stdin:
         name, *given = json.loads(line)
         with ThreadPoolExecutor(len(phones)) as executor:
-            print(
-                json.dumps(list(executor.map(partial(_together, Barrier(len(phones)), name, given), phones))),
-                flush=True,
-            )
+            if name == "attack":
+                code, number, overheard = given
+                done = sum(executor.map(partial(attack, entrance, code, number // len(own), overheard), own), Counter())
+            else:
+                done = list(executor.map(partial(_together, Barrier(len(phones)), name, given), phones))
+        print(json.dumps(done), flush=True)
 
 
 def _together(barrier: Barrier, name: str, given: list, phone: Phone) -> object:

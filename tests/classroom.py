@@ -104,9 +104,9 @@ class Classroom:
         self.kill()
         return self.rest
 
-    def phones_at(self, address: str, own: list[str] | None = None, script: str = "class_phone.py") -> Class:
+    def phones_at(self, address: str, own: list[str] | None = None) -> Class:
         """Return phones that will join at this address."""
-        words = ["ip", "netns", "exec", self.there, sys.executable, str(ROOT / "tests" / script), address]
+        words = ["ip", "netns", "exec", self.there, sys.executable, str(ROOT / "tests" / "class_phone.py"), address]
         words.append(json.dumps(self.phones if own is None else own))
         return Class(words)
 

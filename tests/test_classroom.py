@@ -93,13 +93,13 @@ def are_shown(on_phones, drawing, curves):
 def test_hostile_requests_enter_no_room_learn_no_key_and_keep_nobody_from_voting(room):
     rooms, key = asking(room.store)
     phones = room.phones_at(ENTRANCE, room.phones[:N_PHONES])
-    attackers = room.phones_at(ENTRANCE, room.phones[N_PHONES:], "class_attacker.py")
+    attackers = room.phones_at(ENTRANCE, room.phones[N_PHONES:])
     try:
         phones.do("join", key.code)
         phones.do("vote", key.code, 1.0)
         rooms.shut(key)
         overheard, earlier = phones.do("answered")[0]
-        attackers.begin(key.code, N_HOSTILE, overheard)
+        attackers.begin("attack", key.code, N_HOSTILE, overheard)
         assert len(phones.do("vote", key.code, 2.0)) == N_PHONES
         got = attackers.done()
         assert sum(got.values()) >= N_HOSTILE

@@ -7,7 +7,6 @@ import pytest
 from cases import each
 from live_page import figure
 from opened_pages import left_in_browser, open_page, said
-from own_tables import iris_csv
 
 from dsgcore.data import DATASETS
 from dsgcore.data.inspection import Coverage
@@ -27,10 +26,6 @@ def written(app):
 
 def spec_shown(app):
     return json.loads(next(c.value for c in app.code if c.language == "python").split('r"""')[1].split('"""')[0])
-
-
-def notices(app):
-    return [notice for notice in said(app) if notice.startswith("In the link")]
 
 
 def links(app):
@@ -85,19 +80,10 @@ def test_a_close_look_at_a_set(name):
 
 
 def test_a_link_holds_the_set_the_setting_and_the_options():
-    app = checked(
-        open_page(
-            "data",
-            **{"data.name": "Iris"},
-            setting="Gaps",
-            **{"data.positive": "virginica"},
-            **{"data.label_noise": "0.2"},
-            **{"view.across": "petal length (cm)"},
-            **{"view.feature": "petal width (cm)"},
-            seed="3",
-        )
-    )
-    assert notices(app) == []
+    own = {"data.name": "Iris", "data.positive": "virginica", "data.label_noise": "0.2", "setting": "Gaps", "seed": "3"}
+    views = {"view.across": "petal length (cm)", "view.feature": "petal width (cm)"}
+    app = checked(open_page("data", **own, **views))
+    assert not any(one.startswith("In the link") for one in said(app))
     assert {trace["name"] for trace in figure(app, "chart-plane")["data"]} == {"not virginica", "virginica"}
     assert figure(app, "chart-plane")["layout"]["xaxis"]["title"]["text"] == "petal length (cm)"
     assert figure(app, "chart-feature")["layout"]["title"]["text"] == "petal width (cm), by class"
@@ -105,29 +91,7 @@ def test_a_link_holds_the_set_the_setting_and_the_options():
     assert set(query.split("&")) == {"data.name=iris", "data.positive=virginica", "data.label_noise=0.2", "seed=3"}
 
 
-@pytest.mark.parametrize(
-    ("link", "said"),
-    [
-        ({"data.name": "Nothing"}, "In the link, data.name must be one of file, two_moons"),
-        (
-            {"data.name": "Iris", "data.label_noise": "abc"},
-            "In the link, data.label_noise must be a number between 0 and 1",
-        ),
-        ({"data.name": "Iris", "data.n_labeled": "-3"}, "In the link, data.n_labeled must be a whole number"),
-        (
-            {"data.name": "Iris", "setting": "Ranking", "data.positive": "rose"},
-            "In the link, data.positive must be one of",
-        ),
-    ],
-)
-def test_what_is_not_allowed_in_the_link_gets_one_sentence(link, said):
-    app = open_page("data", **link)
-    assert not app.exception
-    (notice,) = notices(app)
-    assert notice.startswith(said)
-
-
-# In the workbench
+# --- in the workbench
 
 
 def test_other_data_bring_the_options_that_suit_them():
@@ -151,62 +115,18 @@ def test_the_data_tab_shows_balance_coverage_pairs_and_leaks():
     assert "No test point equals a training point." in written(app)
 
 
-# One's own file
+LABELED, IN_PAIR = "the nearest labeled point has the same", "the nearest point in a pair has the same"
+OF_KNOWN = "For 9 of 11 unlabeled points whose class the source gives, "
 
 
-def give(app, content=None, name="own.csv"):
-    app.file_uploader[0].upload(name, iris_csv() if content is None else content, "text/csv").run()
-    return checked(app)
-
-
-def test_ones_own_file_gets_the_close_look_of_a_data_set():
-    app = checked(open_page("data", **{"data.name": "Your own file"}))
-    assert any("one row for each point" in info.value for info in app.info)
-    give(app)
-    assert "150 points · 4 features · 2 classes" in written(app)
-    assert any("Every training point has a label" in info.value for info in app.info)  # all of a file's labels count
-    app = checked(app.select_slider(key="data_n_labeled").set_value(20).run())
-    for key in ("chart-plane", "chart-data-balance", "chart-data-coverage"):
-        assert figure(app, key)["data"]
-    app = checked(app.selectbox(key="data_setting").select("multiclass").run())
-    assert "150 points · 4 features · 3 classes" in written(app)
-    assert figure(app, "chart-data-balance")["data"]
-
-
-def test_another_file_begins_with_labels_that_suit_it():
-    app = give(checked(open_page("data", **{"data.name": "Your own file"})))
-    app = checked(app.select_slider(key="data_n_labeled").set_value(100).run())
-    rows = iris_csv().splitlines()
-    give(app, b"\n".join([rows[0], *rows[1::5]]), "small.csv")
-    assert "30 points" in written(app)
-
-
-@each(
-    "right, known, is_pairs, sentence",
-    (
-        (
-            9,
-            11,
-            False,
-            "For 9 of 11 unlabeled points whose class the source gives, the nearest labeled point has the same",
-        ),
-        (
-            9,
-            11,
-            True,
-            "For 9 of 11 unlabeled points whose class the source gives, the nearest point in a pair has the same",
-        ),
-        (
-            98,
-            100,
-            False,
-            "For **98%** of 100 unlabeled points, the nearest labeled point has the same class: the labels",
-        ),
-        (60, 100, False, "the unlabeled points have to fill the gaps."),
-        (60, 100, True, "For **60%** of 100 unlabeled points, the nearest point in a pair has the same class."),
-        (0, 0, False, "The source gives no classes"),
-    ),
-)
+@each("right, known, is_pairs, sentence", [
+    (9, 11, False, f"{OF_KNOWN}{LABELED}"),
+    (9, 11, True, f"{OF_KNOWN}{IN_PAIR}"),
+    (98, 100, False, f"For **98%** of 100 unlabeled points, {LABELED} class: the labels"),
+    (60, 100, False, "the unlabeled points have to fill the gaps."),
+    (60, 100, True, f"For **60%** of 100 unlabeled points, {IN_PAIR} class."),
+    (0, 0, False, "The source gives no classes"),
+])  # fmt: skip
 def test_a_share_says_of_how_many_points_it_is_and_concludes_nothing_from_few(right, known, is_pairs, sentence):
     said = agreement(Coverage(np.zeros(100), np.zeros(100), right, known), is_pairs=is_pairs)
     assert sentence in said

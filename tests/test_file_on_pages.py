@@ -1,21 +1,28 @@
-"""A person's own file on its way from page to page: what was chosen of it, and the values of a link to it, stay."""
+"""A person's own file on the pages, without a browser: read in every setting, kept from page to page, named by a link."""
 
 import io
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from cases import each, some
-from opened_pages import checked, errors, left_in_browser, open_page, run_of
-from own_tables import lines
+from hostile_files import GOOD, REFUSED, parquet
+from live_page import figure, has_run
+from opened_pages import bench_of, checked, errors, left_in_browser, open_page, run_of, said
+from own_tables import iris_csv, lines
+from streamlit.runtime.scriptrunner import StopException
+from test_usual_values import ESTIMATORS as WITHOUT_MULTICLASS
 
+from dsgcore import PS3VT
 from dsgcore.experiments import Run, Spec, script
 from dsgcore.studies import Store
 from pages.controls.own_file import OwnFile
+from pages.upload import upload
 from pages.workbench import tabs
 
 pytestmark = pytest.mark.usefixtures("store")
-
+ESTIMATORS = WITHOUT_MULTICLASS | {"multiclass": PS3VT}
 OWN = "Your own file"
 
 
@@ -23,10 +30,8 @@ def table(n=240, wide=1.0):
     rng = np.random.default_rng(0)
     X = wide * rng.normal(size=(n, 2))
     kinds = np.array(["low", "mid", "top"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0).astype(int)]
-    return lines(
-        "row,x,z,kind,other",
-        *(f"{7 * i},{a},{b},{k},{'uv'[i % 2]}" for i, ((a, b), k) in enumerate(zip(X, kinds, strict=True))),
-    )
+    rows = (f"{7 * i},{a},{b},{k},{'uv'[i % 2]}" for i, ((a, b), k) in enumerate(zip(X, kinds, strict=True)))
+    return lines("row,x,z,kind,other", *rows)
 
 
 def opened(page, app=None, **link):
@@ -38,8 +43,13 @@ def opened(page, app=None, **link):
     return checked(app.switch_page(f"pages/{page}.py").run())
 
 
-def give(app, content, name="table.csv"):
-    return checked(app.file_uploader[0].upload(name, content, "text/csv").run())
+def open_own(setting="auc", **link):
+    return open_page(setting, **{"data.name": OWN, **link})
+
+
+def give(app, name="table.csv", content=None):
+    content = table() if content is None else content
+    return checked(app.file_uploader[0].upload(name, content, "application/octet-stream").run())
 
 
 def box(app, label):
@@ -54,101 +64,120 @@ def study_of(app, place="explore"):
     return app.session_state[f"_exploring_{place}"].made.study
 
 
-def chosen_on_data_page():
-    """Return the app with a file on the Data page, of which something else is chosen than is guessed."""
-    app = give(opened("data", **{"data.name": OWN}), table())
-    app = choose(app, "Label", "kind")
-    app = choose(app, "Positive class", "mid")
-    return choose(app, "Missing numbers", "drop")
+def written(app):
+    return "\n".join(element.value for element in [*app.markdown, *app.caption])
 
 
-@pytest.mark.ci
-def test_what_was_chosen_of_a_file_on_the_data_page_is_not_lost_on_the_settings_page():
-    app = opened("auc", chosen_on_data_page(), **{"data.name": OWN})
+# --- one page
+
+
+def test_before_a_file_is_chosen_the_page_says_what_to_do_and_nothing_can_be_played():
+    app = open_own()
+    assert any("Choose a file in the sidebar" in info.value for info in app.main.info)
+    bar = {button.key: button for button in app.main.button}
+    assert bar["play"].label == "Play"
+    assert all(bar[key].disabled for key in ("play", "step", "reset"))
+    assert not has_run(app)
+    assert not [chart for chart in app.get("bidi_component") if "chart-" in chart.proto.id]
+    give(app, "iris.csv", iris_csv())
+    assert not any("Choose a file in the sidebar" in info.value for info in app.main.info)
+    assert not any(button.disabled for button in app.main.button)
+
+
+@pytest.mark.parametrize("setting", ESTIMATORS)
+def test_a_file_is_learned_from_in_every_setting(setting):
+    app = open_own(setting)
+    assert said(app) == []
+    assert "Choose a file" in app.info[0].value
+    rows = iris_csv().splitlines()
+    rows[10::8] = [row.rsplit(b",", 1)[0] + b"," for row in rows[10::8]]  # some without a label
+    give(app, "iris.csv", b"\n".join(rows))
+    assert errors(app) == []
+    run = run_of(app, setting)
+    assert (run.split.y_hidden == -1).sum() == 18
+    assert run.spec.data.path == "iris.csv"
+    assert run.split.X_train.shape[1] == 4
+    assert run.t > 0
+    solver, problem, usual = run.spec.solver, run.spec.problem, ESTIMATORS[setting]()  # it begins as the estimator does
+    assert (solver.average, solver.n_iter) == (usual.average, usual.n_iter)
+    assert (solver.step_size is None) == (setting != "multiclass")  # whose fit takes a step for its graph, too
+    for name in ("gamma", "pairing", "is_pooled", "correction", "loss", "is_balanced"):
+        if setting != "multiclass" and hasattr(problem, name):
+            assert getattr(problem, name) == getattr(usual, name)
+    assert run.spec.kernel.sigma == pytest.approx(0.25)  # "scale" of four standardised features
+    assert run.spec.data.scaling == "standard"
+    assert max(len(stop) for slider in app.select_slider for stop in slider.options) <= 9  # computed ones, too
+    assert any("cells separated by comma" in text.value.replace("\\", "") for text in app.markdown)
+    assert "iris" in left_in_browser(app)["data.file"]
+
+
+def test_an_order_that_the_file_declares_is_that_of_the_page():
+    grades = pd.Categorical(["zinc", "iron", "gold"] * 20, ["zinc", "iron", "gold"], ordered=True)
+    frame = pd.DataFrame({"a": range(60), "b": [i * i % 11 for i in range(60)], "grade": grades})
+    app = give(open_own("ordinal"), "t.parquet", parquet(frame=frame))
+    assert errors(app) == []
+    assert run_of(app, "ordinal").split.class_names == ("zinc", "iron", "gold")
+
+
+def test_every_hostile_file_gets_one_sentence_and_the_app_goes_on():
+    """The small ones one after another in one session; the large ones are tried where memory is limited."""
+    app = open_own()
+    small = [(name, *refused) for name, refused in REFUSED.items() if not callable(refused[1])]
+    for name, file_name, content, _ in some(small, 10):
+        give(app, file_name, content)
+        assert len(app.error) == 1, name
+        assert "\n" not in app.error[0].value
+        assert "Traceback" not in app.error[0].value
+    give(app, "good.csv", GOOD)
+    assert errors(app) == []
+    assert run_of(app).spec.data.path == "good.csv"
+
+
+def test_names_of_a_file_are_shown_as_they_are():
+    """No name becomes a link, a picture or a formula on the page."""
+    nasty = "![x](http://127.0.0.1:1/x.png) $e$ :red[r] <b>"
+    rows = f'"{nasty}",z,label\n' + "".join(f"{i},{i % 7},{'ab'[i % 2]}\n" for i in range(30)) + "oops,1,a\n"
+    app = give(open_own(), f"{nasty.replace('/', '')}.csv", rows.encode())
+    assert "oops" in errors(app)[0]
+    for element in (*app.error, *app.markdown, *app.caption):
+        assert "![x](" not in element.value
+
+
+def test_the_label_the_class_and_the_gaps_can_be_chosen():
+    app = give(open_own(), "iris.csv", iris_csv())
+    assert [box(app, label).value for label in ("Missing numbers", "Label", "Positive class")] == [
+        "mean",
+        "species",
+        "setosa",
+    ]
+    choose(app, "Positive class", "virginica")
+    assert run_of(app).split.class_names == ("not virginica", "virginica")
+    choose(app, "Missing numbers", "drop")
+    assert run_of(app).spec.data.recipe.missing == "drop"
+    choose(app, "Label", "sepal width")
+    assert errors(app) == []
     recipe = run_of(app).spec.data.recipe
-    assert (recipe.column("label"), recipe.positive, recipe.missing) == ("kind", "mid", "drop")
-    assert run_of(app).split.class_names == ("not mid", "mid")
-    app = choose(app, "Positive class", "top")
-    assert run_of(opened("auc", opened("home", app), **{"data.name": OWN})).spec.data.recipe.positive == "top"
+    assert (recipe.column("label"), recipe.bins, recipe.role("species")) == ("sepal width", 2, "category")
 
 
-@pytest.mark.parametrize("setting", some(["s3vm", "multiclass", "ordinal"], 2))
-def test_what_was_chosen_of_a_file_is_not_lost_in_another_setting(setting):
-    app = opened(setting, chosen_on_data_page(), **{"data.name": OWN})
-    assert errors(app) == []
-    recipe = run_of(app, setting).spec.data.recipe
-    assert (recipe.column("label"), recipe.missing) == ("kind", "drop")
-    if setting == "s3vm":
-        assert recipe.positive == "mid"
-    else:
-        assert len(run_of(app, setting).split.class_names) == 3
+def test_a_drawing_that_a_click_ends_leaves_no_control_without_the_value_that_suits_the_file(monkeypatch):
+    undisturbed = run_of(give(open_own(), "iris.csv", iris_csv())).spec
+    suited = upload.suited_to_own
 
+    def first_only(problem):
+        yield next(iter(suited(problem)))
+        monkeypatch.setattr(upload, "suited_to_own", suited)
+        raise StopException
 
-def test_runs_that_fail_say_so_and_why():
-    app = give(opened("explore", **{"data.name": OWN}), table())
-    state = app.session_state["_exploring_explore"]
-    state.made.failed = {run.place: "the file is gone" for run in state.made.runs}
-    app = checked(app.run())
-    n = len(state.made.runs)
-    assert f"{n} of {n} runs failed. The file is gone." in errors(app)
-
-
-def test_pinned_runs_of_two_files_of_one_name_and_of_a_set_are_made_and_kept_with_the_session(tmp_path):
-    app = give(opened("auc", **{"data.name": OWN, "solver.n_iter": "20"}), table())
-    own = run_of(app).spec
-    app = give(app, table(n=120))
-    other = run_of(app).spec
-    solver = {"n_iter": 20, "n_features": 16, "batch_size": 8}
-    plain = Spec.from_dict(
-        {"setting": "auc", "data": {"name": "two_moons", "n": 200, "n_labeled": 20}, "solver": solver}
-    )
-    assert own.data.path == other.data.path
-    assert own.data.sha256 != other.data.sha256
-    app.session_state["_pins"] = {spec.sha256: spec for spec in (plain, own, other)}
-    app = opened("pinned", app, seeds="1")
-    app = checked(app.button(key="pinned-start").click().run())
-    state = app.session_state["_exploring_pinned"]
-    assert state.job.wait(120)
-    app = checked(app.run())
-    assert errors(app) == []
-    assert not state.made.failed
-    assert state.made.n_there == 3
-    assert not Store(tmp_path / "runs.sqlite").get(state.made.hashes)
-
-
-def values(app, prefix=""):
-    return {slider.key: slider.value for slider in app.select_slider if slider.key and slider.key.startswith(prefix)}
-
-
-@pytest.mark.ci
-def test_a_link_to_a_file_shows_the_same_values_before_and_after_the_upload():
-    app = give(opened("auc", **{"data.name": OWN}), table(wide=50.0))
-    app = checked(app.select_slider(key="lam").set_value(0.1).run())
-    made, file = values(app), left_in_browser(app)["data.file"]
-    assert json.loads(file)["facts"]["n"] == 240
-    other = opened("auc", **{"data.name": OWN, "solver.lam": "0.1", "data.file": file})
-    assert values(other) == {key: made[key] for key in values(other)}
-    moved = checked(other.select_slider(key="batch_size").set_value(64).run())
-    after = give(moved, table(wide=50.0))
-    assert values(after) == made | {"batch_size": 64}
-    assert run_of(after).spec.kernel.sigma == run_of(app).spec.kernel.sigma
-    assert run_of(after).spec.solver.batch_size == 64
-
-
-FACTS = {"n": 9, "d": 1, "n_known": 9, "n_pairs": None, "share": 0.5, "sigma": 1.0, "classes": 2}
-
-
-@each("facts", [[], {"n": "9"}, FACTS | {"share": 2.0}, FACTS | {"found": {"lam": -1}}, FACTS | {"found": {"x": 1}}])
-def test_what_a_link_says_of_a_file_is_left_out_where_it_is_not_possible(facts):
-    said = {"name": "table.csv", "sha256": "0" * 64, "facts": facts}
-    assert OwnFile.from_link(said) is None
-    assert OwnFile.from_link(said | {"facts": FACTS}) is not None
+    monkeypatch.setattr(upload, "suited_to_own", first_only)
+    spec = run_of(give(open_own(), "iris.csv", iris_csv()).run()).spec
+    assert (spec.kernel, spec.data) == (undisturbed.kernel, undisturbed.data)
 
 
 @each("page, prefix", some([("auc", ""), ("s3vm", "svm_"), ("ordinal", "ord_"), ("similar_unlabeled", "su_")], 2, 4))
 def test_more_labels_than_a_file_has_are_clamped_and_said(page, prefix):
-    app = give(opened(page, **{"data.name": OWN}), table(n=100))
-    next(slider for slider in app.select_slider if slider.key == f"{prefix}n_labeled").set_value(200).run()
+    app = give(open_own(page), content=table(n=100))
+    app.select_slider(key=f"{prefix}n_labeled").set_value(200).run()
     assert errors(app) == []
     assert any("200 labels or pairs are not possible" in warning.value for warning in app.warning)
     number = app.session_state[f"{prefix}n_labeled"]
@@ -167,3 +196,130 @@ def test_the_model_of_the_page_and_of_its_script_are_the_same(t, tmp_path, monke
         assert sorted(page) == sorted(repeated)
         for name in page:
             np.testing.assert_array_equal(page[name], repeated[name], err_msg=name)
+
+
+def test_the_data_page_looks_closely_at_a_file_and_another_one_begins_with_labels_that_suit_it():
+    app = checked(open_own("data"))
+    assert any("one row for each point" in info.value for info in app.info)
+    give(app, "own.csv", iris_csv())
+    assert "150 points · 4 features · 2 classes" in written(app)
+    assert any("Every training point has a label" in info.value for info in app.info)  # all of a file's labels count
+    app = checked(app.select_slider(key="data_n_labeled").set_value(100).run())
+    for key in ("chart-plane", "chart-data-balance", "chart-data-coverage"):
+        assert figure(app, key)["data"]
+    rows = iris_csv().splitlines()
+    give(app, "small.csv", b"\n".join([rows[0], *rows[1::5]]))
+    assert "30 points" in written(app)
+    choose(app, "Hide labels as in", "multiclass")
+    assert "30 points · 4 features · 3 classes" in written(app)
+    assert figure(app, "chart-data-balance")["data"]
+
+
+# --- from page to page
+
+
+def chosen_on_data_page():
+    """Return the app with a file on the Data page, of which something else is chosen than is guessed."""
+    app = give(opened("data", **{"data.name": OWN}))
+    for label, value in (("Label", "kind"), ("Positive class", "mid"), ("Missing numbers", "drop")):
+        app = choose(app, label, value)
+    return app
+
+
+@pytest.mark.ci
+def test_what_was_chosen_of_a_file_on_the_data_page_is_not_lost_on_the_settings_page():
+    app = opened("auc", chosen_on_data_page(), **{"data.name": OWN})
+    recipe = run_of(app).spec.data.recipe
+    assert (recipe.column("label"), recipe.positive, recipe.missing) == ("kind", "mid", "drop")
+    assert run_of(app).split.class_names == ("not mid", "mid")
+    app = choose(app, "Positive class", "top")
+    assert run_of(opened("auc", opened("home", app), **{"data.name": OWN})).spec.data.recipe.positive == "top"
+
+
+@pytest.mark.parametrize("setting", some(["s3vm", "multiclass", "ordinal"], 2))
+def test_what_was_chosen_of_a_file_is_not_lost_in_another_setting(setting):
+    app = opened(setting, chosen_on_data_page(), **{"data.name": OWN})
+    assert errors(app) == []
+    recipe = run_of(app, setting).spec.data.recipe
+    assert (recipe.column("label"), recipe.missing) == ("kind", "drop")
+    assert recipe.positive == "mid" if setting == "s3vm" else len(run_of(app, setting).split.class_names) == 3
+
+
+def test_runs_that_fail_say_so_and_why():
+    app = give(opened("explore", **{"data.name": OWN}))
+    state = app.session_state["_exploring_explore"]
+    state.made.failed = {run.place: "the file is gone" for run in state.made.runs}
+    app = checked(app.run())
+    n = len(state.made.runs)
+    assert f"{n} of {n} runs failed. The file is gone." in errors(app)
+
+
+def test_pinned_runs_of_two_files_of_one_name_and_of_a_set_are_made_and_kept_with_the_session(tmp_path):
+    app = give(open_own(**{"solver.n_iter": "20"}))
+    own = run_of(app).spec
+    other = run_of(give(app, content=table(n=120))).spec
+    solver, data = {"n_iter": 20, "n_features": 16, "batch_size": 8}, {"name": "two_moons", "n": 200, "n_labeled": 20}
+    plain = Spec.from_dict({"setting": "auc", "data": data, "solver": solver})
+    assert own.data.path == other.data.path
+    assert own.data.sha256 != other.data.sha256
+    app.session_state["_pins"] = {spec.sha256: spec for spec in (plain, own, other)}
+    app = opened("pinned", app, seeds="1")
+    app = checked(app.button(key="pinned-start").click().run())
+    state = app.session_state["_exploring_pinned"]
+    assert state.job.wait(120)
+    app = checked(app.run())
+    assert errors(app) == []
+    assert not state.made.failed
+    assert state.made.n_there == 3
+    assert not Store(tmp_path / "runs.sqlite").get(state.made.hashes)
+
+
+# --- in a link
+
+
+def test_a_link_asks_for_its_file_and_takes_up_its_recipe():
+    first = give(open_own(), "iris.csv", iris_csv())
+    spec = run_of(choose(first, "Positive class", "versicolor")).spec
+    recipe = {"format": "delimited", "roles": {"species": "label"}, "positive": "versicolor"}
+    link = json.dumps({"name": "iris.csv", "sha256": spec.data.sha256, "recipe": recipe})
+    second = open_own(**{"data.file": link})
+    assert "This link needs the file" in said(second)[0]
+    assert bench_of(second).live is None
+    give(second, "renamed.csv", iris_csv())
+    assert not any("This link" in sentence for sentence in said(second))
+    assert run_of(second).spec.data.recipe == spec.data.recipe
+
+
+def test_a_bad_link_is_no_file():
+    app = give(open_own(**{"data.file": '{"name": "a", "sha256": "b", "recipe": 7}'}), "good.csv", GOOD)
+    assert errors(app) == []
+    assert run_of(app).spec.data.path == "good.csv"
+
+
+def values(app):
+    return {slider.key: slider.value for slider in app.select_slider if slider.key}
+
+
+@pytest.mark.ci
+def test_a_link_to_a_file_shows_the_same_values_before_and_after_the_upload():
+    app = give(open_own(), content=table(wide=50.0))
+    app = checked(app.select_slider(key="lam").set_value(0.1).run())
+    made, file = values(app), left_in_browser(app)["data.file"]
+    assert json.loads(file)["facts"]["n"] == 240
+    other = open_own(**{"solver.lam": "0.1", "data.file": file})
+    assert values(other) == {key: made[key] for key in values(other)}
+    moved = checked(other.select_slider(key="batch_size").set_value(64).run())
+    after = give(moved, content=table(wide=50.0))
+    assert values(after) == made | {"batch_size": 64}
+    assert run_of(after).spec.kernel.sigma == run_of(app).spec.kernel.sigma
+    assert run_of(after).spec.solver.batch_size == 64
+
+
+FACTS = {"n": 9, "d": 1, "n_known": 9, "n_pairs": None, "share": 0.5, "sigma": 1.0, "classes": 2}
+
+
+@each("facts", [[], {"n": "9"}, FACTS | {"share": 2.0}, FACTS | {"found": {"lam": -1}}, FACTS | {"found": {"x": 1}}])
+def test_what_a_link_says_of_a_file_is_left_out_where_it_is_not_possible(facts):
+    said = {"name": "table.csv", "sha256": "0" * 64, "facts": facts}
+    assert OwnFile.from_link(said) is None
+    assert OwnFile.from_link(said | {"facts": FACTS}) is not None

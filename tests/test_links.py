@@ -23,8 +23,8 @@ from opened_pages import (
 from own_tables import iris_csv, own_spec, sniff
 from small_specs import small
 from test_app import PAGES
-from test_app_upload import give, open_own
 from test_explore import opened
+from test_file_on_pages import give, open_own
 
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS, Spec, SpecError, default_spec
@@ -147,9 +147,13 @@ def test_the_other_pages_say_which_names_they_do_not_know(page, link, closest):
     ("convergence", {"data.name": "x"}),
     ("data", {"setting": "x", "data.name": "Iris"}),
     ("data", {"seed": "9" * 400, "data.name": "Iris"}),
+    ("data", {"data.name": "Nothing"}),
+    ("data", {"data.label_noise": "abc", "data.name": "Iris"}),
+    ("data", {"data.n_labeled": "-3", "data.name": "Iris"}),
+    ("data", {"data.positive": "rose", "data.name": "Iris", "setting": "Ranking"}),
 ])  # fmt: skip
 def test_a_value_that_a_pages_own_control_does_not_have_gets_a_sentence(page, link):
-    (notice,) = said(opened(page, **link))
+    (notice,) = (sentence for sentence in said(opened(page, **link)) if sentence.startswith("In the link"))
     assert notice.startswith(f"In the link, {next(iter(link))} must be ")
 
 

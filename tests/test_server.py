@@ -31,7 +31,7 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
-from test_app_upload import GOOD, give, open_own
+from test_file_on_pages import GOOD, give, open_own
 
 from dsgcore.core.threads import for_each_piece, pausing
 from dsgcore.experiments import SETTINGS, FileStore, Spec, SpecError

@@ -25,8 +25,8 @@ from strangers_labels import (
     names,
     written,
 )
-from test_app_upload import give, open_own
 from test_data_page import written as shown_text
+from test_file_on_pages import give, open_own
 
 from dsgcore import QS3ORAO, TSGS3VM
 from dsgcore.__main__ import main

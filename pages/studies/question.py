@@ -249,9 +249,9 @@ class Question:
             )
         said += read_controls([self.varied(problem, axes)], given)
         try:
-            seed = number(given.get(SEED.name, str(SEED.default)), SEED)
-            hand = Hand(edits_in(given.get(EDITS, "")))
-            st.session_state[self._hand] = hand, SEED.check(given[SEED.name] if seed is None else seed)
+            text = given.get(SEED.name) or str(SEED.default)
+            seed, hand = number(text, SEED), Hand(edits_in(given.get(EDITS, "")))
+            st.session_state[self._hand] = hand, SEED.check(text if seed is None else seed)
         except BAD_INPUT as error:
             st.session_state.pop(self._hand, None)
             said.append(EDITS_LEFT_OUT.format(error))

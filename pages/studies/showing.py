@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -202,14 +203,22 @@ def _slices(answer: Answer) -> None:
             live_chart(figure, key=f"{CHART}-{number}", alt=f"{answer.name} over {axis.label}.", height=SLICE_HEIGHT)
 
 
-def _importance(answer: Answer) -> None:
-    """Draw the importance of each slider, with its spread, or the reason why there is none."""
+def _learned(answer: Answer, what: str, learn: Callable[..., Any], *places: int) -> Any:
+    """Return what a forest learns of the results, or None after a sentence that says why there is nothing."""
     if not answer.state.is_over:
         st.caption(WAITS)
-        return
-    found = answer.state.remember((IMPORTANCE, answer.name), lambda: importance(answer.results))
+        return None
+    found = answer.state.remember((what, answer.name, *places), lambda: learn(answer.results, *places))
     if found.reason:
-        st.info(plain(f"No importance. {found.reason}"))
+        st.info(plain(f"No {what}. {found.reason}"))
+        return None
+    return found
+
+
+def _importance(answer: Answer) -> None:
+    """Draw the importance of each slider, with its spread, or the reason why there is none."""
+    found = _learned(answer, "importance", importance)
+    if found is None:
         return
     (low, high), labels, title = found.ends, [axis.label for axis in answer.axes], f"Importance for {answer.name}"
     order = np.argsort(-found.mean, kind="stable")
@@ -237,12 +246,8 @@ def _contour(answer: Answer) -> None:
         first = left.selectbox("Across", labels, index=0, key="x-contour-across")
         second = right.selectbox("Up", [label for label in labels if label != first], key=f"x-contour-up-{first}")
         across, up = labels.index(first), labels.index(second)
-    if not answer.state.is_over:
-        st.caption(WAITS)
-        return
-    found = answer.state.remember((CONTOUR, answer.name, across, up), lambda: response(answer.results, across, up))
-    if found.reason:
-        st.info(plain(f"No contour. {found.reason}"))
+    found = _learned(answer, "contour", response, across, up)
+    if found is None:
         return
     pair = axes[across], axes[up]
     figure = charts.contour_figure(found, answer.results, pair, (across, up), name=answer.name)

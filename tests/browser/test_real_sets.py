@@ -10,7 +10,7 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 from sklearn.svm import SVC, SVR
 
-from .test_upload import give
+from .test_file_to_verdict import give
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from real_sets import as_csv
