@@ -25,7 +25,7 @@ from dsgcore.comparing.reproductions import (
     reproductions,
 )
 from dsgcore.experiments import SETTINGS, Setting
-from dsgcore.jobs import shared_queue
+from dsgcore.jobs import Job, shared_queue
 from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.settings import PaperFigure, profile_of
 from pages.charts import figures as charts
@@ -60,23 +60,14 @@ def page() -> None:
     for setting in SETTINGS.values():
         profile = profile_of(setting)
         st.header(profile.full_name)
-        st.markdown(_source(setting))
+        paper, figures = AS_IN_PAPER.get(setting.name), profile.figures
+        said = f"**{paper.source}**: {paper.says}" if paper else "Its experiments are not measured here."
+        st.markdown(f"{setting.citation}. {said}")
         with st.container(key=f"papers-{setting.name}"):
-            _cards(setting, profile.figures)
-
-
-def _source(setting: type[Setting]) -> str:
-    """Return the paper, and the values of its experiments with their place in it."""
-    paper = AS_IN_PAPER.get(setting.name)
-    said = f"**{paper.source}**: {paper.says}" if paper else "Its experiments are not measured here."
-    return f"{setting.citation}. {said}"
-
-
-def _cards(setting: type[Setting], figures: tuple[PaperFigure, ...]) -> None:
-    for start in range(0, len(figures), 3):
-        for column, number in zip(st.columns(3), range(start, min(start + 3, len(figures))), strict=False):
-            with column, st.container(border=True, height="stretch"):
-                _card(setting, figures[number], number)
+            for start in range(0, len(figures), 3):
+                for column, number in zip(st.columns(3), range(start, min(start + 3, len(figures))), strict=False):
+                    with column, st.container(border=True, height="stretch"):
+                        _card(setting, figures[number], number)
 
 
 def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:
@@ -107,22 +98,18 @@ def _offer_quick(asked: Reproduction) -> None:
     if missing := [name for name in reproduction(asked.name, is_quick=True).sets if find_set(name, None) is None]:
         st.caption(f"Once its sets are there, a button runs the quick form. {how_to_get(missing)}")
         return
-    job = st.session_state.setdefault(_JOBS, {}).get(asked.name)
+    jobs: dict[str, Job] = st.session_state.setdefault(_JOBS, {})
+    job, quick = jobs.get(asked.name), reproduction(asked.name, is_quick=True)
+
+    def begin() -> None:
+        jobs[asked.name] = shared_queue().submit(carry_out_reproduction, quick, lease=LEASE_SECONDS)
+
     is_going = job is not None and not job.is_over
-    st.button(
-        "Run the quick form", key=f"quick-{asked.name}", disabled=is_going, on_click=_begin_quick, args=(asked.name,)
-    )
-    watched(job, _quick_panel, asked)
+    st.button("Run the quick form", key=f"quick-{asked.name}", disabled=is_going, on_click=begin)
+    watched(job, _quick_panel, asked.name, job)
 
 
-def _begin_quick(name: str) -> None:
-    st.session_state[_JOBS][name] = shared_queue().submit(
-        carry_out_reproduction, reproduction(name, is_quick=True), lease=LEASE_SECONDS
-    )
-
-
-def _quick_panel(asked: Reproduction) -> None:
-    job = st.session_state[_JOBS].get(asked.name)
+def _quick_panel(name: str, job: Job | None) -> None:
     if job is None:
         return
     done, total, words = job.progress or (0, 1, "starting")
@@ -131,7 +118,7 @@ def _quick_panel(asked: Reproduction) -> None:
         found: Reproduced = job.result
         st.markdown(f"The quick form: {MARKS[found.outcome]} **{found.outcome}.**\n\n{_table(found)}")
 
-    job_panel(job, f"quick-{asked.name}", lambda: (done / total, words), result)
+    job_panel(job, f"quick-{name}", lambda: (done / total, words), result)
 
 
 def _table(found: Reproduced) -> str:
@@ -149,32 +136,22 @@ def _table(found: Reproduced) -> str:
 def _draw(found: Reproduced) -> None:
     """Draw the medians over the seeds along the figure's axis on its first set, or the scores on all sets."""
     asked, dataset = found.asked, found.fits["dataset"].iloc[0]
-    what = "seconds" if asked.claim == FASTER else "score"
+    what, curves = "seconds" if asked.claim == FASTER else "score", list[charts.Curve]()
     if len(getattr(asked, asked.axis)) > 1:
         title = f"{what.capitalize()} on {dataset}"
-        figure = charts.line_chart(
-            _medians(found.fits[found.fits["dataset"] == dataset], what),
-            title=title,
-            is_log_x=True,
-            is_log_y=what == "seconds",
-            x_title=AXES[asked.axis],
-        )
+        of_set = found.fits[found.fits["dataset"] == dataset]
+        for i, (name, own) in enumerate(of_set.groupby("method", sort=False)):
+            middle, style = own.groupby("at")[what].median(), {"dash": charts.DASHES[i % 8]}
+            x, y = middle.index.to_numpy(float), middle.to_numpy()
+            curves.append(charts.Curve(str(name), x, y, charts.COLORS[i % 8], **style))
+        options = {"is_log_x": True, "is_log_y": what == "seconds", "x_title": AXES[asked.axis]}
+        figure = charts.line_chart(curves, title=title, **options)
         for trace in figure["data"]:
             trace |= {"mode": "lines+markers", "marker": {"color": trace["line"]["color"]}}
     else:
         title = "Scores at the end of the axis"
         figure = charts.plain_figure(_scores(found.fits), title=title)
     live_chart(figure, key=f"chart-{asked.name.replace('/', '-')}", alt=f"{asked.name}: {title}.", height=260)
-
-
-def _medians(fits: pd.DataFrame, what: str) -> list[charts.Curve]:
-    medians = {name: own.groupby("at")[what].median() for name, own in fits.groupby("method", sort=False)}
-    return [
-        charts.Curve(
-            str(name), own.index.to_numpy(float), own.to_numpy(), charts.COLORS[i % 8], dash=charts.DASHES[i % 8]
-        )
-        for i, (name, own) in enumerate(medians.items())
-    ]
 
 
 def _scores(fits: pd.DataFrame) -> list[dict[str, Any]]:

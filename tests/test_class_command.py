@@ -94,17 +94,9 @@ def test_the_server_listens_to_the_network_with_the_option_and_not_without(machi
 # --- addresses
 
 
-class Routes:
-    """A routing table: own addresses by the beginning of the others'."""
-
-    def __init__(self, table):
-        self.table = table
-
-    def __call__(self, _family, _kind):
-        return Probe(self.table)
-
-
 class Probe:
+    """A socket of a machine with a routing table: its own addresses by the beginning of the others'."""
+
     def __init__(self, table):
         self.table = table
 
@@ -114,10 +106,9 @@ class Probe:
     def __exit__(self, *_error): ...
 
     def connect(self, there):
-        found = [own for start, own in self.table.items() if there[0].startswith(start)]
-        if not found:
+        self.own = next((own for start, own in self.table.items() if there[0].startswith(start)), None)
+        if self.own is None:
             raise OSError("Network is unreachable")
-        self.own = found[0]
 
     def getsockname(self):
         return (self.own, 4711)
@@ -126,7 +117,7 @@ class Probe:
 @pytest.fixture
 def routes(monkeypatch, tmp_path):
     def give(table, file=None):
-        monkeypatch.setattr(socket, "socket", Routes(table))
+        monkeypatch.setattr(socket, "socket", lambda *_: Probe(table))
         path = tmp_path / "route"
         if file is not None:
             path.write_text(file)

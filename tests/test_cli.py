@@ -1,41 +1,36 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import io
 import json
 import os
-import pkgutil
 import shlex
 import shutil
 import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import replace
-from functools import reduce
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from cases import each, some
+from cases import each, some, tiers
 from clocks import Clock
 from commands import refusal
-from proxies import free_port
 from small_specs import OWN_LESSON
 from test_run import read_csv, small, table
 
-from dsgcore import DSGError, Run, Spec, load_model
+from dsgcore import TSGS3VM, DSGError, Run, Spec, load_model
 from dsgcore.__main__ import main
 from dsgcore.cli.ending import Progress
 from dsgcore.cli.fit import STREAMED, estimator_of, own_of
-from dsgcore.cli.options import PORT, PROGRAM, command_parser
+from dsgcore.cli.options import PORT, PROGRAM, command_parser, reading_of
 from dsgcore.comparing.reproductions import reproduction
 from dsgcore.core.durations import TimeLeft
 from dsgcore.data import datasets
-from dsgcore.data.datasets import DataError
-from dsgcore.experiments.race import run_heats
+from dsgcore.data.archive_sets import REMOTE_SETS
 from dsgcore.studies import Study
 
 
@@ -82,19 +77,6 @@ def test_run_writes_history_model_spec_and_result(spec_file, tmp_path, capsys):
     assert (result["stop_reason"], result["iterations"]) == ("finished", 12)
     assert result["last"]["score_test"] == run.history.last()["score_test"]
     assert len(load_model(out / "model.npz")) == 12
-
-
-@each(
-    "given, said",
-    [
-        ({"setting": "auc", "solver": {"n_iter": "ten"}}, "n_iter must be a whole number"),
-        ({"setting": "auc", "data": {"n_labeled": 5000}}, "n_labeled"),
-        ({"setting": "auc", "data": {"name": "file", "path": "nowhere.npz"}}, "nowhere.npz"),
-    ],
-)
-def test_bad_input_gets_one_sentence_and_exit_code_2(spec_file, tmp_path, capsys, given, said):
-    assert said in refusal(capsys, ["run", spec_file(given), "--out", tmp_path / "out"])
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_place_that_cannot_be_written_is_told_before_anything_is_computed(spec_file, tmp_path, capsys, monkeypatch):
@@ -229,159 +211,87 @@ def test_every_command_ends_with_a_code_and_one_sentence(command, person, capsys
     assert printed.count("\n") == 1
 
 
-# Lines of the person's folder with options; the function that does the work; and what the options must be among its arguments.
-READING = "--features a,b --drop b --category a --role b=date --positive yes --missing median"
-READING += " --missing-words n/a,9 --unlabeled none"
-AS_READ = {
-    **{"order": None, "bins": None, "features": ["a", "b"], "drop": ["b"], "roles": {"a": "category", "b": "date"}},
-    **{"positive": "yes", "missing": "median", "missing_words": ("n/a", "9"), "unlabeled": "none"},
-    **{"header": False, "delimiter": ";", "decimal": ",", "encoding": "cp1252"},
-}
-TEXT = "--no-header --delimiter semicolon --decimal , --encoding cp1252"
-HEARD = {
-    "compare data.csv --target class --labels 20 --seeds 4 --seconds 9 --score auc --methods SVC,Boosting --no-curves "
-    "--jobs 2 --store OUT.sqlite": (
-        WORK["compare"],
-        {"n_labeled": 20, "seeds": 4, "seconds": 9.0, "score": "auc", "methods": ["SVC", "Boosting"], "curves": False}
-        | {"jobs": 2, "store.name": "OUT.sqlite", "ordered": False, "client": None},
-    ),
-    "compare data.csv --target class --ordered": (
-        WORK["compare"],
-        {"ordered": True, "curves": True, "seeds": None, "seconds": 75.0, "methods": None},
-    ),
-    f"label half.csv --target class {READING} {TEXT} --method SVC --ordered --ask 3 --keep a,b --seconds 5 --out OUT": (
-        WORK["label"],
-        {"target": "class", "method": "SVC", "ordered": True, "ask": 3, "keep": ["a", "b"], "seconds": 5.0}
-        | {"reading": AS_READ},
-    ),
-    f"predict model data.csv --features a,b --keep b,a,b {TEXT} --out OUT": (
-        WORK["predict"],
-        {"features": ["a", "b"], "keep": ["b", "a"], "out.name": "OUT"}
-        | {"text": {name: AS_READ[name] for name in ("header", "delimiter", "decimal", "encoding")}},
-    ),
-    "check spec.json --seeds 3": (WORK["check"], {"seeds": 3}),
-    "sweep study.json --seeds 3 --axis solver.lam=0.1,1 --jobs 2 --store OUT.sqlite": (
-        WORK["sweep"],
-        {
-            "study.seeds": (0, 1, 2),
-            "study.axes": [("solver.lam", (0.1, 1.0))],
-            "jobs": 2,
-            "store.file.name": "OUT.sqlite",
-        },
-    ),
-    "run spec.json --out OUT --memory-limit 2": ("dsgcore.cli.runs.machine_budget", {"memory_limit": 2.0}),
-    "run spec.json --out OUT --as-in-paper": ("dsgcore.cli.runs.as_in_paper", {"n": 60}),
-    "race spec.json --with SAMULT,SVC --sizes 10,20 --seeds 2 --memory-limit 3": (
-        "dsgcore.cli.runs.JobQueue.submit",
-        {"rivals": ["SAMULT", "SVC"], "sizes": [10, 20], "n_seeds": 2, "memory_limit": 3 * 10**9},
-    ),
-    "reproduce auc/fig1 --quick --data rows --store OUT.sqlite": (
-        WORK["reproduce"],
-        {"asked": reproduction("auc/fig1", is_quick=True), "folder.name": "rows", "store.file.name": "OUT.sqlite"},
-    ),
-    "export-lesson auc/step-size --out OUT --step 2": (
-        "pages.handouts.static_lesson.write_lesson",
-        {"name": "auc/step-size", "folder.name": "OUT", "step": 2},
-    ),
-    "check-lesson lesson.toml --seeds 4": (
-        "pages.session.lesson_check.check_file",
-        {"file.name": "lesson.toml", "n": 4},
-    ),
-    "data describe data.csv --target b --labels binary": (
-        WORK["data describe"],
-        {"recipe.label": "b", "labels": "binary"},
-    ),
-    "data convert data.csv OUT --no-header --delimiter bar": (
-        WORK["data convert"],
-        {"recipe.header": False, "recipe.delimiter": "|", "folder.name": "OUT"},
-    ),
-}
-
-
-def found_in(arguments, name):
-    """Return an argument, or a part of one, as plain data."""
-    name, *parts = name.split(".")
-    found = reduce(getattr, parts, arguments[name])
-    if name == "study" and parts == ["axes"]:
-        return [(axis.name, axis.values) for axis in found]
-    return found() if callable(found) else found
-
-
-@each("line, work, expected", [(line, *told) for line, told in HEARD.items()])
-def test_each_option_reaches_what_does_the_work(line, work, expected, person, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(person)
-    heard, own = [], run_heats if work.endswith("submit") else pkgutil.resolve_name(work)
-
-    def hear(*given, **options):
-        if own is run_heats:  # it is given to the queue
-            given = given[2:]
-            heard.append(inspect.signature(own).bind(*given).arguments | options)
-        else:
-            heard.append(inspect.signature(own).bind(*given, **options).arguments)
-        raise DSGError("heard")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(work, hear)
-        code = main(line.replace("OUT", str(tmp_path / "OUT")).split())
-    assert code == 2
-    assert capsys.readouterr().err == "dsg-lab: heard\n"
-    (arguments,) = heard
-    assert {name: found_in(arguments, name) for name in expected} == expected
-
-
-def test_options_of_the_app_reach_streamlit(monkeypatch):
-    monkeypatch.setattr("runpy.run_module", lambda *_, **__: None)
-    monkeypatch.setattr(sys, "argv", [])
-    assert main(["app", "--port", str(port := free_port()), "--base-path", "lab", "--no-browser"]) == 0
-    options = dict(word.removeprefix("--server.").split("=") for word in sys.argv if word.startswith("--server."))
-    assert options == {"address": "127.0.0.1", "port": str(port), "baseUrlPath": "lab"}
-
-
-# What commands end with: 0, 1 if the answer is no, 2 for input that cannot be used. WILD is a spec that diverges, LATE a
-# study without a result, and OUT is new.
+# What commands end with: 0, 1 if the answer is no, 2 for input that cannot be used; and words that they print. Of those that
+# compute, some are for .ci/run. `ends` has the files beside the person's; OUT is new.
 SHORT = "--seconds 500 --methods SVC,LogisticRegression --no-curves --store OUT.sqlite"
-ENDS = {
-    "run spec.json --out OUT": 0,
-    "run wild.json --out OUT": 1,
-    "run nowhere.json --out OUT": 2,
-    "check spec.json --seeds 1": 1,
-    "check settled.json --seeds 1": 0,
-    "check data.csv": 2,
-    "sweep study.json --store OUT": 0,
-    "sweep late.json --store OUT": 1,
-    "sweep study.json --axis eta=1": 2,
-    f"compare data.csv --target class --seeds 3 {SHORT}": 0,
-    f"compare data.csv --target class --seeds 1 {SHORT}": 1,
-    "compare data.csv --target nothing": 2,
-    "label half.csv --target class --method SVC --out OUT": 0,
-    "label data.csv --target class --out OUT": 2,
-    "fit SVC data.csv --target class --out OUT": 0,
-    "fit DSG data.csv --target class --out OUT --set n_iter=3": 0,
-    "fit DSGSoftmax data.csv --target class --out OUT --set n_iter=3": 0,
-    "fit Nobody data.csv --target class --out OUT": 2,
-    "predict model data.csv --out OUT": 0,
-    "predict model nowhere.csv --out OUT": 2,
-    "race spec.json --with SAMULT --sizes 10 --seeds 1": 0,
-    "race spec.json --with Nobody": 2,
-    "reproduce --list": 0,
-    "reproduce auc/fig1 --quick --store OUT": 1,
-    "reproduce auc/fig99": 2,
-    "check-lesson lesson.toml --seeds 1": 0,
-    "check-lesson wrong.toml --seeds 1": 1,
-    "check-lesson data.csv": 2,
-    "export-lesson no-lesson --out OUT": 2,
-    "data list": 0,
-    "data fetch no-set": 2,
-    "data describe data.csv": 0,
-    "data describe nowhere.csv": 2,
-    "data convert data.csv OUT": 0,
-    "data convert nowhere.csv OUT": 2,
-    "study open nowhere.json --no-browser": 2,
-    "app --port 99999 --no-browser": 2,
-    "nothing": 2,
+ANSWERED = {
+    "run wild.json --out OUT": (1, "dsg-lab: the run has diverged after iteration "),
+    "run spec.json --out OUT": (0, "finished history.csv, model.npz, spec.json, result.json are in "),
+    "check spec.json --seeds 1": (1, "The run has not converged: at the end it is "),
+    "check settled.json --seeds 1": (0, "The run has converged: at the end it is "),
+    "sweep study.json --store OUT": (0, "kernel.sigma,seed,score"),
+    "sweep late.json --store OUT": (1, "dsg-lab: no run has a result: "),
+    f"compare data.csv --target class --seeds 3 {SHORT}": (0, "Each seed draws 60 labels and 0 unlabeled points"),
+    f"compare data.csv --target class --seeds 1 {SHORT}": (
+        1,
+        "No verdict yet: it needs at least 3 seeds, and there is 1.",
+    ),
+    "label half.csv --target class --method SVC --out OUT": (0, "SVC gives 40 rows a class, from 40 labels. Expect "),
+    "fit SVC data.csv --target class --out OUT": (0, "SVC is trained. The model is in "),
+    "fit DSG data.csv --target class --out OUT --set n_iter=3": (
+        0,
+        "DSG is trained in 3 iterations, which are all of n_iter.",
+    ),
+    "fit DSGSoftmax data.csv --target class --out OUT --set n_iter=3": (0, "DSGSoftmax is trained. The model is in "),
+    "predict model data.csv --out OUT": (0, "1 of 1 parts, 1 new. The predictions are in "),
+    "race spec.json --with SAMULT --sizes 10 --seeds 1": (0, "SAMULT                          10"),
+    "reproduce --list": (0, "auc/fig1 "),
+    "reproduce auc/fig1 --quick --store OUT": (1, "auc/fig1: not run. Needs codrna"),
+    "check-lesson lesson.toml --seeds 1": (0, "lesson.toml: all holds"),
+    "check-lesson wrong.toml --seeds 1": (1, " statements do not hold"),
+    "data list": (0, "In public archives (fetched by name):"),
+    "data describe data.csv": (0, "80 rows, 3 columns: 2 features, the label 'class'"),
+    "data convert data.csv OUT": (0, "80 rows as Parquet"),
 }
-
-LONG = ("check settled.json --seeds 1", f"compare data.csv --target class --seeds 3 {SHORT}")
+REFUSED = {
+    "nothing": "invalid choice: 'nothing'",
+    "run nowhere.json --out OUT": "nowhere.json",
+    "run ten.json --out OUT": "n_iter must be a whole number",
+    "run many.json --out OUT": "n_labeled",
+    "run lost.json --out OUT": "nowhere.npz",
+    "check data.csv": "dsg-lab: ",
+    "sweep study.json --axis eta=1": "eta",
+    "sweep study.json --store OUT.sqlite --jobs 9999": "jobs must be a whole number between 1 and 256 or null, got 9999",
+    "sweep deep.json --store OUT.sqlite": "the study is not valid JSON: it is nested too deeply (in deep.json)",
+    "compare data.csv --target nothing": "there is no column 'nothing'",
+    "compare nowhere.csv": "there is no file 'nowhere.csv', and no set of that name",
+    "compare iris --n-labeled 1000": "n_labeled must be a whole number from 3",
+    "compare iris --seeds 0": "--seeds must be at least 1",
+    "compare iris --score r2": "score must be one of accuracy",
+    "compare iris --positive zzz": "--positive: for a file only, and iris comes with the package",
+    "compare iris --category a --no-header": "--role, --header: for a file only",
+    "compare data.csv --target class --positive zzz": "the positive label must be one of",
+    "compare data.csv --positive yes --ordered": "--positive makes two classes, which --ordered does not compare",
+    "compare iris --json nowhere/x.json": "the folder nowhere does not exist",
+    "label data.csv --target class --out OUT": "every row has a label in 'class'",
+    "fit Nobody data.csv --target class --out OUT": "METHOD must be one of ",
+    "fit TSGS3VM data.csv --target class --out OUT --drop a,town": "there is no column 'town'",
+    **{f"fit TSGS3VM {name} --out OUT": "dsg-lab: " for name in ("imaginary.npz", "fields.npz", "flat.npz")},
+    "predict nowhere data.csv --out OUT": "there is no model nowhere: give model.npz, or the folder that",
+    "predict model nowhere.csv --out OUT": "nowhere.csv",
+    "predict data.csv data.csv --out OUT": "data.csv: not a model file",
+    "predict rows data.csv --out OUT": "'rows' must be a model's file, or a folder that `dsg-lab fit` has written",
+    "race spec.json --with Nobody": "got 'Nobody'",
+    "race spec.json --memory-limit nan": "memory_limit must be a number of gigabytes above 0, got nan",
+    "race spec.json --memory-limit -1": "memory_limit must be a number of gigabytes above 0, got -1",
+    "race spec.json --sizes 61 --seeds 1": "a size must be at most 50, the number of unlabeled points, got 61",
+    "race spec.json --sizes ,": "--sizes must be whole numbers of points, such as 500,5000, got ','",
+    "race spec.json --sizes 2.5": "--sizes must be whole numbers of points, such as 500,5000, got '2.5'",
+    "race spec.json --with ,": "--with must be a list such as A,B, got ','",
+    "reproduce": "name a figure, such as auc/fig1, or give --list",
+    "reproduce auc/fig99": "the figure must be one of auc/fig1",
+    "reproduce auc/fig1 --data nowhere": "--data must be a folder, got nowhere",
+    "check-lesson data.csv": "dsg-lab: data.csv is not valid TOML",
+    "export-lesson no-lesson --out OUT": "no-lesson",
+    "export-lesson step-size --out data.csv": "--out must name a folder, but data.csv is a file",
+    "data fetch no-set": "no-set",
+    "data describe nowhere.csv": "there is no file 'nowhere.csv'",
+    "data describe data.csv --drop bogus": "there is no column 'bogus'",
+    "data convert nowhere.csv OUT": "there is no file 'nowhere.csv'",
+    "data convert wine OUT": "wine comes with the package, and is no file",
+    "study open nowhere.json --no-browser": "nowhere.json",
+    "app --port 99999 --no-browser": "port 99999",
+}
 
 
 @pytest.fixture(scope="module")
@@ -394,25 +304,191 @@ def ends(person):
         "wild": {**spec, "solver": {"n_iter": 5, "step_size": 1e6}},
         "settled": {"setting": "auc", "data": moons, "solver": settled},
         "late": {"spec": spec, "budget": {"seconds": 0}},
+        "ten": {"setting": "auc", "solver": {"n_iter": "ten"}},
+        "many": {"setting": "auc", "data": {"n_labeled": 5000}},
+        "lost": {"setting": "auc", "data": {"name": "file", "path": "nowhere.npz"}},
     }
     for name, plain in named.items():
         (person / f"{name}.json").write_text(json.dumps(plain), encoding="utf-8")
     (person / "wrong.toml").write_text(OWN_LESSON.replace("low = 20", "low = 21"), encoding="utf-8")
+    y = np.resize([0, 1, -1], 30)
+    np.savez(person / "imaginary.npz", X=np.ones((30, 2)) * 1j, y=y)
+    np.savez(person / "fields.npz", X=np.zeros(30, dtype=[("a", float), ("b", float)]), y=y)
+    np.savez(person / "flat.npz", X=np.ones(30), y=y)
+    (person / "deep.json").write_text("[" * 100_000)
     return person
 
 
-@pytest.mark.parametrize("is_long", [False, pytest.param(True, marks=pytest.mark.ci)])
-@each("line, code", ENDS.items())
-def test_a_command_ends_with_0_or_1_for_no_or_2_for_bad_input(is_long, line, code, ends, tmp_path, monkeypatch, capsys):
-    if (line in LONG) is not is_long:
-        return
+@pytest.mark.parametrize("line", tiers(ANSWERED, 14, len(ANSWERED)))
+def test_a_command_ends_with_0_or_1_for_no_and_says_what_it_has_made(line, ends, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(ends)
-    found = main(line.replace("OUT", str(tmp_path / f"out{[*ENDS].index(line)}")).split())
+    monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path))
+    code, said = ANSWERED[line]
+    assert main(line.replace("OUT", str(tmp_path / "out")).split()) == code
     printed = capsys.readouterr()
-    assert found == code, printed
-    if code == 2:
-        assert printed.err.startswith("dsg-lab: ")
-        assert (printed.out, printed.err.count("\n")) == ("", 1)
+    assert said in printed.out + printed.err
+
+
+@each("line, said", REFUSED.items())
+def test_what_cannot_be_used_ends_with_2_and_is_named_in_a_sentence(line, said, ends, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(ends)
+    sentence = refusal(capsys, line.replace("OUT", str(tmp_path / "out")).split())
+    assert sentence.startswith("dsg-lab: ")
+    assert said in sentence
+    assert not line.startswith("run") or not (tmp_path / "out").exists()
+
+
+class SeenError(Exception):
+    """What a command has asked of the function that does its work."""
+
+
+def asked_of(work, line, monkeypatch):
+    """Return the arguments by which a command calls a function, by position and by name."""
+
+    def see(*arguments, **named):
+        raise SeenError(arguments, named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(work, see)
+        patch.setattr(sys, "argv", [])
+        patch.setattr("dsgcore.__main__.exit_code", lambda command: command())
+        with pytest.raises(SeenError) as seen:
+            main(line.split())
+    return seen.value.args
+
+
+# For each command its options, and what they become in the function that does its work: values by position or by name.
+OPTIONS = {
+    "compare data.csv --target class": (
+        "dsgcore.cli.compare.compare_methods",
+        {"n_labeled": None, "seeds": None, "seconds": 75.0, "score": None, "methods": None, "ordered": False}
+        | {"curves": True, "jobs": None, "client": None, "class_names": ("no", "yes")},
+    ),
+    "compare data.csv --target class --labels 9 --seeds 4 --seconds 7 --score auc --methods SVC,PS3VT --no-curves --jobs 2": (
+        "dsgcore.cli.compare.compare_methods",
+        {
+            "n_labeled": 9,
+            "seeds": 4,
+            "seconds": 7.0,
+            "score": "auc",
+            "methods": ["SVC", "PS3VT"],
+            "curves": False,
+            "jobs": 2,
+        },
+    ),
+    "compare data.csv --target class --n-labeled 8 --ordered --order yes,no --store own": (
+        "dsgcore.cli.compare.compare_methods",
+        {"n_labeled": 8, "ordered": True, "class_names": ("yes", "no"), "store": Path("own")},
+    ),
+    "label half.csv --target class --out new": (
+        "dsgcore.cli.compare.label_data",
+        {
+            0: Path("half.csv"),
+            "method": None,
+            "ordered": False,
+            "ask": 0,
+            "keep": (),
+            "seconds": 60.0,
+            "target": "class",
+        },
+    ),
+    "label half.csv --out new --method SVC --ordered --ask 3 --keep a,b --seconds 9 --drop a": (
+        "dsgcore.cli.compare.label_data",
+        {"method": "SVC", "ordered": True, "ask": 3, "keep": ["a", "b"], "seconds": 9.0, "target": None, "drop": ["a"]},
+    ),
+    "check spec.json": ("dsgcore.cli.runs.limits", {1: 5}),
+    "check spec.json --seeds 7": ("dsgcore.cli.runs.limits", {1: 7}),
+    "run spec.json --out new --memory-limit 0.5": ("dsgcore.cli.runs.machine_budget", {0: 0.5}),
+    "run spec.json --out new --as-in-paper": ("dsgcore.cli.runs.as_in_paper", {1: 60}),
+    "sweep study.json --jobs 3 --store own": ("dsgcore.cli.runs.carry_out", {2: 3, "client": None}),
+    "sweep study.json --dask tcp://nowhere:1": ("dsgcore.cli.runs.client_of", {0: "tcp://nowhere:1"}),
+    "sweep study.json --optuna-storage sqlite://": ("dsgcore.cli.runs.to_optuna", {2: "sqlite://"}),
+    "sweep study.json --axis kernel.sigma=1,2 --seeds 4": (
+        "dsgcore.cli.runs.asked_study",
+        {0: Path("study.json"), 1: ["kernel.sigma=1,2"], 2: 4},
+    ),
+    "compare data.csv --dask tcp://nowhere:1": ("dsgcore.cli.compare.client_of", {0: "tcp://nowhere:1"}),
+    "race spec.json --with SAMULT,fixed --sizes 20,5 --seeds 2 --memory-limit 3": (
+        "dsgcore.cli.runs.JobQueue.submit",
+        {3: ["SAMULT", "fixed"], 4: [20, 5], 5: 2, "memory_limit": 3 * 10**9},
+    ),
+    "race spec.json": ("dsgcore.cli.runs.JobQueue.submit", {3: ["PNUAUC", "SAMULT"], 4: (10, 16, 50), 5: 3}),
+    "reproduce auc/fig1 --quick --data rows --store own": (
+        "dsgcore.cli.reproduce.carry_out_reproduction",
+        {0: reproduction("auc/fig1", is_quick=True), 1: Path("rows")},
+    ),
+    "reproduce auc/fig1": ("dsgcore.cli.reproduce.carry_out_reproduction", {0: reproduction("auc/fig1"), 1: None}),
+    "fit TSGS3VM data.csv --target class --out new": (
+        "dsgcore.estimators.s3vm.TSGS3VM.fit",
+        {"every": 50, "checkpoint": Path("new/checkpoint.npz")},
+    ),
+    "fit TSGS3VM data.csv --out new --every 7": ("dsgcore.estimators.s3vm.TSGS3VM.fit", {"every": 7}),
+    "fit TSGS3VM data.csv --out new --scaling unit --set n_iter=3 --set C=2": (
+        "dsgcore.estimators.s3vm.TSGS3VM.fit",
+        {0: TSGS3VM(n_iter=3, C=2, random_state=0)},
+    ),
+    "predict model data.csv --out new --features a,b --keep b --decimal . --csv all.csv": (
+        "dsgcore.cli.predict.write_scores",
+        {0: Path("model"), 1: Path("data.csv"), 2: Path("new"), "features": ["a", "b"], "keep": ["b"]},
+    ),
+    "data fetch cod-rna": ("dsgcore.cli.data.fetch", {0: REMOTE_SETS["cod-rna"]}),
+    "data describe data.csv --labels binary --positive yes": ("dsgcore.cli.data.describe_file", {2: "binary"}),
+    "data convert data.csv new": ("dsgcore.cli.data.convert_file", {0: Path("data.csv"), 1: Path("new")}),
+    "export-lesson step-size --out new --step 2": (
+        "pages.handouts.static_lesson.write_lesson",
+        {0: "step-size", 1: Path("new"), 2: 2},
+    ),
+    "check-lesson lesson.toml --seeds 4": ("pages.session.lesson_check.check_file", {0: Path("lesson.toml"), 1: 4}),
+    "app --port 8611 --address 127.0.0.1 --base-path lab --no-browser": ("runpy.run_module", {0: "streamlit"}),
+}
+# Options that other tests look at: where results go, and how a table is read.
+ELSEWHERE = {"--help", "--version", "--json", "--quiet", "--html", "--list", "--class", "--lessons"}
+
+
+@each("line", OPTIONS)
+def test_what_is_typed_arrives_where_a_command_does_its_work(line, person, tmp_path, monkeypatch):
+    monkeypatch.chdir(shutil.copytree(person, tmp_path / "own", dirs_exist_ok=True))
+    work, expected = OPTIONS[line]
+    arguments, named = asked_of(work, line, monkeypatch)
+    for place, value in expected.items():
+        found = arguments[place] if isinstance(place, int) else named[place]
+        if hasattr(value, "get_params"):
+            found, value = found.get_params(), value.get_params()
+        assert found == value, (place, found, value)
+
+
+# What each option of a table says to its reader, beside the default.
+READ = {
+    "--target y": {"target": "y"},
+    "--features a,b": {"features": ["a", "b"]},
+    "--drop a --drop b,c": {"drop": ["a", "b", "c"]},
+    "--category a,b --role c=date": {"roles": {"a": "category", "b": "category", "c": "date"}},
+    "--positive yes": {"positive": "yes"},
+    "--bins 4": {"bins": 4},
+    "--order low,high": {"order": ("low", "high")},
+    "--unlabeled none": {"unlabeled": "none"},
+    "--missing-words x,0": {"missing_words": ("x", "0")},
+    "--missing drop": {"missing": "drop"},
+    "--header": {"header": True},
+    "--no-header": {"header": False},
+    "--delimiter tab": {"delimiter": "\t"},
+    "--decimal ,": {"decimal": ","},
+    "--encoding cp1252": {"encoding": "cp1252"},
+}
+
+
+@each("command", ["compare d", "label d --out o", "fit SVC d --out o", "data describe d", "data convert d o"])
+def test_what_is_typed_about_a_table_is_what_its_reader_is_told(command):
+    usual = reading_of(command_parser().parse_args(command.split()))
+    assert {name: value for name, value in usual.items() if value not in (None, [], {})} == {}
+    for line, expected in READ.items():
+        assert reading_of(command_parser().parse_args([*command.split(), *line.split()])) == usual | expected, line
+
+
+def test_every_option_is_looked_at():
+    typed = {word for line in (*OPTIONS, *READ, *ANSWERED) for word in line.split() if word.startswith("--")}
+    offered = {option for parser in PAGES.values() for a in parser._actions for option in a.option_strings[-1:]}
+    assert offered - {"-h"} - typed - ELSEWHERE == set()
 
 
 @each(
@@ -605,46 +681,6 @@ def test_a_model_is_replaced_by_the_same_options_only(method, person, tmp_path_f
     assert contents(out) == before
 
 
-def test_a_run_that_diverges_ends_with_1_and_the_reason(spec_file, tmp_path, capsys):
-    spec = small(step_size=1e6).to_dict()
-    assert main(["run", spec_file(spec), "--out", str(tmp_path / "out"), "--quiet"]) == 1
-    printed = capsys.readouterr()
-    assert printed.err.startswith("dsg-lab: the run has diverged after iteration ")
-    assert (printed.out, printed.err.count("\n")) == ("", 1)
-    assert json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))["stop_reason"] == "diverged"
-
-
-@each(
-    "line, said",
-    [
-        ("predict nowhere data.csv --out new", "there is no model nowhere: give model.npz, or the folder that"),
-        *((f"fit TSGS3VM {name} --out new", "dsg-lab: ") for name in ("imaginary.npz", "fields.npz", "flat.npz")),
-        ("predict data.csv data.csv --out other", "data.csv: not a model file"),
-        (
-            "sweep study.json --store s.sqlite --jobs 9999",
-            "jobs must be a whole number between 1 and 256 or null, got 9999",
-        ),
-        ("sweep deep.json --store s.sqlite", "the study is not valid JSON: it is nested too deeply (in deep.json)"),
-        ("race spec.json --memory-limit nan", "memory_limit must be a number of gigabytes above 0, got nan"),
-        ("race spec.json --memory-limit -1", "memory_limit must be a number of gigabytes above 0, got -1"),
-        ("race spec.json --sizes 61 --seeds 1", "a size must be at most 50, the number of unlabeled points, got 61"),
-        ("race spec.json --sizes ,", "--sizes must be whole numbers of points, such as 500,5000, got ','"),
-        ("race spec.json --with ,", "--with must be a list such as A,B, got ','"),
-        ("data convert wine other", "wine comes with the package, and is no file"),
-        ("export-lesson step-size --out data.csv", "--out must name a folder, but data.csv is a file"),
-        ("check-lesson data.csv", "dsg-lab: data.csv is not valid TOML"),
-    ],
-)
-def test_what_cannot_be_used_is_named_with_a_remedy(line, said, person, monkeypatch, capsys):
-    monkeypatch.chdir(person)
-    y = np.resize([0, 1, -1], 30)
-    np.savez("imaginary.npz", X=np.ones((30, 2)) * 1j, y=y)
-    np.savez("fields.npz", X=np.zeros(30, dtype=[("a", float), ("b", float)]), y=y)
-    np.savez("flat.npz", X=np.ones(30), y=y)
-    Path("deep.json").write_text("[" * 100_000)
-    assert said in refusal(capsys, line.split())
-
-
 def test_a_table_without_a_column_of_the_model_is_refused(person, tmp_path, capsys):
     pd.DataFrame({"a": [1.0, 2.0], "c": [1.0, 2.0]}).to_csv(tmp_path / "other.csv", index=False)
     line = ["fit", "PS3VT", person / "data.csv", "--target", "class", "--set", "n_iter=3", "--out", tmp_path / "model"]
@@ -679,13 +715,6 @@ def test_an_interruption_of_the_imports_ends_without_a_traceback():
     )
     ended = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "dsg-lab: stopped\n")
-
-
-def test_columns_to_drop_are_a_list(person, tmp_path, capsys):
-    line = ["fit", "TSGS3VM", person / "data.csv", "--target", "class", "--set", "n_iter=3", "--out", tmp_path / "out"]
-    assert "there is no column 'town'" in refusal(capsys, [*line, "--drop", "a, town"])
-    assert main([*map(str, line), "--drop", "a,", "--quiet"]) == 0
-    assert json.loads((tmp_path / "out" / "fit.json").read_text(encoding="utf-8"))["features"] == ["b"]
 
 
 def test_a_shell_completes_the_words_of_the_parser(monkeypatch):
@@ -727,31 +756,6 @@ def test_a_study_opens_in_the_app(data, said, person, tmp_path, monkeypatch, cap
     assert "the Explore page cannot show this study: it must have an axis and no time limit" in refusal(
         capsys, ["study", "open", file]
     )
-
-
-# --- the project's errors have one base class, so no other ValueError is taken for bad input
-
-
-def break_(*_, **__):
-    return np.zeros(3).reshape(2, 2)
-
-
-def test_a_fault_of_the_program_is_not_printed_as_bad_input(monkeypatch, capsys):
-    monkeypatch.setattr("dsgcore.cli.data.data", break_)
-    assert main(["data", "list"]) == 70
-    said = capsys.readouterr().err
-    assert said.startswith("dsg-lab: this is a fault of DSG Lab (")
-    assert "ValueError: cannot reshape" in said
-    assert said.count("\n") == 1
-
-
-def test_bad_input_is_printed_in_one_sentence(monkeypatch, capsys):
-    def refuse(*_, **__):
-        raise DataError("the file is empty")
-
-    monkeypatch.setattr("dsgcore.cli.data.data", refuse)
-    assert main(["data", "list"]) == 2
-    assert capsys.readouterr().err == "dsg-lab: the file is empty\n"
 
 
 # --- progress lines of the commands: the time left, and a line that is written again

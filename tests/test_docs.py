@@ -131,25 +131,16 @@ def without_seconds(text):
     return re.sub(r"\d+\.\d s$", "", text, flags=re.MULTILINE).rstrip()
 
 
-@each("page", PAGES)
-def test_a_command_within_a_sentence_is_one_that_there_is(page):
-    for command in re.findall(r"`dsg-lab ([^`]+)`", prose_of(page)):
-        first = command.split()[0]
-        assert first.isupper() or first.startswith("--") or first in known_commands(), command
-
-
-def known_commands():
-    return commands_of(command_parser())
-
-
 # Options of other programs.
 OTHERS = {"--only", "--long"}
 
 
 @each("page", PAGES)
-def test_an_option_within_a_sentence_is_one_that_its_command_has(page):
-    for words in re.findall(r"`((?:dsg-lab|--)[^`]*)`", prose_of(page)):
+def test_a_command_and_an_option_within_a_sentence_are_some_that_there_are(page):
+    for words in re.findall(r"`((?:dsg-lab |--)[^`]*)`", prose_of(page)):
         named = [word for word in words.removeprefix(LIBRARY).split() if not word.startswith("--")]
+        is_command = words.startswith(LIBRARY) and words.split()[1] in named[:1] and not named[0].isupper()
+        assert not is_command or named[0] in commands_of(command_parser()), words
         parser = parser_of(command_parser(), named) if words.startswith(LIBRARY) else command_parser()
         assert set(re.findall(r"(?<!\S)--[\w.-]+", words)) <= options_of(parser) | OTHERS, words
 
@@ -196,17 +187,6 @@ def test_the_fields_of_a_spec_and_the_columns_of_a_history_are_those_of_the_code
     from fields import page
 
     assert (DOCS / "spec.md").read_text(encoding="utf-8") == page()  # else: python .ci/fields.py > .github/docs/spec.md
-
-
-def test_the_readme_is_short_and_has_two_commands():
-    text = README.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 120
-    commands = [
-        command for block in walkthrough.blocks_of(README) if block.language == "sh" for command in block.commands
-    ]
-    run, test = commands
-    assert run.endswith("streamlit run app.py")
-    assert "pytest" in test
 
 
 # --- CONTRIBUTING, the citation and the changelog

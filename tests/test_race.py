@@ -39,8 +39,6 @@ from dsgcore.solver.exact import exact_optimum
 from dsgcore.studies import Store, keep_race, kept_race, name_of
 from pages.race.state import Started, same_data, whose
 
-# Kernels at 3600 points of a grid, for every competitor: without the compiler that takes minutes.
-
 SETTINGS = tuple(COMPETITORS)
 EVERYBODY = [(setting, kind) for setting in SETTINGS for kind in COMPETITORS[setting]]
 NAMES = [kind.__name__ for _, kind in EVERYBODY]
@@ -242,12 +240,6 @@ def test_scores_are_compared_on_the_same_points_only():
     assert not same_data(spec, replace(small("s3vm"), data=spec.data))
 
 
-# --- its figures
-
-
-# --- the list on a page
-
-
 # --- kept
 
 
@@ -326,11 +318,19 @@ def test_a_method_that_would_take_too_long_or_fails_is_left_out_with_the_reason(
         run_heats(spec, ["Nobody"], (20,), 1)
 
 
-def test_the_command_races_several_and_refuses_sizes_that_are_none(tmp_path, capsys):
-    file = tmp_path / "spec.json"
-    file.write_text(Spec.from_dict(SEVERAL).to_json())
-    assert main(["race", str(file), "--with", "SAMULT,SVC", "--sizes", "20", "--seeds", "1", "--quiet"]) == 0
+def test_the_command_has_the_scores_of_python_with_the_names_of_commands(tmp_path, capsys):
+    file, spec = tmp_path / "spec.json", Spec.from_dict(SEVERAL).to_json()
+    file.write_text(spec)
+    line = ["race", str(file), "--with", "SAMULT,SVC", "--sizes", "20,10", "--seeds", "2", "--quiet"]
+    assert main([*line, "--json", str(tmp_path / "out.json")]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["method", "QSGS2AUC", "SAMULT", "SVC"]
-    assert main(["race", str(file), "--sizes", "2.5"]) == 2
-    assert "--sizes must be whole numbers" in capsys.readouterr().err
+    assert [line.split()[:2] for line in lines] == [
+        ["method", "unlabeled"],
+        *([name, n] for n in ("10", "20") for name in ("QSGS2AUC", "SAMULT", "SVC")),
+    ]
+    expected, plain = run_heats(spec, ["SAMULT", "SVC"], (20, 10), 2), lambda heat: (heat.n_unlabeled, heat.seed)
+    made = json.loads((tmp_path / "out.json").read_text())["heats"]
+    assert [(one["n_unlabeled"], one["seed"]) for one in made] == list(map(plain, expected))
+    assert [one["score"] for one in made] == pytest.approx([heat.score for heat in expected], abs=1e-6)
+    medians = summaries(expected)["score"]
+    assert [line.split()[3] for line in lines[1:]] == [f"{median:.4f}" for median in medians]

@@ -12,7 +12,8 @@ import sys
 import threading
 import time
 import webbrowser
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from io import StringIO
@@ -96,13 +97,20 @@ def open_study(given: argparse.Namespace) -> Made:
         own = replace(data, path=path.name, sha256=sha256(content).hexdigest())
         study = replace(study, spec=replace(study.spec, data=own))
         words = f" The page asks for {path}, because a browser reads no file by itself."
-    logging.disable(logging.WARNING)  # of Streamlit, that no session is there
-    try:
+    with _without_warnings():
         link = urlencode(_of_app(_LINK)(study), doseq=True)
-    finally:
-        logging.disable(logging.NOTSET)
     given.is_class, given.lessons = False, None
     return serve(given, f"explore?{link}", words)
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Keep Streamlit from warning that no session is there."""
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def _of_app(name: str) -> Any:
@@ -145,14 +153,7 @@ def _open_browser(host: str, port: int, address: str) -> None:
 def open_to_the_class(chosen: str | None, port: int, base_path: str, out: TextIO | None = None) -> None:
     """Print the address for phones and what may keep them away, and let the app show the same address.
 
-    Parameters
-    ----------
-    chosen : str or None
-        The address for phones; by default that of DSGLAB_ADDRESS, or the first one of this machine.
-    port : int
-    base_path : str
-    out : text stream, optional
-        Default: standard output.
+    By default it is that of DSGLAB_ADDRESS, or the first one of this machine.
     """
     out = sys.stdout if out is None else out
     found = addresses()
@@ -165,22 +166,17 @@ def open_to_the_class(chosen: str | None, port: int, base_path: str, out: TextIO
         os.environ[VARIABLE] = chosen
     folder = f"/{base_path.strip('/')}".rstrip("/")
     address = whole_address(there, ENTRANCE, scheme="http", port=port, folder=folder).geturl()
-    _print_qr(address, out)
-    print(f"Students open {address} on their phones, and enter the code that 'Ask the class' shows.", file=out)
-    for sentence in obstacles(there.hostname or "", found):
-        print(f"Attention: {sentence}", file=out)
-    print(firewall_hint(port), file=out, flush=True)
-
-
-def _print_qr(address: str, out: TextIO) -> None:
     code = StringIO()
     segno.make(address, error="m", micro=False).terminal(out=code, compact=True)
     try:
         code.getvalue().encode(getattr(out, "encoding", None) or "utf-8")
+        print(code.getvalue(), end="", file=out)
     except UnicodeEncodeError:
         print("This terminal cannot show a QR code.", file=out)
-    else:
-        print(code.getvalue(), end="", file=out)
+    print(f"Students open {address} on their phones, and enter the code that 'Ask the class' shows.", file=out)
+    for sentence in obstacles(there.hostname or "", found):
+        print(f"Attention: {sentence}", file=out)
+    print(firewall_hint(port), file=out, flush=True)
 
 
 def export_lesson(given: argparse.Namespace) -> Made:
@@ -195,14 +191,11 @@ def check_lesson(given: argparse.Namespace) -> Made:
     """Check a lesson's or a lecture's file; the exit code is 0 if all holds, else 1."""
     _take_lessons(given.lessons)
     found = []
-    logging.disable(logging.WARNING)  # of Streamlit, that no session is there
-    try:
+    with _without_warnings():
         for finding in _of_app(_CHECK)(given.file, given.seeds):
             found.append(finding)
             if not given.quiet and given.json != Path("-"):
                 print(finding, flush=True)
-    finally:
-        logging.disable(logging.NOTSET)
     n_wrong = sum(not finding.holds for finding in found)
     words = f"{given.file}: {f'{n_wrong} of {len(found)} statements do not hold' if n_wrong else 'all holds'}"
     plain = {"file": str(given.file), "findings": [vars(finding) for finding in found]}

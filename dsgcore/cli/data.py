@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from dsgcore.cli.ending import Made, Progress
 from dsgcore.cli.options import reading_of
@@ -13,7 +14,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data.archive_sets import REMOTE_SETS, RemoteSet, cached, fetch, remote_set
 from dsgcore.data.converting import convert_file, describe_file
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading import File, Recipe, Source, sniff_format
+from dsgcore.data.reading import File, Source, sniff_format
 from dsgcore.data.reading.recipe import IN_PIECES, shown_size
 from dsgcore.data.reading.sources import streamed
 from dsgcore.data.sets import DATASETS
@@ -28,20 +29,19 @@ def data(given: argparse.Namespace) -> Made:
 
 
 def _list(given: argparse.Namespace) -> Made:
-    lines = ["With the package:"]
-    lines += [f"  {entry.name:<18} {entry.n:>11,} x {entry.d:<6,} {entry.title}" for entry in DATASETS.values()]
+    lines, plain = ["With the package:"], {"package": list[Any](), "archives": list[Any]()}
+    for one in DATASETS.values():
+        lines.append(f"  {one.name:<18} {one.n:>11,} x {one.d:<6,} {one.title}")
+        plain["package"].append({"name": one.name, "title": one.title, "rows": one.n, "columns": one.d})
     lines += ["", "In public archives (fetched by name):"]
-    places = {name: cached(remote) for name, remote in REMOTE_SETS.items()}
-    for name, one in REMOTE_SETS.items():
-        there = "fetched" if places[name] else ""
-        lines.append(f"  {name:<18} {one.n:>11,} x {one.d:<6,} {one.archive:<13} {one.title:<24} {there}".rstrip())
+    for name, remote in REMOTE_SETS.items():
+        file, size = cached(remote), f"{remote.n:>11,} x {remote.d:<6,}"
+        there = "fetched" if file else ""
+        lines.append(f"  {name:<18} {size} {remote.archive:<13} {remote.title:<24} {there}".rstrip())
+        about = {"name": name, "title": remote.title, "rows": remote.n, "columns": remote.d, "file": file}
+        plain["archives"].append(about)
     lines += ["", f"The cache is {cache_folder()} (DSGLAB_CACHE names another folder)."]
-    sets = [{"name": one.name, "title": one.title, "rows": one.n, "columns": one.d} for one in DATASETS.values()]
-    remote = [
-        {"name": one.name, "title": one.title, "rows": one.n, "columns": one.d, "file": places[one.name]}
-        for one in REMOTE_SETS.values()
-    ]
-    return Made({"package": sets, "archives": remote, "cache": cache_folder()}, "\n".join(lines), is_result=True)
+    return Made({**plain, "cache": cache_folder()}, "\n".join(lines), is_result=True)
 
 
 def _fetch(given: argparse.Namespace) -> Made:
@@ -63,13 +63,19 @@ def _describe(given: argparse.Namespace) -> Made:
         text = f"{entry.title}: {size}.\n{entry.sentence}\nSource: {entry.source}. Licence: {entry.licence}."
         return Made({"name": entry.name, "rows": entry.n, "columns": entry.d}, text, is_result=True)
     path, remote = _found(given.what)
-    lines = [] if remote is None else _lines_on(remote)
+    lines, said = list[str](), reading_of(given)
+    if remote is not None:
+        classes = f"{remote.classes} classes" if remote.classes else "a number to predict"
+        lines.append(f"{remote.title}, {remote.archive}: {remote.n:,} rows, {remote.d:,} columns, {classes}.")
+        lines.append(f"Used in the paper of {', '.join(remote.used_by)}. {remote.sizes_elsewhere}".rstrip())
+        lines.append(f"Licence: {remote.licence}. {remote.address}")
+        said |= {"target": said["target"] or remote.label, "drop": [*said["drop"], *remote.ignored]}
     if path is None:
         return Made(
             text="\n".join([*lines, f"It is not in the cache: dsg-lab data fetch {given.what}"]), is_result=True
         )
     file = File.of_path(path)
-    recipe = _recipe(file, given, remote)
+    recipe = file.recipe(given.labels, **said)
     described = describe_file(file, recipe, given.labels)
     names = (problem.citation.split(",")[0].replace("-", "") for problem in SETTINGS.values())  # those of the classes
     suited = {n: described.refusals[p.labels] for n, p in zip(names, SETTINGS.values(), strict=True)}
@@ -83,15 +89,6 @@ def _describe(given: argparse.Namespace) -> Made:
     return Made({"file": path, "recipe": plain, "notes": described.notes, **facts}, "\n".join(lines), is_result=True)
 
 
-def _lines_on(remote: RemoteSet) -> list[str]:
-    classes = f"{remote.classes} classes" if remote.classes else "a number to predict"
-    return [
-        f"{remote.title}, {remote.archive}: {remote.n:,} rows, {remote.d:,} columns, {classes}.",
-        f"Used in the paper of {', '.join(remote.used_by)}. {remote.sizes_elsewhere}".rstrip(),
-        f"Licence: {remote.licence}. {remote.address}",
-    ]
-
-
 def _found(what: str) -> tuple[Path | None, RemoteSet | None]:
     """Return the file of a name or path, or None if a set of the archives is not in the cache."""
     if Path(what).exists():
@@ -103,14 +100,6 @@ def _found(what: str) -> tuple[Path | None, RemoteSet | None]:
             f"{what} comes with the package, and is no file: `dsg-lab compare {what}` and specs know its name"
         )
     raise DataError(f"there is no file {quoted(what)}, and no set of that name (see: dsg-lab data list)")
-
-
-def _recipe(file: File, given: argparse.Namespace, remote: RemoteSet | None) -> Recipe:
-    """Return the guessed recipe, changed by the arguments and by the set's own entry."""
-    said = reading_of(given)
-    if remote is not None:
-        said |= {"target": said["target"] or remote.label, "drop": [*said["drop"], *remote.ignored]}
-    return file.recipe(given.labels, **said)
 
 
 def _convert(given: argparse.Namespace) -> Made:

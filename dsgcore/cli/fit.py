@@ -42,20 +42,9 @@ from dsgcore.tuning.safe import Safe
 # Methods that visit the rows a few at a time. All others need the rows in memory.
 STREAMED = {cls.__name__: cls for cls in (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU, DSG)}
 # The methods of `compare` by their names there, and those that it leaves out by their classes.
-_OTHERS: tuple[type[Any], ...] = (
-    TSGSU,
-    DSG,
-    DSGSoftmax,
-    *(one for name, own in COMPETITORS.items() if name != "similar_unlabeled" for one in own),
-)
-METHODS = {
-    **COMPARED,
-    **{
-        cls.__name__: Method(cls.__name__, (), True, 0, cls)
-        for cls in _OTHERS
-        if not getattr(cls, "is_everyday", False)
-    },
-}
+_RIVALS = [kind for setting, own in COMPETITORS.items() if setting != "similar_unlabeled" for kind in own]
+_OTHERS = [TSGSU, DSG, DSGSoftmax, *(kind for kind in _RIVALS if not kind.is_everyday)]
+METHODS = {**COMPARED, **{cls.__name__: Method(cls.__name__, (), True, 0, cls) for cls in _OTHERS}}
 _METHOD = Choice("METHOD", None, options=tuple(METHODS))
 RESULTS = (MODEL, FACTS, PREPARATION)
 # Checkpoint file of a stopped run, and its seed if none is given. With another seed it would be another run.
@@ -78,7 +67,18 @@ def fit(given: argparse.Namespace) -> Made:
     except KeyboardInterrupt:
         kept = f"the iterations so far are in {checkpoint}, and the same command continues from them"
         raise KeyboardInterrupt(kept if checkpoint.exists() else "nothing is kept") from None
-    facts = _write(estimator, training, given)
+    facts = _facts(estimator, given, training)
+    model = getattr(estimator, "model_", None)
+    is_model = isinstance(estimator, Safe) or hasattr(model, "save")
+    with whole_files(given.out, (MODEL if is_model else MACHINE, FACTS, PREPARATION)) as part:
+        if isinstance(estimator, Safe):
+            save_model(estimator, part / MODEL)
+        elif model is not None and is_model:
+            model.save(part / MODEL)
+        else:
+            joblib.dump(estimator, part / MACHINE)
+        (part / FACTS).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+        joblib.dump(training.features, part / PREPARATION)
     checkpoint.unlink(missing_ok=True)
     said = f"{given.method} is trained"
     if hasattr(estimator, "n_iter_") and hasattr(estimator, "n_iter"):
@@ -108,22 +108,6 @@ def _learn(estimator: Any, training: Training, given: argparse.Namespace, progre
         rows = slice(None) if METHODS[given.method].uses_unlabeled else np.flatnonzero(y != UNLABELED)
         estimator.fit(X[rows], y[rows])
     made()
-
-
-def _write(estimator: Any, training: Training, given: argparse.Namespace) -> dict[str, Any]:
-    """Write the model, or an estimator that has none, with its facts and preparation; return the facts."""
-    facts, is_safe = _facts(estimator, given, training), isinstance(estimator, Safe)
-    is_model = is_safe or hasattr(getattr(estimator, "model_", None), "save")
-    with whole_files(given.out, (MODEL if is_model else MACHINE, FACTS, PREPARATION)) as part:
-        if is_safe:
-            save_model(estimator, part / MODEL)
-        elif is_model:
-            estimator.model_.save(part / MODEL)
-        else:
-            joblib.dump(estimator, part / MACHINE)
-        (part / FACTS).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
-        joblib.dump(training.features, part / PREPARATION)
-    return facts
 
 
 def _check_finished(estimator: Any, given: argparse.Namespace) -> None:

@@ -41,28 +41,18 @@ def address_in_network() -> str | None:
 
 
 def _found() -> Iterator[str]:
-    for there in (_ELSEWHERE, *_networks(), *_USUAL):
-        own = _own_address_towards(there)
-        if own is not None and not ip_address(own).is_loopback and not ip_address(own).is_unspecified:
-            yield own
-
-
-def _own_address_towards(there: str) -> str | None:
-    """Return the address that this machine would send from. The routing table answers, and no packet is sent."""
-    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect((there, 9))
-        return str(probe.getsockname()[0])
-    return None
-
-
-def _networks() -> list[str]:
-    """Return one address in each network of the routing table, if the system shows it as a file."""
-    try:
-        lines = _ROUTES.read_text(encoding="ascii").splitlines()[1:]
-    except (OSError, UnicodeDecodeError):
-        return []
-    starts = [int(line.split()[1], 16).to_bytes(4, "little") for line in lines if len(line.split()) > 1]
-    return [str(IPv4Address(start) + 1) for start in starts if any(start)]
+    starts = list[bytes]()
+    with suppress(OSError, UnicodeDecodeError):  # the networks of the routing table, if the system shows it as a file
+        lines = [line.split() for line in _ROUTES.read_text(encoding="ascii").splitlines()[1:]]
+        starts = [int(words[1], 16).to_bytes(4, "little") for words in lines if len(words) > 1]
+    networks = [str(IPv4Address(start) + 1) for start in starts if any(start)]
+    for there in (_ELSEWHERE, *networks, *_USUAL):
+        # The address that this machine would send from. The routing table answers, and no packet is sent.
+        with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect((there, 9))
+            own = str(probe.getsockname()[0])
+            if not ip_address(own).is_loopback and not ip_address(own).is_unspecified:
+                yield own
 
 
 def place_for_phones(said: str) -> SplitResult:

@@ -43,15 +43,10 @@ def places_read(place: Path, kind: str = "spec") -> list[Path]:
 
 
 def check_files(files: Mapping[str, tuple[Path, str]], inputs: Sequence[Path]) -> None:
-    """Raise `TextFileError` unless a command may write its files.
+    """Raise `TextFileError` unless a command may write its files, beside its inputs.
 
-    Parameters
-    ----------
-    files : mapping of str to (path, str)
-        For each option its file, and a text that is in each file that the command writes there: so an earlier result is
-        known, which it may replace.
-    inputs : sequence of path
-        Files and folders that the command reads.
+    `files` has for each option its file, and a text that is in each file that the command writes there: so an earlier result is
+    known, which it may replace.
     """
     for option, (file, mark) in files.items():
         check_place(file, option)
@@ -80,15 +75,7 @@ def check_own(file: Path, option: str, mark: str) -> None:
 def check_folder(folder: Path, names: Sequence[str], inputs: Sequence[Path], is_own: Callable[[Path], bool]) -> None:
     """Raise `TextFileError` unless the folder of --out is new, empty, or one that the command has written before.
 
-    Parameters
-    ----------
-    folder : path
-    names : sequence of str
-        The files that the command will write there.
-    inputs : sequence of path
-        Files and folders that the command reads.
-    is_own : callable
-        True for a file of the folder that only this command writes.
+    The command will write files of these names there; `is_own` is True for a file that no other command writes.
     """
     check_no_file(folder)
     _check_apart(folder, "--out", inputs)

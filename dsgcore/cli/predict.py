@@ -190,10 +190,12 @@ class Fitted:
             )
         if not is_large(data):
             table = _table(File.of_path(data), self.features.recipe, text)
-            _check_columns(keep, map(str, table.frame.columns))
+            for name in keep:
+                check_column(name, [*map(str, table.frame.columns)])
             return [Part("", partial(self._of_frame, lambda: table.frame, keep, "", table.notes[1:]))]
         large = PartedTable.of_path(data)
-        _check_columns([*self.features.columns, *keep], large.kinds)
+        for name in (*self.features.columns, *keep):
+            check_column(name, [*large.kinds])
         frames = large.frames(self.features, keep)
         return [Part(name, partial(self._of_frame, read, keep, f"{name}: ", ())) for name, read in frames]
 
@@ -246,12 +248,6 @@ def _scores(values: NDArray, classes: Sequence[Any] | None) -> dict[str, NDArray
         return {"score": values}
     names = range(values.shape[1]) if classes is None else classes
     return {f"score {name}": np.ascontiguousarray(column) for name, column in zip(names, values.T, strict=True)}
-
-
-def _check_columns(names: Iterable[str], there: Iterable[str]) -> None:
-    known = list(there)
-    for name in names:
-        check_column(name, known)
 
 
 def _table(file: File, trained: Recipe, text: Mapping[str, Any]) -> Table:

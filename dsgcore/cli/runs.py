@@ -73,9 +73,8 @@ def run(given: argparse.Namespace) -> Made:
             f"Choose a smaller step size; {given.out} holds the last state before that"
         )
         return Made(facts, code=NO)
-    return Made(
-        facts, f"{made.stop_reason.value if made.stop_reason else ''} {', '.join(_RESULTS)} are in {given.out}.".strip()
-    )
+    ended = made.stop_reason.value if made.stop_reason else ""
+    return Made(facts, f"{ended} {', '.join(_RESULTS)} are in {given.out}.".strip())
 
 
 def check(given: argparse.Namespace) -> Made:

@@ -88,9 +88,8 @@ class Labeled:
         Share of right labels to expect, with its 95 % interval and the number of held-out labels; NaN if they are too few.
     n_labels : int
         Number of labels that the method learned from.
-    warnings : tuple of str
-    notes : tuple of str
-        What was done with the columns.
+    warnings, notes : tuple of str
+        What may mislead, and what was done with the columns.
     comparison : Comparison or None
         The comparison that chose the method.
     """

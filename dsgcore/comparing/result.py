@@ -99,31 +99,21 @@ class Comparison:
     ----------
     fits : tuple of Fit
         All fits, also those of the learning curves.
-    methods : tuple of str
-        Names of the methods, keys of `dsgcore.comparing.METHODS`.
-    score_name : str
-        Name of the score that ranks them, a key of `dsgcore.comparing.SCORES`.
+    methods, score_name : tuple of str, and str
+        Keys of `dsgcore.comparing.METHODS`, and the key of `dsgcore.comparing.SCORES` that ranks them.
     n_labeled, n_train, n_test : int
         Labels of a training set, all points of a training set, and test points.
     overlaps : mapping of int to float
         For numbers of labels: the correction of the intervals for labels that the splits share; 0 if each split draws
         fresh ones. See `dsgcore.core.metrics.mean_half_width`.
-    n_classes : int
-        Number of classes.
-    n_known : int
-        Known labels, from which the splits draw; 0 if that is not known.
-    order : tuple of str
-        The classes from low to high, if they have an order.
-    warnings : tuple of str
-        What may make the verdict worse than it looks, in sentences.
-    seconds : float
-        Duration of this call.
-    is_complete : bool
-        False if the time was over before all seeds were done.
-    is_going : bool
-        True if more fits are to come.
-    name : str
-        Name of the data, for the report.
+    n_classes, n_known : int
+        Classes, and known labels, from which the splits draw; 0 if that is not known.
+    order, warnings : tuple of str
+        The classes from low to high, if they have an order; and what may make the verdict worse than it looks, in sentences.
+    seconds, name : float, and str
+        Duration of this call, and name of the data, for the report.
+    is_complete, is_going : bool
+        False if the time was over before all seeds were done; True if more fits are to come.
 
     Notes
     -----

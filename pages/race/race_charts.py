@@ -24,46 +24,29 @@ class Finish:
 
 def finish_line(finish: Finish, end: float) -> dict[str, Any]:
     """Return the competitor's score as a horizontal line over the iterations, with its name."""
+    (trace,) = charts.line_chart([_stays(finish, 0.0, end)], title="")["data"]
     named = {"mode": "lines+text", "text": ["", finish.name], "textposition": "top left", "showlegend": False}
-    font = {"color": COMPETITOR}
-    return _trace(_stays(finish, 0.0, end)) | named | {"textfont": font, "cliponaxis": False}
+    return trace | named | {"textfont": {"color": COMPETITOR}, "cliponaxis": False}
 
 
 def _stays(finish: Finish, start: float, end: float) -> charts.Curve:
     return charts.Curve(finish.name, np.array([start, end]), np.full(2, finish.score), COMPETITOR, dash="longdash")
 
 
-def _trace(curve: charts.Curve) -> dict[str, Any]:
-    (trace,) = charts.line_chart([curve], title="")["data"]
-    return trace
+def score_chart(run: charts.Curve, finish: Finish, *, title: str, n_iter: int, is_by_time: bool) -> charts.Figure:
+    """Return the run's score over the iterations or its seconds of training, and the competitor's as a horizontal line.
 
-
-def score_by_iteration(run: charts.Curve, finish: Finish, *, title: str, n_iter: int) -> charts.Figure:
-    """Return the run's score over the iterations, and the competitor's score as a horizontal line."""
-    curves = [run, _stays(finish, 0.0, n_iter)]
-    return charts.line_chart(curves, title=title, x_range=(0, n_iter), revision="by iteration")
-
-
-def score_by_time(run: charts.Curve, finish: Finish, *, title: str) -> charts.Figure:
-    """Return the run's score over its seconds of training. The competitor's score is a line that starts when it has
-    finished."""
-    end = 1.05 * max(finish.seconds, float(run.x[-1]) if len(run.x) else 0.0)
-    curves = [run, _stays(finish, finish.seconds, end)]
-    figure = charts.line_chart(curves, title=title, x_range=(0, end), x_title="seconds of training", revision="by time")
-    figure["data"].append(_mark(finish))
+    Over seconds the line starts at a mark when the competitor has finished.
+    """
+    end = 1.05 * max(finish.seconds, float(run.x[-1]) if len(run.x) else 0.0) if is_by_time else n_iter
+    curves = [run, _stays(finish, finish.seconds if is_by_time else 0.0, end)]
+    own = {"x_title": "seconds of training", "revision": "by time"} if is_by_time else {"revision": "by iteration"}
+    figure = charts.line_chart(curves, title=title, x_range=(0, end), **own)
+    if is_by_time:
+        x, y = (charts.four_digits(np.array([value])) for value in (finish.seconds, finish.score))
+        mark = {"type": "scatter", "mode": "markers", "x": x, "y": y, "showlegend": False, "hoverinfo": "skip"}
+        figure["data"].append(mark | {"marker": {"symbol": "circle", "size": 8, "color": COMPETITOR}})
     return figure
-
-
-def _mark(finish: Finish) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": charts.four_digits(np.array([finish.seconds])),
-        "y": charts.four_digits(np.array([finish.score])),
-        "marker": {"symbol": "circle", "size": 8, "color": COMPETITOR},
-        "showlegend": False,
-        "hoverinfo": "skip",
-    }
 
 
 def objective_chart(name: str, steps: NDArray, objectives: NDArray) -> charts.Figure:

@@ -81,10 +81,8 @@ def _curves(started: Started, run: Run, result: RaceResult, theme: str) -> None:
         x = np.array(run.training_clock) if by == BY_TIME else run.history.column("t")
         curve = charts.Curve("the run", x, run.history.column("score_test"), charts.INK[theme])
         title = f"Test {run.problem.score_name}"
-        if by == BY_TIME:
-            figure = race_charts.score_by_time(curve, finish, title=title)
-        else:
-            figure = race_charts.score_by_iteration(curve, finish, title=title, n_iter=run.length)
+        options = {"n_iter": run.length, "is_by_time": by == BY_TIME}
+        figure = race_charts.score_chart(curve, finish, title=title, **options)
         alt = f"{title}: {started.title} {finish.score:.4f} after {_seconds(finish.seconds)}."
         live_chart(figure, key="chart-race", alt=alt, height=CURVE_HEIGHT)
     if len(places) == 2:
@@ -104,8 +102,14 @@ def _choice(key: str, options: tuple[str, ...]) -> str:
 def _maps(started: Started, run: Run, result: RaceResult, theme: str) -> None:
     """Draw the two decision maps side by side, on the same plane."""
     shown = _choice("race-map", (SCORE, CLASSES))
-    plane = _plane(started, run)
-    ours = _own_surface(started, run, plane)
+    maps = started.maps
+    if "plane" not in maps:
+        maps["plane"] = started.race.plane(run.split)
+    plane: Plane = maps["plane"]
+    if maps.get("t") != run.model_t:  # only if the run has advanced
+        points = np.ascontiguousarray(plane.grid(GRID), dtype=run.split.X_train.dtype)
+        maps |= {"t": run.model_t, "values": run.result.evaluate(points)}
+    ours = maps["values"]
     pairs = (
         ("The run", ours, predicted_classes(run, ours)),
         (started.title, result.surface, result.classes),
@@ -117,43 +121,18 @@ def _maps(started: Started, run: Run, result: RaceResult, theme: str) -> None:
             live_chart(figure, key=key, alt=f"Map of {name}: {shown}.", height=MAP_HEIGHT)
 
 
-def _plane(started: Started, run: Run) -> Plane:
-    if "plane" not in started.maps:
-        started.maps["plane"] = started.race.plane(run.split)
-    return started.maps["plane"]
-
-
-def _own_surface(started: Started, run: Run, plane: Plane) -> NDArray:
-    """Return the run's values on the grid, computed again only if the run has advanced."""
-    if started.maps.get("t") != run.model_t:
-        points = np.ascontiguousarray(plane.grid(GRID), dtype=run.split.X_train.dtype)
-        started.maps |= {"t": run.model_t, "values": run.result.evaluate(points)}
-    return started.maps["values"]
-
-
 def _map(
     run: Run, plane: Plane, values: NDArray, classes: NDArray, *, title: str, shown: str, theme: str
 ) -> charts.Figure:
-    """Return a map of the values, or of the predicted classes, below the training points."""
-    if shown == CLASSES:
-        values, kind = classes, CLASSES
-    else:
-        kind = LEAD if run.problem.decision == "highest" else SCORE
-    z = values.astype(float)
-    levels, centre = (
-        (None, None) if kind != SCORE else (_levels(z, classes, len(run.split.class_names)), _centre(z, classes))
-    )
+    """Return a map of the values, or of the predicted classes, below the training points.
+
+    Of values the colours change at each class's mean value, and between the two classes.
+    """
+    kind = CLASSES if shown == CLASSES else LEAD if run.problem.decision == "highest" else SCORE
+    z, levels, centre = (classes if shown == CLASSES else values).astype(float), None, None
+    if kind == SCORE:
+        own = [z[classes == label] for label in range(len(run.split.class_names))]
+        levels = np.array([each.mean() if len(each) else np.nan for each in own])
+        centre = float((own[1].min() + own[0].max()) / 2) if len(own[1]) and len(own[0]) else 0.0
     (heat,) = decision_heats(run, plane, [z], shown=kind, theme=theme, levels=levels, centre=centre)
     return run_map(run, plane, heat, title=title, theme=theme, revision=shown)
-
-
-def _levels(z: NDArray, classes: NDArray, k: int) -> NDArray:
-    """Return the mean value of the places of each predicted class, NaN for a class without any."""
-    own = [z[classes == label] for label in range(k)]
-    return np.array([each.mean() if len(each) else np.nan for each in own])
-
-
-def _centre(z: NDArray, classes: NDArray) -> float:
-    """Return the value between the two classes, at which the colours change."""
-    above, below = z[classes == 1], z[classes == 0]
-    return float((above.min() + below.max()) / 2) if len(above) and len(below) else 0.0
