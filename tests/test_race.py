@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import tiers
+from cases import each, tiers
 from clocks import until
 from small_specs import small
 
@@ -122,14 +122,32 @@ def test_weights_of_sums_stand_for_the_runs_weights_of_means(lam):
     assert (used["labeled_weight"], used["unlabeled_weight"], used["step_size"]) == (8.0 / lam, 4.0 / lam, 1.0)
 
 
-def test_the_prior_is_the_runs_or_the_share_among_its_labels():
-    spec = small("similar_unlabeled", problem={"prior": 0.65})
-    for kind in competitors("similar_unlabeled"):
-        assert parameters(spec, kind)["prior"] == 0.65
-    spec = small("auc", data={"imbalance": 0.25})
-    assert parameters(spec, named("auc", "PNUAUC"))["prior"] == 0.25
-    above = parameters(small("ordinal"), named("ordinal", "MPNUAUC"))["prior"]
-    assert above == (0.8, 0.6, 0.4, 0.2)  # four labels in each of five classes
+# What a competitor takes over from a run: the same parameters, and the prior, by default the share among the labels.
+TAKEN = [
+    *(
+        ("similar_unlabeled", {"problem": {"prior": 0.65}}, kind.__name__, {"prior": 0.65})
+        for kind in competitors("similar_unlabeled")
+    ),
+    ("similar_unlabeled", {}, "CUU", {"correction": "ReLU", "n_iter": 20, "batch_size": 128}),
+    ("auc", {"data": {"imbalance": 0.25}}, "PNUAUC", {"prior": 0.25}),
+    ("ordinal", {}, "MPNUAUC", {"prior": (0.8, 0.6, 0.4, 0.2)}),  # four labels in each of five classes
+    (
+        "multiclass",
+        {"solver": {"lam": 1e-5, "n_iter": 30}, "problem": {"tau_I": 1e-4, "is_full_gradient": True}},
+        "SSMC",
+        {"lam": 1e-5, "tau_I": 1e-4, "n_iter": 30, "feature_map": "fourier", "radius": 10.0, "batch_size": None},
+    ),
+]
+
+
+@each("setting, changes, name, expected", TAKEN)
+def test_what_the_run_has_by_the_same_name_is_taken_over(setting, changes, name, expected):
+    assert expected.items() <= parameters(small(setting, **changes), named(setting, name)).items()
+
+
+def test_a_ridge_below_what_the_competitor_allows_becomes_its_smallest():
+    spec = small("similar_unlabeled", solver={"lam": 0.0})
+    assert 0.0 < parameters(spec, named("similar_unlabeled", "SUDH"))["lam"] <= 1e-6
 
 
 def test_the_kernel_is_the_runs_where_the_competitor_has_it():
@@ -146,20 +164,6 @@ def test_a_kernel_that_the_competitor_has_not_becomes_the_gaussian_one():
     X = load_split(spec).X_train
     assert used["kernel"] == "gaussian"
     assert used["sigma"] == pytest.approx(1.0 / (X.shape[1] * X.var()), rel=1e-2)
-
-
-def test_what_the_run_has_by_the_same_name_is_taken_over():
-    spec = small("multiclass", solver={"lam": 1e-5, "n_iter": 30}, problem={"tau_I": 1e-4, "is_full_gradient": True})
-    used = parameters(spec, named("multiclass", "SSMC"))
-    expected = {"lam": 1e-5, "tau_I": 1e-4, "n_iter": 30, "feature_map": "fourier", "radius": 10.0, "batch_size": None}
-    assert expected.items() <= used.items()
-    cuu = parameters(small("similar_unlabeled"), named("similar_unlabeled", "CUU"))
-    assert (cuu["correction"], cuu["n_iter"], cuu["batch_size"]) == ("ReLU", 20, 128)
-
-
-def test_a_ridge_below_what_the_competitor_allows_becomes_its_smallest():
-    spec = small("similar_unlabeled", solver={"lam": 0.0})
-    assert 0.0 < parameters(spec, named("similar_unlabeled", "SUDH"))["lam"] <= 1e-6
 
 
 # --- what can go wrong

@@ -107,14 +107,7 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 380, 64, 540, 16, 334
 def curve_figure(curves: pd.DataFrame, score: str, most: float = math.inf) -> str:
     """Return an SVG of the methods that have scores at several numbers of labels; an empty text without such methods.
 
-    Parameters
-    ----------
-    curves : DataFrame
-        `Comparison.curves`.
-    score : str
-        Title of the vertical axis.
-    most : float, optional
-        Highest possible score; the lowest is 0. The axis ends there.
+    `curves` are `Comparison.curves`, and `score` is the title of the vertical axis, which ends at the highest possible score.
     """
     lines = [(name, rows) for name, rows in curves.groupby("method", sort=False) if len(rows) > 1][: len(COLOURS)]
     if not lines:

@@ -353,15 +353,8 @@ def carry_out_reproduction(
 ) -> Reproduced:
     """Make the fits that the store does not have, each in one thread, and return them all.
 
-    Parameters
-    ----------
-    asked : Reproduction
-    folder : path, optional
-        Folder with the sets, `NAME.npz` each. By default only the cache of downloads is searched.
-    store : Store, optional
-        Store of finished fits, from which an interrupted call continues.
-    report : callable, optional
-        Called before each fit with the number of finished ones, the number of all, and a few words.
+    The sets are in the folder, `NAME.npz` each, or in the cache of downloads. An interrupted call continues from the store.
+    `report` gets before each fit the number of finished ones, the number of all, and a few words.
     """
     files = {name: file for name in asked.sets if (file := find_set(name, folder)) is not None}
     fits, is_compiled, (ours, own, _) = list[tuple[Any, ...]](), False, next(iter(asked.methods.values()))

@@ -46,20 +46,9 @@ SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Race:
-    """A competitor with its parameters, and the run whose data it gets.
+    """A competitor with its parameters, or else its defaults, and the run whose data it gets.
 
-    Attributes
-    ----------
-    spec : Spec
-        The spec of the run.
-    competitor : str
-        Name of the competitor's class, one of its setting's `COMPETITORS`.
-    parameters : mapping of str to object
-        The competitor's parameters; missing ones take its defaults.
-    memory_limit : float
-        GB (of 10^9 bytes) that its fit may take.
-    axes : pair of int or None
-        The columns that the maps show; None: a principal axis.
+    Its fit may take `memory_limit` GB (of 10^9 bytes). `axes` are the columns that the maps show; None: a principal axis.
     """
 
     spec: Spec
@@ -71,11 +60,6 @@ class Race:
     def plane(self, split: Split) -> Plane:
         """Return the plane through the training points on which the race's maps are drawn."""
         return Plane.through(split.X_train, self.axes, split.feature_names)
-
-    def estimator(self) -> Any:
-        """Return the competitor, ready to be fitted; raise `RaceError` if there is none of that name."""
-        kind = competitor(self.spec.problem.name, self.competitor)
-        return kind(**self.parameters)
 
 
 @dataclass(frozen=True)
@@ -92,25 +76,11 @@ class RaceProgress:
 
 @dataclass(frozen=True, eq=False)
 class RaceResult:
-    """Result of a competitor.
+    """Result of a competitor: its score on the run's test points, the seconds and peak bytes of its fit, and its warnings.
 
-    Attributes
-    ----------
-    score : float
-        The setting's score on the run's test points.
-    seconds : float
-        Time of the fit, without imports and the loading of data.
-    memory : int
-        Peak memory of the fit in bytes, beyond the memory before it.
-    notes : tuple of str
-        The warnings of the fit, one sentence each.
-    steps, objectives : ndarray of shape (s,)
-        Outer steps, evenly thinned, and the competitor's own objective after each (NaN if unknown).
-    surface : ndarray of shape (GRID^2,) or (GRID^2, K)
-        Values on the grid of the plane through the training points. The decision boundary is at 0, except for ordinal
-        classes.
-    classes : ndarray of shape (GRID^2,), int64
-        Code of the predicted class on that grid.
+    `objectives` (s,) are its own after some outer `steps` (s,), evenly thinned; NaN if unknown. `surface` (GRID^2,) or (GRID^2, K)
+    are its values on the grid of the plane, where the decision boundary is at 0, except for ordinal classes, and `classes`
+    (GRID^2,) the codes of the predicted ones there.
     """
 
     score: float
@@ -135,23 +105,14 @@ def begin_race(queue: JobQueue, race: Race, split: Split, **options: Any) -> Job
 
 
 def run_race(race: Race, split: Split | None, *, report: Callable[[RaceProgress], None]) -> RaceResult:
-    """Fit the competitor and measure it.
+    """Fit the competitor and measure it; without a split the data are loaded as the spec says.
 
-    Parameters
-    ----------
-    race : Race
-    split : Split or None
-        The run's data; None loads them as the spec says.
-    report : callable
-        Called with the progress of the fit, at most ten times a second.
-
-    Raises
-    ------
-    ValueError
-        If the competitor refuses its parameters or the data, or needs more memory than the limit.
+    `report` gets the progress of the fit, at most ten times a second. Raise `ValueError` if the competitor refuses its
+    parameters or the data, or needs more memory than the limit.
     """
     report(RaceProgress())
-    estimator, rows, reported_at = race.estimator(), list[tuple[float, float]](), 0.0
+    estimator = competitor(race.spec.problem.name, race.competitor)(**race.parameters)
+    rows, reported_at = list[tuple[float, float]](), 0.0
     data = load_split(race.spec) if split is None else split
     problem, points = race.spec.problem, race.plane(data).grid(GRID)
 
@@ -230,28 +191,15 @@ def run_heats(
     seconds: float = SECONDS,
     report: Callable[[tuple[int, int, tuple[Heat, ...]]], object] = lambda so_far: None,
 ) -> tuple[Heat, ...]:
-    """Fit the run and its rivals at each size and seed, the small sizes first.
+    """Fit the run, a spec as JSON, and its rivals at each size and seed, the small sizes first.
 
-    Parameters
-    ----------
-    spec : str
-        The run as JSON. A seed is added to its own, which draws other labels, mini-batches and features.
-    rivals : sequence of str
-        Names of competitors' classes, or "fixed". They get the run's kernel and the parameters that they share with it.
-    sizes : iterable of int
-        Numbers of unlabeled points. The labeled ones and the test points stay.
-    n_seeds : int
-    split : Split, optional
-        Data of a file, which may no longer exist; all seeds have its labels. Default: as the spec says.
-    seconds : float
-        A method is left out where it is expected to take longer.
-    report : callable
-        Called after each fit with the number of finished ones, the number of all, and all so far.
+    A seed is added to the spec's own, which draws other labels, mini-batches and features; the data of a file, which may no
+    longer exist, come as a split, whose labels all seeds have. Rivals are names of competitors' classes, or "fixed". They get
+    the run's kernel and the parameters that they share with it. Sizes are numbers of unlabeled points; the labeled ones and the
+    test points stay. A method is left out where it is expected to take more than so many seconds. `report` gets after each fit
+    the number of finished ones, the number of all, and all so far.
 
-    Raises
-    ------
-    DSGError
-        If there is no such rival, or if the data cannot be loaded.
+    Raise `DSGError` if there is no such rival, or if the data cannot be loaded.
     """
     base, found = Spec.from_json(spec), list[Heat]()
     sizes, titles = sorted(sizes), {name: title(base, name) for name in ("", *rivals)}
