@@ -48,11 +48,6 @@ def race(live: LiveRun, axes: Axes = (None, None)) -> None:
     several(live)
 
 
-def _is_going(setting: str) -> bool:
-    started = started_in(setting)
-    return started is not None and not started.job.is_over
-
-
 def _choice(live: LiveRun, axes: Axes) -> None:
     """Draw the choice of the method, its memory limit and its parameters; start the race if the button was clicked."""
     setting = live.run.problem.name
@@ -61,7 +56,7 @@ def _choice(live: LiveRun, axes: Axes) -> None:
     name = method.selectbox(
         "Race against",
         list(kinds),
-        format_func=lambda name: _listed(kinds[name]),
+        format_func=lambda name: f"{kinds[name].title}{' (everyday)' if kinds[name].is_everyday else ''}",
         key=f"race-{setting}",
         persist_state="session",
         help=(
@@ -90,23 +85,15 @@ def _choice(live: LiveRun, axes: Axes) -> None:
     known = races()
     if st.session_state.pop(_WANTED, None) == setting:
         _start(Race(live.run.spec, name, parameters, gigabytes, axes), kind.title, live, known)
+    started = started_in(setting)
     st.button(
         f"Race against {kind.title}",
         key="race-start",
         icon=":material/sports_score:",
-        disabled=_is_going(setting),
-        on_click=_want,
-        args=(setting,),
+        disabled=started is not None and not started.job.is_over,
+        on_click=st.session_state.__setitem__,
+        args=(_WANTED, setting),
     )
-
-
-def _listed(kind: type[Any]) -> str:
-    """Return a competitor's name in the list. Methods from the papers come first, then everyday ones."""
-    return f"{kind.title} (everyday)" if kind.is_everyday else kind.title
-
-
-def _want(setting: str) -> None:
-    st.session_state[_WANTED] = setting
 
 
 def _parameters(key: str, parameters: Sequence[Parameter]) -> dict[str, Any]:
@@ -123,7 +110,8 @@ def _parameters(key: str, parameters: Sequence[Parameter]) -> dict[str, Any]:
 
 
 def _input(p: Parameter, key: str) -> Any:
-    common: dict[str, Any] = {"label": p.label or p.name, "key": key, "help": _help(p)}
+    said = f"{p.sentence} (Symbol: {p.symbol})" if p.symbol else p.sentence
+    common: dict[str, Any] = {"label": p.label or p.name, "key": key, "help": said}
     if isinstance(p, Flag):
         return st.toggle(value=p.default, **common)
     if isinstance(p, Choice):
@@ -131,20 +119,13 @@ def _input(p: Parameter, key: str) -> Any:
     if isinstance(p, Integer):
         bounds: dict[str, Any] = {"min_value": p.low, "max_value": p.high, "step": 1}
     elif isinstance(p, Real):
-        bounds = {"min_value": float(p.low), "max_value": float(p.high), "step": _step(p), "format": "%g"}
+        # A tenth of the default's power of ten, so that the arrows change the value in visible, small steps.
+        step = 10.0 ** (int(f"{abs(p.default):e}".split("e")[1]) - 1) if p.default else 0.1
+        bounds = {"min_value": float(p.low), "max_value": float(p.high), "step": step, "format": "%g"}
     else:
         return p.default
     value = p.default if p.default is None or isinstance(p, Integer) else float(p.default)
     return st.number_input(value=value, placeholder="by default", **bounds, **common)
-
-
-def _step(p: Real) -> float:
-    """Return a tenth of the default's power of ten, so that the arrows change the value in visible, small steps."""
-    return 10.0 ** (int(f"{abs(p.default):e}".split("e")[1]) - 1) if p.default else 0.1
-
-
-def _help(p: Parameter) -> str:
-    return f"{p.sentence} (Symbol: {p.symbol})" if p.symbol else p.sentence
 
 
 def _start(asked: Race, title: str, live: LiveRun, known: dict[str, Started]) -> None:
