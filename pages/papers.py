@@ -141,10 +141,10 @@ def _draw(found: Reproduced) -> None:
         title = f"{what.capitalize()} on {dataset}"
         of_set = found.fits[found.fits["dataset"] == dataset]
         for i, (name, own) in enumerate(of_set.groupby("method", sort=False)):
-            middle, style = own.groupby("at")[what].median(), {"dash": charts.DASHES[i % 8]}
+            middle, color, dash = own.groupby("at")[what].median(), charts.COLORS[i % 8], charts.DASHES[i % 8]
             x, y = middle.index.to_numpy(float), middle.to_numpy()
-            curves.append(charts.Curve(str(name), x, y, charts.COLORS[i % 8], **style))
-        options = {"is_log_x": True, "is_log_y": what == "seconds", "x_title": AXES[asked.axis]}
+            curves.append(charts.Curve(str(name), x, y, color, dash=dash))
+        options: dict[str, Any] = {"is_log_x": True, "is_log_y": what == "seconds", "x_title": AXES[asked.axis]}
         figure = charts.line_chart(curves, title=title, **options)
         for trace in figure["data"]:
             trace |= {"mode": "lines+markers", "marker": {"color": trace["line"]["color"]}}

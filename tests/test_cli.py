@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from cases import each, some, tiers
+from cases import each, some
 from clocks import Clock
 from commands import refusal
 from small_specs import OWN_LESSON
@@ -193,12 +193,12 @@ def test_every_command_ends_with_a_code_and_one_sentence(command, person, capsys
     assert printed.count("\n") == 1
 
 
-# What commands end with: 0, 1 if the answer is no, 2 for input that cannot be used; and words that they print. Of those that
-# compute, some are for .ci/run. `ends` has the files beside the person's; OUT is new.
+# What commands end with: 0, 1 if the answer is no, 2 for input that cannot be used; and words that they print. `ends` has the
+# files beside the person's; OUT is new.
 SHORT = "--seconds 500 --methods SVC,LogisticRegression --no-curves --store OUT.sqlite"
 ANSWERED = {
     "run wild.json --out OUT": (1, "dsg-lab: the run has diverged after iteration "),
-    "run spec.json --out OUT": (0, "finished history.csv, model.npz, spec.json, result.json are in "),
+    "run spec.json --out OUT": (0, "All iterations are done. history.csv, model.npz, spec.json, result.json are in "),
     "check spec.json --seeds 1": (1, "The run has not converged: at the end it is "),
     "check settled.json --seeds 1": (0, "The run has converged: at the end it is "),
     "sweep study.json --store OUT": (0, "kernel.sigma,seed,score"),
@@ -301,7 +301,10 @@ def ends(person):
     return person
 
 
-@pytest.mark.parametrize("line", tiers(ANSWERED, 14, len(ANSWERED)))
+LONG = ("check settled.json --seeds 1",)
+
+
+@pytest.mark.parametrize("line", [pytest.param(line, marks=[pytest.mark.ci] * (line in LONG)) for line in ANSWERED])
 def test_a_command_ends_with_0_or_1_for_no_and_says_what_it_has_made(line, ends, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(ends)
     monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path))

@@ -40,8 +40,9 @@ def score_chart(run: charts.Curve, finish: Finish, *, title: str, n_iter: int, i
     """
     end = 1.05 * max(finish.seconds, float(run.x[-1]) if len(run.x) else 0.0) if is_by_time else n_iter
     curves = [run, _stays(finish, finish.seconds if is_by_time else 0.0, end)]
-    own = {"x_title": "seconds of training", "revision": "by time"} if is_by_time else {"revision": "by iteration"}
-    figure = charts.line_chart(curves, title=title, x_range=(0, end), **own)
+    own: dict[str, Any] = {"x_range": (0, end), "revision": "by time" if is_by_time else "by iteration"}
+    own |= {"x_title": "seconds of training"} if is_by_time else {}
+    figure = charts.line_chart(curves, title=title, **own)
     if is_by_time:
         x, y = (charts.four_digits(np.array([value])) for value in (finish.seconds, finish.score))
         mark = {"type": "scatter", "mode": "markers", "x": x, "y": y, "showlegend": False, "hoverinfo": "skip"}

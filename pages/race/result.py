@@ -81,8 +81,8 @@ def _curves(started: Started, run: Run, result: RaceResult, theme: str) -> None:
         x = np.array(run.training_clock) if by == BY_TIME else run.history.column("t")
         curve = charts.Curve("the run", x, run.history.column("score_test"), charts.INK[theme])
         title = f"Test {run.problem.score_name}"
-        options = {"n_iter": run.length, "is_by_time": by == BY_TIME}
-        figure = race_charts.score_chart(curve, finish, title=title, **options)
+        is_by_time = by == BY_TIME
+        figure = race_charts.score_chart(curve, finish, title=title, n_iter=run.length, is_by_time=is_by_time)
         alt = f"{title}: {started.title} {finish.score:.4f} after {_seconds(finish.seconds)}."
         live_chart(figure, key="chart-race", alt=alt, height=CURVE_HEIGHT)
     if len(places) == 2:
