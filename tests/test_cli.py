@@ -19,6 +19,7 @@ import pytest
 from cases import each, some
 from clocks import Clock
 from commands import refusal
+from proxies import free_port
 from small_specs import OWN_LESSON
 from test_run import read_csv, small, table
 
@@ -412,9 +413,10 @@ OPTIONS = {
         "dsgcore.estimators.s3vm.TSGS3VM.fit",
         {0: TSGS3VM(n_iter=3, C=2, random_state=0)},
     ),
-    "predict model data.csv --out new --features a,b --keep b --decimal . --csv all.csv": (
+    "predict model data.csv --out new --features a,b --keep b,a,b --no-header --delimiter bar --decimal , --csv all.csv": (
         "dsgcore.cli.predict.write_scores",
-        {0: Path("model"), 1: Path("data.csv"), 2: Path("new"), "features": ["a", "b"], "keep": ["b"]},
+        {0: Path("model"), 1: Path("data.csv"), 2: Path("new"), "features": ["a", "b"], "keep": ["b", "a"]}
+        | {"text": {"header": False, "delimiter": "|", "decimal": ",", "encoding": None}},
     ),
     "data fetch cod-rna": ("dsgcore.cli.data.fetch", {0: REMOTE_SETS["cod-rna"]}),
     "data describe data.csv --labels binary --positive yes": ("dsgcore.cli.data.describe_file", {2: "binary"}),
@@ -424,10 +426,10 @@ OPTIONS = {
         {0: "step-size", 1: Path("new"), 2: 2},
     ),
     "check-lesson lesson.toml --seeds 4": ("pages.session.lesson_check.check_file", {0: Path("lesson.toml"), 1: 4}),
-    "app --port 8611 --address 127.0.0.1 --base-path lab --no-browser": ("runpy.run_module", {0: "streamlit"}),
 }
 # Options that other tests look at: where results go, and how a table is read.
 ELSEWHERE = {"--help", "--version", "--json", "--quiet", "--html", "--list", "--class", "--lessons"}
+ELSEWHERE |= {"--port", "--address", "--base-path", "--no-browser"}
 
 
 @each("line", OPTIONS)
@@ -440,6 +442,15 @@ def test_what_is_typed_arrives_where_a_command_does_its_work(line, person, tmp_p
         if hasattr(value, "get_params"):
             found, value = found.get_params(), value.get_params()
         assert found == value, (place, found, value)
+
+
+def test_options_of_the_app_reach_streamlit(monkeypatch):
+    monkeypatch.setattr("runpy.run_module", lambda *_, **__: None)
+    monkeypatch.setattr(sys, "argv", [])
+    given = ["--port", str(port := free_port()), "--address", "127.0.0.1", "--base-path", "lab", "--no-browser"]
+    assert main(["app", *given]) == 0
+    options = dict(word.removeprefix("--server.").split("=") for word in sys.argv if word.startswith("--server."))
+    assert options == {"address": "127.0.0.1", "port": str(port), "baseUrlPath": "lab"}
 
 
 # What each option of a table says to its reader, beside the default.
