@@ -46,7 +46,7 @@ def compare(given: argparse.Namespace) -> Made:
                 score=given.score,
                 methods=given.methods,
                 ordered=given.ordered,
-                curves=given.no_curves,
+                curves=not given.no_curves,
                 store=given.store or default_store(),
                 jobs=given.jobs,
                 client=client,
