@@ -18,7 +18,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from dsgcore import Run, Spec, SpecError
-from dsgcore import data as sets
 from dsgcore.data import (
     DATASETS,
     OPTION_NAMES,
@@ -30,6 +29,7 @@ from dsgcore.data import (
     equal_frequency_bins,
     hide_labels,
     load,
+    sets,
 )
 from dsgcore.data.datasets import AS_IS, BINS, EVEN_ODD, HALVES, IN_ORDER, KINDS, LABELS, ONE_REST
 from dsgcore.data.inspection import class_balance, coverage, leaks, pair_consistency

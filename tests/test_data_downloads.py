@@ -51,30 +51,21 @@ def handler_of(served):
 
         def do_plain(self, span):
             """It knows no ranges, and breaks off once."""
-            content = CONTENT
-            self.begin(200, len(content))
-            is_cut = len([r for r in served.requests if r[0] == "/plain"]) == 1
-            self.wfile.write(content[: 1000 if is_cut else len(content)])
-            self.close_connection = True
+            self.answer(CONTENT, sent=1000 if self.count() == 1 else None)
 
         def do_cut(self, span):
             """It breaks off, a few times."""
             content = served.contents["/cut"]
             start = int(span.split("=")[1].rstrip("-")) if span else 0
-            rest = content[start:]
-            whole = f"bytes {start}-{len(content) - 1}/{len(content)}"
-            self.begin(206 if span else 200, len(rest), {"Content-Range": whole})
+            whole = {"Content-Range": f"bytes {start}-{len(content) - 1}/{len(content)}"}
             served.breaks -= 1
-            self.wfile.write(rest if served.breaks < 0 else rest[:70_000])
-            self.close_connection = True
+            self.answer(content[start:], 206 if span else 200, whole, sent=None if served.breaks < 0 else 70_000)
 
         def do_stall(self, span):
             """It sends a part and nothing more."""
-            self.begin(200, len(CONTENT))
-            self.wfile.write(CONTENT[:5000])
+            self.answer(CONTENT, sent=5000)
             self.wfile.flush()
             served.gate.wait(10)
-            self.close_connection = True
 
         def do_silent(self, span):
             served.gate.wait(10)
@@ -82,35 +73,26 @@ def handler_of(served):
 
         def do_changed(self, span):
             """The file changes after the connection broke: the rest of the old one is no longer available."""
-            content = CONTENT
-            is_first = len([r for r in served.requests if r[0] == "/changed"]) == 1
-            if is_first:
-                self.begin(200, len(content), {"ETag": '"one"'})
-                self.wfile.write(content[:50_000])
+            if self.count() == 1:
+                self.answer(CONTENT, headers={"ETag": '"one"'}, sent=50_000)
             else:
                 assert self.headers["If-Range"] == '"one"'
-                self.begin(200, len(content), {"ETag": '"two"'})
-                self.wfile.write(content[::-1])
-            self.close_connection = True
+                self.answer(CONTENT[::-1], headers={"ETag": '"two"'})
 
         def do_file(self, span):
             content = served.contents.get(self.path)
-            if content is None:
-                self.send_error(404)
-            else:
-                self.answer(content)
+            self.send_error(404) if content is None else self.answer(content)
 
-        def answer(self, content, kind="application/octet-stream"):
-            self.begin(200, len(content), kind=kind)
-            self.wfile.write(content)
+        def count(self):
+            return sum(path == self.path for path, _ in served.requests)
 
-        def begin(self, status, length, headers=(), kind="application/octet-stream"):
+        def answer(self, content, status=200, headers=(), sent=None, kind="application/octet-stream"):
             self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(length))
-            for name, value in dict(headers).items():
+            for name, value in {"Content-Type": kind, "Content-Length": str(len(content)), **dict(headers)}.items():
                 self.send_header(name, value)
             self.end_headers()
+            self.wfile.write(content[:sent])
+            self.close_connection = True
 
         def log_message(self, *_):
             pass
@@ -159,10 +141,19 @@ def test_a_file_arrives_with_progress_and_only_once(served, tmp_path):
     assert [path.name for path in target.parent.iterdir()] == ["file.bin"]
 
 
-def test_what_broke_off_is_taken_up_again(served, tmp_path):
-    target = download(served.url + "/cut", tmp_path / "to", patience=SHORT)
-    assert target.read_bytes() == CONTENT
-    assert [span for _, span in served.requests] == [None, "bytes=70000-", "bytes=140000-", "bytes=210000-"]
+@each(
+    "path, spans",
+    [
+        ("/cut", [None, "bytes=70000-", "bytes=140000-", "bytes=210000-"]),
+        ("/plain", [None, "bytes=1000-"]),  # it knows no ranges, and is asked for all again
+        ("/changed", [None, "bytes=50000-"]),  # the file has changed meanwhile, and is begun again
+    ],
+)
+def test_what_broke_off_is_taken_up_again(served, tmp_path_factory, path, spans):
+    del served.requests[:]
+    found = download(served.url + path, tmp_path_factory.mktemp("to") / "to", patience=SHORT).read_bytes()
+    assert found == (CONTENT[::-1] if path == "/changed" else CONTENT)
+    assert [span for _, span in served.requests] == spans
 
 
 def test_a_part_of_an_earlier_try_is_kept_and_used(served, tmp_path):
@@ -170,15 +161,6 @@ def test_a_part_of_an_earlier_try_is_kept_and_used(served, tmp_path):
     served.breaks = 0
     assert download(served.url + "/cut", tmp_path / "to").read_bytes() == CONTENT
     assert served.requests == [("/cut", "bytes=200000-")]
-
-
-def test_a_server_without_ranges_is_asked_for_all_again(served, tmp_path):
-    assert download(served.url + "/plain", tmp_path / "to", patience=SHORT).read_bytes() == CONTENT
-    assert [span for _, span in served.requests] == [None, "bytes=1000-"]
-
-
-def test_a_file_that_changed_meanwhile_is_begun_again(served, tmp_path):
-    assert download(served.url + "/changed", tmp_path / "to", patience=SHORT).read_bytes() == CONTENT[::-1]
 
 
 @pytest.mark.ci

@@ -17,7 +17,6 @@ from own_tables import iris_csv, own_spec, read, sniff, table
 from real_sets import content_of
 
 from dsgcore.data import DATASETS, DataError, convert
-from dsgcore.data.reading import Recipe
 from dsgcore.experiments import FileStore, LiveRun, Plane, Run, Spec, SpecError, load_dataset, load_split, script
 from dsgcore.experiments.settings import SETTINGS
 from pages.charts.run_map import decision_heats, run_map
@@ -113,13 +112,6 @@ def test_a_spec_wants_its_own_file_and_a_session_one_of_its_own(tmp_path):
 def test_a_bad_recipe_gets_one_sentence(change, said):
     with pytest.raises(SpecError, match=rf"^[^\n]*{said}[^\n]*$"):
         Spec.from_dict({"setting": "auc", "data": {"name": "file", "path": "a.csv"} | change})
-
-
-def test_a_recipe_for_another_format_is_refused():
-    with pytest.raises(DataError, match="the recipe is for the format parquet, and the file is text"):
-        read(GOOD, Recipe(format="parquet"))
-    with pytest.raises(DataError, match="the recipe is for the format delimited, and the file is parquet"):
-        read(parquet(), Recipe())
 
 
 # --- the papers' own data through the same door as anyone's file; they are no part of the project, and are skipped without it

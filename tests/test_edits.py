@@ -376,19 +376,8 @@ def test_an_edit_that_is_not_valid_changes_nothing_and_is_explained():
     for asked in (None, 3, {"mount": 1}, {"edits": 3}, {"mount": "m", "edits": []}):
         hand.take(asked, run.spec, run.split)
     erase = {"do": "erase", "rows": "all"}
-    for sent in (
-        1,
-        None,
-        "ab",
-        [],
-        [1],
-        [1, erase, 2],
-        erase,
-        ["1", erase],
-        [None, erase],
-        [[1], erase],
-        [True, erase],
-    ):
+    odd = (1, None, "ab", [], [1], [1, erase, 2], erase, ["1", erase], [None, erase], [[1], erase], [True, erase])
+    for sent in odd:
         for known in ("m", "another"):  # the mount of the last edit, and a new one
             hand.taken = (known, 1)
             hand.take({"mount": "m", "edits": [sent]}, run.spec, run.split)
@@ -428,19 +417,8 @@ def test_the_points_are_sent_only_if_the_reader_edits_and_only_after_a_change():
 # --- edits of the data by hand go along with every link from a run; where they would meet other points, one sentence refuses
 
 
-EMPTY_SHEET = (
-    Edit("erase", "all"),
-    *(
-        Edit(
-            "paint",
-            at=tuple(np.linspace(0.1 + 0.5 * to, 0.4 + 0.5 * to, 40).round(3).tolist()),
-            to=to,
-            is_labeled=known,
-        )
-        for to in (0, 1)
-        for known in (True, False)
-    ),
-)
+LINES = [tuple(np.linspace(0.1 + 0.5 * to, 0.4 + 0.5 * to, 40).round(3).tolist()) for to in (0, 1)]
+EMPTY_SHEET = (SHEET, *(Edit("paint", at=LINES[i // 2], to=i // 2, is_labeled=i % 2 == 0) for i in range(4)))
 LABELS = (Edit("label", (3,), 1), Edit("paint", at=(0.3, 0.4), to=0), Edit("move", (7,), at=(0.5, 0.5)))
 
 
@@ -477,9 +455,7 @@ def test_one_click_takes_the_edits_of_a_run_to_a_question(page, place):
     "sentence, text, seed",
     [
         ("text that this app has written", "!!!", "0"),
-        ("seed must be", edits_to_text(LABELS), "x"),
         ("seed must be", edits_to_text(LABELS), "1e400"),
-        ("near the data", edits_to_text((Edit("paint", at=(1e30, 0.0)),)), "0"),
         ("points that are there, got row 99999", edits_to_text((Edit("label", (99_999,), 1),)), "0"),
         ("none of", edits_to_text((Edit("label", "all"),)), "0"),
     ],

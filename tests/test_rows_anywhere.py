@@ -301,68 +301,49 @@ def test_what_may_be_a_mistake_is_said_of_rows_anywhere(ending, tmp_path):
     assert "Warning: the column 'same' gives the label away" in notes
 
 
+def two(first, second):
+    """Two files whose columns b have these values, and all values of the folder."""
+    files = {"1.parquet": piece(0, b=first), "2.parquet": piece(20, b=second)}
+    values = np.r_[*(np.broadcast_to(np.asarray(own, dtype=float), 20) for own in (first, second))]
+    return files, np.column_stack([np.arange(40) * 0.5, values])
+
+
+HALVES, COUNT = np.arange(40) * 0.5, np.arange(20)
+HIDDEN = ("_temporary/0/x.parquet", ".ipynb_checkpoints/1.parquet", "._1.parquet", "_metadata.parquet")
 PARQUET_FOLDERS = {
     "files that are hidden or being written": (
-        {
-            "1.parquet": piece(0),
-            "_temporary/0/x.parquet": piece(50),
-            ".ipynb_checkpoints/1.parquet": piece(60),
-            "._1.parquet": piece(70),
-            "_metadata.parquet": piece(80),
-            "2.parquet": piece(20),
-        },
-        np.arange(40) * 0.5,
+        {"1.parquet": piece(0), **dict.fromkeys(HIDDEN, piece(50)), "2.parquet": piece(20)},
+        HALVES,
     ),
     "endings": ({"1.pq": piece(0), "2.PARQUET": piece(20), "3.parq": piece(40)}, np.arange(60) * 0.5),
-    "folders in folders": ({"a/1.parquet": piece(0), "b/c/2.parquet": piece(20)}, np.arange(40) * 0.5),
+    "folders in folders": ({"a/1.parquet": piece(0), "b/c/2.parquet": piece(20)}, HALVES),
     "partitions": (
         {"year=2020/x.parquet": piece(0), "year=2021/x.parquet": piece(20)},
-        np.column_stack([np.arange(40) * 0.5, np.repeat([2020, 2021], 20)]),
+        np.column_stack([HALVES, np.repeat([2020, 2021], 20)]),
     ),
     "partitions of which some have one more key": (
         {"k=0.5/x.parquet": piece(0), "k=2/m=3/x.parquet": piece(20), "k=2/m=4/x.parquet": piece(40)},
         "x.parquet has no column 'm', and another file has",
     ),
-    "partitions named as a column": (
-        {"a=1/x.parquet": piece(0), "a=2/x.parquet": piece(20)},
-        np.arange(40) * 0.5,
-    ),
+    "partitions named as a column": ({"a=1/x.parquet": piece(0), "a=2/x.parquet": piece(20)}, HALVES),
     "partitions of fractions": (
         {"k=0.5/x.parquet": piece(0), "k=2/x.parquet": piece(20)},
-        np.column_stack([np.arange(40) * 0.5, np.repeat([0.5, 2.0], 20)]),
-    ),
-    "unsigned numbers, then signed ones": (
-        {"1.parquet": piece(0, b=np.full(20, 2**63, np.uint64)), "2.parquet": piece(20, b=np.full(20, -3))},
-        np.column_stack([np.arange(40) * 0.5, np.r_[np.full(20, 2.0**63), np.full(20, -3.0)]]),
+        np.column_stack([HALVES, np.repeat([0.5, 2.0], 20)]),
     ),
     "columns in another order": (
         {"1.parquet": piece(0, b=1.5), "2.parquet": piece(20, b=2.5)[["b", "t", "a"]]},
-        np.column_stack([np.arange(40) * 0.5, np.repeat([1.5, 2.5], 20)]),
+        two(1.5, 2.5)[1],
     ),
-    "Boolean values, then fractions": (
-        {"1.parquet": piece(0, b=np.arange(20) % 2 == 0), "2.parquet": piece(20, b=np.arange(20) / 8)},
-        np.column_stack([np.arange(40) * 0.5, np.r_[np.arange(20) % 2 == 0, np.arange(20) / 8]]),
-    ),
+    "unsigned numbers, then signed ones": two(np.full(20, 2**63, np.uint64), -3),
+    "Boolean values, then fractions": two(COUNT % 2 == 0, COUNT / 8),
     "no value, then numbers": (
-        {"1.parquet": piece(0, n=2, b=[None, None]), "2.parquet": piece(2, n=20, b=np.arange(20.0))},
+        {"1.parquet": piece(0, n=2, b=[None, None]), "2.parquet": piece(2, b=COUNT * 1.0)},
         None,
     ),
-    "whole numbers, then fractions": (
-        {"1.parquet": piece(0, b=np.arange(20)), "2.parquet": piece(20, b=np.arange(20) / 8)},
-        np.column_stack([np.arange(40) * 0.5, np.r_[np.arange(20), np.arange(20) / 8]]),
-    ),
-    "small whole numbers, then large ones": (
-        {"1.parquet": piece(0, b=np.arange(20, dtype=np.int8)), "2.parquet": piece(20, b=np.full(20, 1000, np.int16))},
-        np.column_stack([np.arange(40) * 0.5, np.r_[np.arange(20), np.full(20, 1000)]]),
-    ),
-    "single precision, then double": (
-        {"1.parquet": piece(0, b=np.float32(np.arange(20))), "2.parquet": piece(20, b=np.full(20, 1e-9))},
-        np.column_stack([np.arange(40) * 0.5, np.r_[np.arange(20), np.full(20, 1e-9)]]),
-    ),
-    "numbers as categories, then numbers": (
-        {"1.parquet": piece(0, b=pd.Categorical(np.arange(20))), "2.parquet": piece(20, b=np.arange(20))},
-        np.column_stack([np.arange(40) * 0.5, np.r_[np.arange(20), np.arange(20)]]),
-    ),
+    "whole numbers, then fractions": two(COUNT, COUNT / 8),
+    "small whole numbers, then large ones": two(COUNT.astype(np.int8), np.full(20, 1000, np.int16)),
+    "single precision, then double": two(np.float32(COUNT), 1e-9),
+    "numbers as categories, then numbers": two(pd.Categorical(COUNT), COUNT),
 }
 
 
@@ -376,6 +357,8 @@ def test_a_folder_of_parquet_files_is_one_table(tmp_path_factory, kind):
         return
     rows, y = rows_of(folder, "t")
     if expected is None:
+        empty = rows_of(folder_of(tmp_path_factory.mktemp("empty"), **{"1.parquet": piece(0, b=None)}), "t")[0]
+        assert empty.guesses == ("1 column holds no value and is left out: 'b'.",)
         assert rows.names == ("a", "b")
         np.testing.assert_array_equal(rows[:][:, 1], [9.5, 9.5, *np.arange(20.0)])
         return
@@ -408,14 +391,10 @@ def test_labels_may_be_the_names_of_folders(tmp_path):
             {"1.parquet": piece(0), "2.parquet": piece(20, a=list("ab") * 10)},
             r"'a' holds double in 1.parquet and \w*string in 2.parquet",
         ),
-        ({"1.parquet": piece(0, b=None)}, "b"),
     ],
 )
 def test_files_that_are_no_one_table_are_refused_in_one_sentence(tmp_path_factory, files, said):
     folder = folder_of(tmp_path_factory.mktemp("folder"), **files)
-    if list(files) == ["1.parquet"]:
-        assert rows_of(folder, "t")[0].guesses == ("1 column holds no value and is left out: 'b'.",)
-        return
     with pytest.raises(DataError, match=said) as caught:
         rows_of(folder, "t")
     assert "\n" not in str(caught.value)

@@ -1,41 +1,12 @@
 """Data sets that are generated, shipped with scikit-learn or read from files, and splits that hide labels."""
 
-from dsgcore.data.datasets import CONVERSIONS as CONVERSIONS
-from dsgcore.data.datasets import OPTION_NAMES as OPTION_NAMES
-from dsgcore.data.datasets import DataError as DataError
-from dsgcore.data.datasets import Dataset as Dataset
-from dsgcore.data.datasets import convert as convert
-from dsgcore.data.datasets import equal_frequency_bins as equal_frequency_bins
-from dsgcore.data.edits import Edit as Edit
-from dsgcore.data.edits import IncompleteDataError as IncompleteDataError
-from dsgcore.data.edits import check_complete as check_complete
-from dsgcore.data.edits import edited as edited
-from dsgcore.data.edits import read_edits as read_edits
-from dsgcore.data.rows import Rows as Rows
-from dsgcore.data.rows import rows_of as rows_of
-from dsgcore.data.sets import DATASETS as DATASETS
-from dsgcore.data.sets import DatasetEntry as DatasetEntry
-from dsgcore.data.sets import blobs as blobs
-from dsgcore.data.sets import breast_cancer as breast_cancer
-from dsgcore.data.sets import circles as circles
-from dsgcore.data.sets import diabetes as diabetes
-from dsgcore.data.sets import digits_even_odd as digits_even_odd
-from dsgcore.data.sets import friedman as friedman
-from dsgcore.data.sets import gaussian_mixture as gaussian_mixture
-from dsgcore.data.sets import high_dimensional as high_dimensional
-from dsgcore.data.sets import iris as iris
-from dsgcore.data.sets import load as load
-from dsgcore.data.sets import misleading_gap as misleading_gap
-from dsgcore.data.sets import ordinal_ramp as ordinal_ramp
-from dsgcore.data.sets import ordinal_rings as ordinal_rings
-from dsgcore.data.sets import spirals as spirals
-from dsgcore.data.sets import ten_digits as ten_digits
-from dsgcore.data.sets import two_gaussians as two_gaussians
-from dsgcore.data.sets import two_moons as two_moons
-from dsgcore.data.sets import wine as wine
-from dsgcore.data.sets import xor as xor
-from dsgcore.data.splits import Scaling as Scaling
-from dsgcore.data.splits import Split as Split
-from dsgcore.data.splits import broken as broken
-from dsgcore.data.splits import draw_pairs as draw_pairs
-from dsgcore.data.splits import hide_labels as hide_labels
+from dsgcore.data.datasets import CONVERSIONS, OPTION_NAMES, DataError, Dataset, convert, equal_frequency_bins
+from dsgcore.data.edits import Edit, IncompleteDataError, check_complete, edited, read_edits
+from dsgcore.data.rows import Rows, rows_of
+from dsgcore.data.sets import DATASETS, DatasetEntry, load
+from dsgcore.data.splits import Scaling, Split, broken, draw_pairs, hide_labels
+
+__all__ = ["CONVERSIONS", "OPTION_NAMES", "DataError", "Dataset", "convert", "equal_frequency_bins"]
+__all__ += ["Edit", "IncompleteDataError", "check_complete", "edited", "read_edits"]
+__all__ += ["DATASETS", "DatasetEntry", "Rows", "load", "rows_of"]
+__all__ += ["Scaling", "Split", "broken", "draw_pairs", "hide_labels"]

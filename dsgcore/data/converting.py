@@ -27,6 +27,7 @@ from dsgcore.data.reading.svmlight import TARGET, Ends, pieces_of
 _SHOWN = 12
 PART = "part-{:06}.parquet"
 Progress = Callable[[str, int], None]
+_TEXT = pyarrow.large_string()
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,10 @@ def describe_file(
 
 
 def convert_file(
-    path: str | os.PathLike[str], folder: str | os.PathLike[str], recipe: Recipe, progress: Progress | None = None
+    path: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    recipe: Recipe,
+    progress: Progress = lambda doing, n: None,
 ) -> int:
     """Write a file as a folder of Parquet files, and return the number of rows. Text is read in pieces, twice.
 
@@ -114,7 +118,7 @@ def convert_file(
         Created if it does not exist; it must be empty.
     recipe : Recipe
         For instance from `File.recipe`.
-    progress : callable, optional
+    progress : callable
         Called with the name of the current step and the number of rows done.
     """
     to = Path(folder)
@@ -129,9 +133,12 @@ def convert_file(
         kinds: dict[str, pyarrow.DataType] = {}
         for table in _tables(path, recipe, "looking", progress):
             for name, kind in zip(table.column_names, table.schema.types, strict=True):
-                kinds[name] = _wider(kinds.get(name, pyarrow.null()), kind)
-        schema = pyarrow.schema(list(kinds.items()))
-        tables = (table.cast(schema) for table in _tables(path, recipe, "writing", progress, as_text=schema))
+                before = kinds.get(name, pyarrow.null())
+                if pyarrow.types.is_null(before) or before == kind or pyarrow.types.is_null(kind):
+                    kinds[name] = kind if pyarrow.types.is_null(before) else before
+                else:
+                    kinds[name] = _TEXT if _TEXT in (before, kind) else pyarrow.float64()
+        tables = _tables(path, recipe, "writing", progress, pyarrow.schema(list(kinds.items())))
     n = 0
     with whole_files(to, (PART.format(0),)) as part:
         writer = None
@@ -145,7 +152,7 @@ def convert_file(
     return n
 
 
-def _sparse_tables(path: str | os.PathLike[str], progress: Progress | None) -> Iterator[pyarrow.Table]:
+def _sparse_tables(path: str | os.PathLike[str], progress: Progress) -> Iterator[pyarrow.Table]:
     """Yield the rows of LIBSVM text in pieces. The first pass finds its indices and types."""
     source, ends, done = streamed(Source.of_path(path), IN_PIECES), Ends(), 0
     for piece in pieces_of(source):
@@ -156,38 +163,24 @@ def _sparse_tables(path: str | os.PathLike[str], progress: Progress | None) -> I
         if ends.has_large_labels:
             frame[TARGET] = frame[TARGET].map(written)
         done += len(frame)
-        if progress is not None:
-            progress("writing", done)
+        progress("writing", done)
         yield pyarrow.Table.from_pandas(frame, preserve_index=False)
 
 
 def _tables(
-    path: str | os.PathLike[str], recipe: Recipe, doing: str, progress: Progress | None, as_text: Any = None
+    path: str | os.PathLike[str], recipe: Recipe, doing: str, progress: Progress, schema: Any = None
 ) -> Iterator[pyarrow.Table]:
-    """Yield the rows of a text in pieces, each column with the type that suits the piece."""
-    source = streamed(Source.of_path(path), IN_PIECES)
+    """Yield the rows of a text in pieces, each column with the type that suits the piece, or that of a schema."""
+    source, done = streamed(Source.of_path(path), IN_PIECES), 0
     names, _, skipped, _ = rows_below(source, recipe, IN_PIECES)
-    done = 0
-    for batch in batches_below(source, recipe, IN_PIECES, skipped, [pyarrow.large_string()] * len(names)):
+    for batch in batches_below(source, recipe, IN_PIECES, skipped, [_TEXT] * len(names)):
         columns = dict[str, pyarrow.Array]()
-        for j, name in enumerate(names):
-            is_text = as_text is not None and pyarrow.types.is_large_string(as_text.field(name).type)
-            column = typed(pyarrow.chunked_array([batch.column(j)]), recipe, name, Seen(), is_text=is_text)
+        for name, cells in zip(names, batch.columns, strict=True):
+            is_text = schema is not None and schema.field(name).type == _TEXT
+            column = typed(pyarrow.chunked_array([cells]), recipe, name, Seen(), is_text)
             array = pyarrow.array(column, from_pandas=True)
-            if pyarrow.types.is_string(array.type):
-                array = array.cast(pyarrow.large_string())
+            array = array.cast(_TEXT) if pyarrow.types.is_string(array.type) else array
             columns[name] = pyarrow.nulls(len(array)) if array.null_count == len(array) else array
         done += batch.num_rows
-        if progress is not None:
-            progress(doing, done)
-        yield pyarrow.table(columns)
-
-
-def _wider(one: pyarrow.DataType, other: pyarrow.DataType) -> pyarrow.DataType:
-    """Return the type that holds the values of two types."""
-    if one == other or pyarrow.types.is_null(other):
-        return one
-    if pyarrow.types.is_null(one):
-        return other
-    text = pyarrow.large_string()
-    return text if text in (one, other) else pyarrow.float64()
+        progress(doing, done)
+        yield pyarrow.table(columns) if schema is None else pyarrow.table(columns).cast(schema)

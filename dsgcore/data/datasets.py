@@ -198,13 +198,8 @@ def equal_frequency_bins(values: NDArray, n_bins: int) -> NDArray[np.int64]:
 def conversions_for(kind: str, labels: str, n_classes: int = 2, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the keys of `CONVERSIONS` that make a set suit labels, the usual one first; empty if no conversion makes sense.
 
-    Parameters
-    ----------
-    kind, n_classes, extra
-        The set's kind from `KINDS`, its number of classes or bins, and what its classes' numbers mean, if anything:
-        `EVEN_ODD`, `IN_ORDER`.
-    labels : str
-        One of `LABELS`.
+    `kind` is the set's, from `KINDS`, with `n_classes` classes or bins. `extra` says what its classes' numbers mean, if
+    anything: `EVEN_ODD`, `IN_ORDER`. `labels` is one of `LABELS`.
     """
     if labels in ("binary", "pairs"):
         if kind == "binary" or n_classes == 2:
@@ -224,23 +219,9 @@ def conversions_for(kind: str, labels: str, n_classes: int = 2, extra: tuple[str
 def convert(dataset: Dataset, name: str, positive: int | None = None) -> Dataset:
     """Return the data set with converted classes; the points do not change.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    name : str
-        A key of `CONVERSIONS`.
-    positive : int, 0 <= positive < K, optional
-        For `ONE_REST`: the number of the positive class, counted from 0. Default: 0.
-
-    Returns
-    -------
-    Dataset
-        With two classes for `ONE_REST`, `EVEN_ODD` and `HALVES`, otherwise `dataset` itself.
-
-    Raises
-    ------
-    DataError
-        If there is no such conversion or class.
+    `ONE_REST`, `EVEN_ODD` and `HALVES` make two classes; the other keys of `CONVERSIONS` return the data set itself. For
+    `ONE_REST`, `positive` is the number of the positive class, counted from 0. Raises `DataError` if there is no such
+    conversion or class.
     """
     if name not in CONVERSIONS:
         raise DataError(f"the conversion must be one of {', '.join(CONVERSIONS)}, got {quoted(name)}")

@@ -127,21 +127,17 @@ class Leaks:
 
 def leaks(split: Split) -> Leaks:
     """Find points that occur in both training and test rows, bit-for-bit identical after scaling."""
-    train, test = (_as_records(X) for X in (split.X_train, split.X_test))
+    # A view of each row as one value that can be compared and sorted; -0 counts as 0.
+    rows = [np.ascontiguousarray(X + np.float32(0)) for X in (split.X_train, split.X_test)]
+    train, test = (X.view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel() for X in rows)
     values, first = np.unique(train, return_index=True)
     place = np.minimum(np.searchsorted(values, test), len(values) - 1)
     hits = np.flatnonzero(values[place] == test)
-    rows = first[place[hits]]
-    known = (split.y_test[hits] != UNLABELED) & (split.y_hidden[rows] != UNLABELED)
+    equal = first[place[hits]]
+    known = (split.y_test[hits] != UNLABELED) & (split.y_hidden[equal] != UNLABELED)
     return Leaks(
         test_rows=split.test_rows[hits],
-        train_rows=split.train_rows[rows],
-        contradicting=int(np.sum(known & (split.y_test[hits] != split.y_hidden[rows]))),
+        train_rows=split.train_rows[equal],
+        contradicting=int(np.sum(known & (split.y_test[hits] != split.y_hidden[equal]))),
         within_training=len(train) - len(values),
     )
-
-
-def _as_records(X: NDArray[np.float32]) -> NDArray[np.void]:
-    """Return a view of each row as one value that can be compared and sorted; -0 counts as 0."""
-    rows = np.ascontiguousarray(X + np.float32(0))
-    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()

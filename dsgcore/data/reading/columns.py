@@ -124,8 +124,7 @@ def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, st
     only another one repeats a few values.
     """
     called = _named(frame, ("y", *_LABEL_NAMES) if recipe.format == "npz" else _LABEL_NAMES)
-    known = list(map(str, frame.columns))
-    keys = frame.attrs.get("keys", ())  # in the names of folders
+    known, keys = list(map(str, frame.columns)), frame.attrs.get("keys", ())  # in the names of folders
     others = [name for name in known if alone.get(name) != "index" and name not in keys] or known
     if called is not None or recipe.format == "npz":
         return [] if called is None else [called]
@@ -133,16 +132,13 @@ def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, st
         return others if frame.shape[1] > 1 else []
     filled = {name: int(frame[name].notna().sum()) for name in others}
     few = [name for name, n in filled.items() if 0 < n < _MOST_FILLED * len(frame)]
-    sparse = [name for name in few if 2 <= frame[name].nunique() <= min(_MOST_VALUES, filled[name] / _REPEATS)]
-    if sparse:
+    if sparse := [name for name in few if 2 <= frame[name].nunique() <= min(_MOST_VALUES, filled[name] / _REPEATS)]:
         return sparse
     for place in (-1, 0):
         if 2 <= frame[others[place]].nunique() <= min(MAX_CLASSES_OF_A_GUESS, len(frame) / 2):
             return [others[place]]
-    texts = [
-        name for name in others if not is_numeric(frame[name]) and 2 <= frame[name].nunique() <= MAX_CLASSES_OF_A_GUESS
-    ]
-    return [texts[-1] if texts else others[-1]]
+    texts = (name for name in reversed(others) if not is_numeric(frame[name]))
+    return [next((name for name in texts if 2 <= frame[name].nunique() <= MAX_CLASSES_OF_A_GUESS), others[-1])]
 
 
 def with_label(recipe: Recipe, label: str, known: Sequence[str], alone: Mapping[str, str]) -> Recipe:

@@ -54,22 +54,8 @@ class Features:
 
     Missing numbers are replaced (`SimpleImputer`), categories become a column each (`OneHotEncoder`; all are 0 for one
     that is missing or unknown), text becomes the leading singular directions of its TF-IDF weights, and a date the number
-    of days since 1970. Then columns may be scaled.
-
-    Parameters
-    ----------
-    recipe : Recipe
-    limits : Limits
-    scaling : {"none", "unit", "standard"}, default "none"
-    dtype : numpy dtype, default float32
-        The type of the points.
-
-    Attributes
-    ----------
-    missing : Counter of str
-        The number of missing values, by column.
-    names : tuple of str
-        Names of the columns of the points.
+    of days since 1970. Then columns are scaled as `scaling`, one of "none", "unit" and "standard", says. The points have the
+    type `dtype`. `names` are those of their columns, and `missing` counts the missing values of the table's.
     """
 
     def __init__(self, recipe: Recipe, limits: Limits, scaling: str = "none", dtype: DTypeLike = np.float32) -> None:
@@ -79,9 +65,7 @@ class Features:
         self.missing = Counter[str]()
         self._notes, self._index, self._empty = list[str](), list[str](), list[str]()
         self._ignored: dict[str, str] = {}  # with the contents that rule a column out as a feature
-        self._numbers: list[str] = []
-        self._categories: list[str] = []
-        self._texts: list[str] = []
+        self._numbers, self._categories, self._texts = list[str](), list[str](), list[str]()
 
     def fit(self, frame: pd.DataFrame, rows: NDArray[np.int64] | None = None) -> Features:
         """Learn from rows of a table (default: all) what replaces missing numbers, the directions of text, the scaling.
@@ -91,10 +75,9 @@ class Features:
         """
         cells = self.choose(frame)
         if self.recipe.missing == "drop":
-            kept = self.is_kept(frame)
-            if not kept.any():
+            cells = cells[self.is_kept(frame)]
+            if not len(cells):
                 raise DataError(NO_ROW_LEFT)
-            cells = cells[kept]
         self._centre = self._centres(cells)
         fitted = np.arange(len(cells)) if rows is None else rows
         some = cells.iloc[fitted[evenly_spread(len(fitted), SAMPLE)]]
@@ -118,16 +101,15 @@ class Features:
             name = min(strange)
             raise DataError(f"the recipe gives {quoted(name)} the role {roles[name]}, and the table has no such column")
         self._numbers = [name for name in known if roles.get(name, "number") in ("number", *DATES, *MARKS)]
-        self._categories = [name for name in known if roles.get(name) == "category"]
-        self._texts = [name for name in known if roles.get(name) == "text"]
-        self._index = [name for name in known if roles.get(name) == "index"]
-        self._ignored = {name: _held(frame[name]) for name in known if roles.get(name) == "ignore"}
+        self._categories, self._texts, self._index, ignored = (
+            [name for name in known if roles.get(name) == role] for role in ("category", "text", "index", "ignore")
+        )
+        self._ignored = {name: _held(frame[name]) for name in ignored}
         self._notes = list(self._adornments(frame))
         cells = self._cells(frame)
         self.missing = Counter({name: int(n) for name, n in cells.isna().sum().items() if n})
-        present = {str(name) for name in cells if self.missing[str(name)] < len(cells)}
-        self._empty = [name for name in self._numbers if name not in present]
-        self._numbers = [name for name in self._numbers if name in present]
+        self._empty = [name for name in self._numbers if self.missing[name] == len(cells)]
+        self._numbers = [name for name in self._numbers if self.missing[name] < len(cells)]
         return cells
 
     def transform(self, frame: pd.DataFrame, *, keeps_gaps: bool = False) -> NDArray[np.floating]:
@@ -194,18 +176,16 @@ class Features:
         yield from self.left_out_sentences()
         yield from self._notes
         for name in self._categories:
-            n = self.missing[name]
-            without = f"; {n:,} rows without one have 0 in all" if n else ""
+            without = f"; {n:,} rows without one have 0 in all" if (n := self.missing[name]) else ""
             yield f"{name!r}: {len(self._known[name])} categories, a column each{without}."
         for name in self._texts:
             learned = f"{self._sizes[name]} singular directions, both learned from {fitted}"
             yield f"{name!r}: text as TF-IDF of its words, then {learned}."
         if gaps := [name for name in self._numbers if self.missing[name]]:
             n = sum(self.missing[name] for name in gaps)
-            where = f"{n:,} missing {'number' if n == 1 else 'numbers'} in {listed(gaps)}"
-            replaced = f"replaced by the column's {self.recipe.missing} over {fitted}"
-            is_dropped = self.recipe.missing == "drop"
-            yield f"{where}: {'the rows with them are dropped' if is_dropped else replaced}."
+            done = f"replaced by the column's {self.recipe.missing} over {fitted}"
+            done = "the rows with them are dropped" if self.recipe.missing == "drop" else done
+            yield f"{n:,} missing {'number' if n == 1 else 'numbers'} in {listed(gaps)}: {done}."
 
     def _adornments(self, frame: pd.DataFrame) -> Iterator[str]:
         """Return sentences about numbers and dates that are not written as plain numbers."""
@@ -217,9 +197,9 @@ class Features:
         if days := [name for name in self._numbers if roles.get(name) in DATES]:
             yield f"{listed(days)}: dates as the number of days since 1970."
         kinds = dict(zip(map(str, frame.columns), frame.dtypes, strict=True))
-        written_out = [n for n in self._numbers if kinds[n].kind not in "biuf" and roles.get(n) not in DATES]
-        for name in written_out:
-            if adorned := reading_of_adorned(frame[name], MARKS.get(roles.get(name, ""))):
+        for name in self._numbers:
+            is_text = kinds[name].kind not in "biuf" and roles.get(name) not in DATES
+            if is_text and (adorned := reading_of_adorned(frame[name], MARKS.get(roles.get(name, "")))):
                 yield f"{name!r}: {adorned}."
 
     def _cells(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -269,22 +249,22 @@ class Features:
                     [("fill", fill), ("less", FunctionTransformer(_less, kw_args={"centre": self._centre}))]
                 )
             steps.append(("numbers", fill, self._numbers))
-        found = {name: set(cells[name].dropna()) for name in self._categories}
-        for name, values in found.items():
+        self._known, self._sizes = dict[str, list[str]](), dict[str, int]()
+        for name in self._categories:
+            values = set(cells[name].dropna())
             if len(values) > self.limits.categories:
                 most = f"at most {self.limits.categories} categories, got {len(values)}"
                 raise DataError(f"column {name!r} must have {most}: make it text or ignore it")
-        self._known = {name: ordered_names(values) for name, values in found.items()}
+            self._known[name] = ordered_names(values)
         if self._categories:
             one_hot = OneHotEncoder(
-                categories=[np.array(self._known[name], dtype=object) for name in self._categories],
+                categories=[np.array(values, dtype=object) for values in self._known.values()],
                 handle_unknown="ignore",
                 sparse_output=False,
             )
             steps.append(("categories", one_hot, self._categories))
         n_columns = len(self._numbers) + sum(map(len, self._known.values()))
         self.limits.check_columns(n_columns, "the points")
-        self._sizes = dict[str, int]()
         for name in self._texts:
             directions = _directions(some[name], self.recipe.text_dimensions, self.limits.words)
             steps.append((f"text {name}", FrozenEstimator(directions), name))
@@ -294,12 +274,8 @@ class Features:
         if not steps:
             reasons = dict.fromkeys(self._empty, "no value") | dict.fromkeys(self._index, "names or numbers the rows")
             reasons |= {name: held or "ignored" for name, held in self._ignored.items()}
-            others = (
-                f"besides the label, the table has {_with_reasons(reasons)}"
-                if reasons
-                else "the label is the only column"
-            )
-            raise DataError(f"no column of features is left: {others}")
+            others = f"besides the label, the table has {_with_reasons(reasons)}"
+            raise DataError(f"no column of features is left: {others if reasons else 'the label is the only column'}")
         if not (self._categories or self._texts):
             return steps[0][1]
         return ColumnTransformer(steps, sparse_threshold=0, verbose_feature_names_out=False)
@@ -315,9 +291,7 @@ def _directions(column: pd.Series, most: int, words: int) -> Pipeline:
             f"column {str(column.name)!r} must hold words of two letters and more to be text: ignore it"
         ) from None
     n = min(most, *weights.shape)
-    turn: Any = FunctionTransformer(_dense)
-    if n < weights.shape[1]:
-        turn = TruncatedSVD(n, random_state=_SEED)
+    turn: Any = TruncatedSVD(n, random_state=_SEED) if n < weights.shape[1] else FunctionTransformer(_dense)
     return Pipeline([("words", weigh), ("directions", turn.fit(weights))])
 
 

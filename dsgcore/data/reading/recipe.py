@@ -66,11 +66,7 @@ class _Roles(Parameter):
             columns = [column for column, role in given.items() if role == single]
             if len(columns) > 1:
                 raise ParameterError(f"only one column can be the {single}, got {', '.join(map(quoted, columns[:4]))}")
-        return _sorted_roles(given)
-
-
-def _sorted_roles(roles: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((column, role) for column, role in roles.items() if role != "number"))
+        return tuple(sorted((column, role) for column, role in given.items() if role != "number"))
 
 
 @dataclass(frozen=True)
@@ -179,7 +175,7 @@ class Recipe:
 
     def with_roles(self, roles: Mapping[str, str]) -> Recipe:
         """Return the recipe with these roles, given by column name."""
-        return replace(self, roles=_sorted_roles(roles))
+        return replace(self, roles=tuple(sorted(own for own in roles.items() if own[1] != "number")))
 
     def role(self, column: str) -> str:
         """Return the role of a column."""

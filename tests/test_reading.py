@@ -1,5 +1,6 @@
-"""One reader: a table means the same however it is written, and by whichever way it comes in."""
+"""One reader: a table means the same however it is written and packed, and by whichever way it comes in."""
 
+import bz2
 import csv
 import gzip
 import io
@@ -7,21 +8,24 @@ import json
 import lzma
 import warnings
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from cases import each
+from cases import each, some
+from hostile_files import GOOD, npz, parquet
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from own_tables import lines
+from own_tables import iris_csv, iris_table, lines, read, read_sniffed, sniff
+from sklearn.datasets import dump_svmlight_file
 
 from dsgcore import QSGS2AUC
 from dsgcore.__main__ import main
 from dsgcore.data import DataError, rows_of
 from dsgcore.data.converting import describe_file
-from dsgcore.data.reading import DELIMITERS, LOCAL, Features, File, Source
+from dsgcore.data.reading import DELIMITERS, LOCAL, File, Recipe, Source, parse, svmlight
 
 N = 40
 KIND = ["wheat", "rye"] * (N // 2)
@@ -73,8 +77,11 @@ WRITTEN = {
     "trailing commas": lines("size,count,kind", *(f"{row}," for row in ROWS)),
     "empty rows": text() + b",,\n" * 50,
     "units in cells": lines("size,count,kind", *(f"{a} kg,${b},{c}" for a, b, c in table().itertuples(index=False))),
-    "gzip": gzip.compress(text()),
-    "xz": lzma.compress(text()),
+    **{
+        f"{pack.__module__}, {n} streams": b"".join(map(pack, (text()[:cut], text()[cut:])))
+        for pack in (gzip.compress, bz2.compress, lzma.compress)
+        for n, cut in ((1, len(text())), (2, 100))
+    },
     "zstd": pa.compress(text(), "zstd", asbytes=True),
     "zip": in_zip(text()),
     "zip in a folder": in_zip(text(), "data/t.csv"),
@@ -86,16 +93,8 @@ WRITTEN = {
     "Feather": packed(table().to_feather),
     "ORC": packed(table().to_orc),
     "Parquet": packed(table().to_parquet),
+    "Parquet in xz": lzma.compress(packed(table().to_parquet)),
 }
-
-
-@each("name", WRITTEN)
-def test_a_table_is_the_same_however_it_is_written(name):
-    file = File(Source.of_bytes(WRITTEN[name], "t"), LOCAL)
-    data = file.points(file.recipe("classes", is_asked=True), "classes")
-    assert data.feature_names == ("size", "count")
-    np.testing.assert_allclose(data.X, table()[["size", "count"]], rtol=1e-6)
-    assert [data.class_names[code] for code in data.y] == KIND
 
 
 def by_polars(to):
@@ -127,13 +126,41 @@ BY_EXTRAS = {
 }
 
 
-@each("name", BY_EXTRAS)
-def test_a_table_is_the_same_when_another_package_writes_it(name):
-    file = File(Source.of_bytes(packed(BY_EXTRAS[name]), "t"), LOCAL)
+@each("name", [*WRITTEN, *BY_EXTRAS])
+def test_a_table_is_the_same_however_it_is_written_and_whatever_writes_it(name):
+    content = WRITTEN[name] if name in WRITTEN else packed(BY_EXTRAS[name])
+    file = File(Source.of_bytes(content, "t"), LOCAL)
     data = file.points(file.recipe("classes", is_asked=True), "classes")
     assert data.feature_names == ("size", "count")
     np.testing.assert_allclose(data.X, table()[["size", "count"]], rtol=1e-6)
     assert [data.class_names[code] for code in data.y] == KIND
+    assert len(data.sha256) == 64
+
+
+@each("encoding", some(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"], 3))
+@each("delimiter, decimal", [(",", "."), (";", ","), ("\t", "."), ("\t", ","), ("|", "."), (" ", ".")])
+@each("header", [True, False])
+def test_a_text_is_read_whatever_separates_its_cells(delimiter, decimal, encoding, header):
+    content = iris_csv(delimiter, decimal, encoding, header)
+    if delimiter == " ":
+        content = content.decode(encoding).replace('"', "").replace("l l", "l_l").replace("l w", "l_w").encode(encoding)
+    dataset = read_sniffed(content)
+    np.testing.assert_array_equal(dataset.X, iris_table()[0].astype(np.float32))
+    assert dataset.class_names == ("setosa", "versicolor", "virginica")
+    assert np.bincount(dataset.y).tolist() == [50, 50, 50]
+
+
+@each("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@each("said, delimiter, decimal", [("sep=;", ";", ","), ('"sep=,"', ",", "."), ("SEP=|", "|", ".")])
+@each("header", [True, False])
+def test_a_first_line_that_names_the_delimiter_is_no_row(said, delimiter, decimal, encoding, header):
+    plain = iris_csv(delimiter, decimal, header=header)
+    content = (f"{said}\r\n".encode() + plain).decode().encode(encoding)
+    found, expected = read_sniffed(content), read_sniffed(plain)
+    np.testing.assert_array_equal(found.X, expected.X)
+    np.testing.assert_array_equal(found.y, expected.y)
+    with pytest.raises(DataError, match=f"line {3 + header} has 3 cells, and the first has 2"):
+        read_sniffed(lines(said, *["a;b"] * header, "1;2", "3;4;5"), delimiter=";", header=header)
 
 
 WORDS = ["plain", "two words", 'a "quoted" one', "semi;colon", "comma, and bar|", "grün", "déjà vu"]
@@ -213,12 +240,7 @@ def test_a_table_is_the_same_by_every_way_in(way, tmp_path_factory, capsys):
 
 @each(
     "first, has_names",
-    [
-        ("1100,1102,class", True),
-        ("1990,1991,class", True),
-        ("0.31,0.42,wheat", False),
-        ("a,b,c", True),
-    ],
+    [("1100,1102,class", True), ("1990,1991,class", True), ("0.31,0.42,wheat", False), ("a,b,c", True)],
 )
 def test_numbers_may_name_columns_and_a_person_may_say_so(first, has_names):
     rows = [f"{0.3 + i / 100:.2f},{0.4 + i / 90:.2f},{KIND[i]}" for i in range(N)]
@@ -228,58 +250,79 @@ def test_numbers_may_name_columns_and_a_person_may_say_so(first, has_names):
         assert len(file.table(file.recipe("classes", header=said)).frame) == N + (not said)
 
 
-@each(
-    "encoding, words",
-    [
-        ("cp1251", ["мужчина", "женщина"]),
-        ("gbk", ["男人", "女人"]),
-        ("shift_jis", ["おとこ", "おんな"]),
-        ("latin-1", ["junge", "mädchen"]),
-    ],
-)
-def test_words_of_other_languages_are_read(encoding, words):
+WORDS_IN = {
+    "cp1251": ["мужчина", "женщина"],
+    "gbk": ["男人", "女人"],
+    "shift_jis": ["おとこ", "おんな"],
+    "latin-1": ["junge", "mädchen"],
+}
+
+
+@each("encoding", WORDS_IN)
+def test_words_of_other_languages_are_read_and_a_wrong_encoding_is_told(encoding):
+    words = WORDS_IN[encoding]
     content = lines("x,label", *(f"{i % 9},{words[i % 2]}" for i in range(N)), encoding=encoding)
-    file = File(Source.of_bytes(content, "t.csv"))
-    assert set(file.points(file.recipe("classes"), "classes").class_names) == set(words)
+    recipe = sniff(content, "t.csv", labels="classes")
+    assert set(read(content, recipe, labels="classes").class_names) == set(words)
+    with pytest.raises(DataError, match=r"line 1 .* not utf-8: choose another encoding, such as cp1252"):
+        read(content, replace(recipe, encoding="utf-8"))
+
+
+# --- sparse text, arrays, and tables of lists
+
+
+@each("limit", [1, 50, 6])
+def test_sparse_text_keeps_its_columns(limit):
+    content = b"# first\n1 qid:3 2:0.5 6:1 # a comment\n\n-1 1:2\n" * limit
+    dataset = read_sniffed(content, "a.svm")
+    np.testing.assert_array_equal(dataset.X, [[0, 0.5, 0, 0, 0, 1], [2, 0, 0, 0, 0, 0]] * limit)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(svmlight, "LINES", 3)
+        np.testing.assert_array_equal(read_sniffed(content, "a.svm").X, dataset.X)
+    without_first = read_sniffed(b"1 2:1 4:3\n2 3:1\n", "a.svm")  # its columns keep their places
+    np.testing.assert_array_equal(without_first.X, [[0, 1, 0, 3], [0, 0, 1, 0]])
+    zero_based = read_sniffed(b"1 0:1 2:3\n2 1:1\n", "a.svm")
+    np.testing.assert_array_equal(zero_based.X, [[1, 0, 3], [0, 1, 0]])
+
+
+def test_sparse_text_and_an_archive_give_the_points_of_a_table():
+    X, y = iris_table()
+    codes = np.unique(y, return_inverse=True)[1]
+    sparse = packed(lambda to: dump_svmlight_file(X, codes, to, zero_based=False))
+    arrays = npz(X=X, y=y, split=np.zeros(150), about=np.zeros(3), letters=np.array(["a"] * 150))
+    for content in (sparse, arrays, gzip.compress(sparse), lzma.compress(arrays)):
+        dataset = read_sniffed(content)
+        np.testing.assert_array_equal(dataset.X, X.astype(np.float32))
+        np.testing.assert_array_equal(dataset.y, codes)
+
+
+@pytest.mark.parametrize("size", [16, 2**20])
+def test_a_line_of_libsvm_text_has_its_number_whatever_the_pieces(size, monkeypatch):
+    content = lines("# first", "", *(f"{i % 2} 1:{i} 2:0.5" for i in range(30)), "1 1:3 two:4")
+    monkeypatch.setattr(parse, "PIECE", size)
+    with pytest.raises(DataError, match=r"^line 33 must have whole indices"):
+        read_sniffed(content, "t.svm")
 
 
 @each(
-    "words",
+    "line, said",
     [
-        ["low", "medium", "high"],
-        ["never", "sometimes", "always"],
-        ["<18", "18-30", "31-50", "50+"],
-        ["1 star", "2 stars", "10 stars"],
-        ["[0, 10)", "[10, 100)", "[100, 1000)"],
-        ["F", "D", "C", "B", "A"],
-        ["S", "M", "L", "XL"],
+        ("1:0.5 2:{i}", "got '1:0.5', an index:value pair"),
+        (" 1:0.5 2:{i}", "got '1:0.5', an index:value pair"),
+        ("1,3 1:0.5 2:{i}", "got '1,3', several labels"),
+        ("cat 1:0.5 2:{i}", "got 'cat': number the classes"),
     ],
 )
-def test_known_orders_are_kept_and_others_asked_for(words):
-    cells = [f'"{words[i % len(words)]}"' for i in range(N)]
-    file = File(Source.of_bytes(lines("x,label", *(f"{i % 9},{one}" for i, one in enumerate(cells))), "t.csv"))
-    data = file.points(file.recipe("ordinal"), "ordinal")
-    assert data.class_names == tuple(words)
-    assert any("the lowest first: " in sentence for sentence in data.report)
-    colors = File(Source.of_bytes(lines("x,label", *(f"{i % 9},{'rgb'[i % 3]}x" for i in range(N))), "t.csv"))
-    with pytest.raises(DataError, match=r"words without a known order, .*--order"):
-        colors.points(colors.recipe("ordinal"), "ordinal")
-    assert colors.points(colors.recipe("ordinal", order=("rx", "gx", "bx")), "ordinal").class_names == (
-        "rx",
-        "gx",
-        "bx",
-    )
+def test_sparse_text_without_one_label_a_line_names_the_line_and_the_cell(line, said):
+    with pytest.raises(DataError, match=f"line 1 must begin with one number as its label, {said}"):
+        sniff("\n".join(line.format(i=i) for i in range(60)).encode(), "t.txt")
 
 
-def test_gaps_and_categories_that_the_training_rows_do_not_have_are_said():
-    train = pd.DataFrame({"a": [1.0, 2.0, None, 4.0], "b": range(4), "c": list("xyxy"), "kind": list("nmnm")})
-    recipe = File.of_frame(train, "t").recipe("classes", target="kind", is_asked=True)
-    features = Features(recipe, LOCAL).fit(train)
-    assert list(features.unseen(train)) == []
-    assert list(features.unseen(train.assign(b=[0, 1, None, None], c=list("xyzz")))) == [
-        "Missing numbers in 'b', where the training rows had none: replaced by the column's mean over the training rows.",
-        "'c': 'z' were not among the training rows, and count as no category.",
-    ]
+def test_libsvm_text_with_a_byte_order_mark_is_read_and_in_utf_16_is_refused():
+    lines_ = "".join(f"{i % 2} 1:{i} 2:{2 * i}\n" for i in range(20))
+    assert read_sniffed(lines_.encode("utf-8-sig")).feature_names == ("x1", "x2")
+    with pytest.raises(DataError, match="LIBSVM text must be in UTF-8, and this file is in utf-16: save it as UTF-8"):
+        sniff(lines_.encode("utf-16"), "points.txt")
 
 
 def test_a_model_of_libsvm_text_knows_its_first_and_its_last_index(tmp_path, capsys):
@@ -305,74 +348,24 @@ def test_a_model_of_libsvm_text_knows_its_first_and_its_last_index(tmp_path, cap
         assert f"line 1 {said} of the training file is" in capsys.readouterr().err
 
 
-def points_of(*rows, labels="classes", **given):
-    file = File(Source.of_bytes(lines(*rows), "t.csv"), LOCAL)
-    return file.points(file.recipe(labels, is_asked=True, **given), labels)
+@each("names", [["x", "text", "list", "label"], ["x", "x", "list", "label"], ["x", "y", "x", "label"]])
+def test_a_table_with_lists_is_read_whole_whatever_its_row_groups_and_names(names):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = [np.arange(40.0), [f"word {i % 7}" for i in range(40)], [[i] for i in range(40)], np.arange(40) % 2]
+    content = io.BytesIO()
+    pq.write_table(pa.table([pa.array(column) for column in columns], names=names), content, row_group_size=10)
+    recipe = Recipe(format="parquet")
+    frame = File(Source.of_bytes(content.getvalue(), "a.parquet")).table(recipe).frame
+    np.testing.assert_array_equal(frame.iloc[:, 0], columns[0])
+    assert [list(frame.iloc[:, 1]), list(frame.iloc[:, 3])] == [columns[1], list(columns[3])]
+    assert (frame.iloc[:, 2] == "(nested)").all()
 
 
-def test_what_a_table_does_not_say_is_asked_for():
-    sparse = [
-        f"{'cat' if i % 3 else ''},{['b', 'c', '', '', '', ''][i % 6]},{['d', 'e', '', '', '', ''][i // 2 % 6]},{i}"
-        for i in range(120)
-    ]
-    with pytest.raises(
-        DataError, match=r"labels are taken from 't', and 'u' could hold them, too: say which \(--target\)"
+def test_a_recipe_for_columns_that_are_not_there_or_for_another_format_is_refused():
+    for content, recipe, said in (
+        (GOOD, Recipe(roles=(("bogus", "ignore"), ("label", "label"))), "gives 'bogus' the role ignore"),
+        (GOOD, Recipe(format="parquet"), "the recipe is for the format parquet, and the file is text"),
+        (parquet(), Recipe(), "the recipe is for the format delimited, and the file is parquet"),
     ):
-        points_of("s,t,u,x", *sparse)
-    assert points_of("s,t,u,x", *sparse, target="u").class_names == ("d", "e")
-    three = [f"{i % 7},{['Gentoo', 'Adelie', 'Chinstrap'][i % 3]}" for i in range(N)]
-    with pytest.raises(DataError, match="made of 3, needs the positive one named"):
-        points_of("x,species", *three, labels="binary")
-    assert points_of("x,species", *three, labels="binary", positive="Adelie").class_names[1] == "Adelie"
-
-
-def test_what_may_be_a_mistake_is_said():
-    rows = [
-        f"{-999 if i % 5 == 0 else i % 9},{'gone' if i % 2 else ''},{['stay', 'churn'][i % 2]},{i % 4}"
-        for i in range(60)
-    ]
-    report = " ".join(points_of("age,reason,label,x", *rows).report)
-    assert "Does -999 mean missing in 'age'? 12 cells hold it" in report
-    assert "Warning: the column 'reason' gives the label away (it is filled for 'churn' alone)" in report
-    known = points_of("age,reason,label,x", *rows, missing_words=("-999",))
-    assert "12 cells '-999' (in 'age')" in " ".join(known.report)
-    assert known.X[0, 0] > 0
-
-
-@each(
-    "first, second, days",
-    [
-        ("25.12.2020", "01.02.2021", (18621, 18659)),
-        ("12/25/2020", "02/01/2021", (18621, 18659)),
-        ("25/12/20", "01/02/21", (18621, 18659)),
-        ("01.02.2021", "03.02.2021", (18659, 18661)),  # that may be either has the order of its sign
-        ("01/02/2021", "03/02/2021", (18629, 18688)),
-        ("31-12-69", "01-01-70", (36524, 0)),
-    ],
-)
-def test_day_and_month_are_told_by_what_is_above_twelve_and_else_by_their_sign(first, second, days):
-    rows = [f"{(first, second)[i % 2]};{i};{'xy'[i % 2]}" for i in range(20)]
-    np.testing.assert_array_equal(points_of("day;b;kind", *rows).X[:2, 0], days)
-
-
-def test_dates_truths_thousands_and_forms_of_words_are_what_they_look_like():
-    truths = [f"{['Yes', 'no', 'YES '][i % 3]};{['T', 'FALSE'][i % 2]};{'Yes' if i % 4 else 'no '}" for i in range(N)]
-    rows = [f"{1970 + i % 9}-01-01;{['1.850', '986'][i % 2]};{words}" for i, words in enumerate(truths)]
-    data = points_of("day;price;smoker;flag;label", *rows)
-    assert data.feature_names == ("day", "price", "smoker", "flag")
-    np.testing.assert_array_equal(data.X[1], [365, 986, 0, 0])
-    np.testing.assert_array_equal(data.X[:3, 1], [1850, 986, 1850])
-    assert data.class_names == ("Yes", "no")
-
-
-def test_a_code_of_money_in_front_and_a_month_without_a_day_are_read():
-    rows = [f"{['EUR 1.250,50', 'CHF 3', '7 USD'][i % 3]};2020-0{1 + i % 3};{KIND[i]}" for i in range(N)]
-    np.testing.assert_array_equal(points_of("pay;month;kind", *rows).X[:3], [[1250.5, 18262], [3, 18293], [7, 18322]])
-    rows = [f"{i},19{10 + i % 9}-{13 + i % 20},{KIND[i]}" for i in range(N)]
-    assert "dates" not in " ".join(points_of("x,code,kind", *rows).report)
-
-
-@each("name", ["air_quality_index", "heat_index", "covID"])
-def test_a_column_is_an_index_only_if_it_counts(name):
-    rows = [f"{i * 37 % 11},{i % 5},{KIND[i]}" for i in range(N)]
-    assert points_of(f"{name},x,kind", *rows).feature_names == (name, "x")
+        with pytest.raises(DataError, match=said):
+            read(content, recipe)

