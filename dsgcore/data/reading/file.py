@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -99,13 +100,14 @@ def sniff_format(source: Source, **given: Any) -> Recipe:
 
 def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
     """Read a whole unpacked table, or a folder of tables, into memory; raise `DataError` with the row and column if possible."""
-    seen, is_folder = Seen(), source.path is not None
-    if is_folder and recipe.format != "parquet":
-        return _read_files(source, recipe, limits)
-    found, is_text = None if is_folder else binary_format(source), recipe.format in ("delimited", "svmlight")
-    if not is_folder and found != (None if is_text else recipe.format):
-        raise DataError(f"the recipe is for the format {recipe.format}, and the file is {found or 'text'}")
-    if is_folder:
+    seen, is_text = Seen(), recipe.format in ("delimited", "svmlight")
+    if source.path is None:
+        found = binary_format(source)
+        if found != (None if is_text else recipe.format):
+            raise DataError(f"the recipe is for the format {recipe.format}, and the file is {found or 'text'}")
+    elif recipe.format != "parquet":
+        return _read_files(source.path, recipe, limits)
+    if source.path is not None:
         frame, notes = read_parquet_folder(source.path, limits)
     elif recipe.format == "svmlight":
         frame, notes = read_svmlight(source, limits, recipe.first_index, recipe.n_indices)
@@ -133,11 +135,10 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
     return Table(frame, tuple(said), +seen, n_read)
 
 
-def _read_files(source: Source, recipe: Recipe, limits: Limits) -> Table:
+def _read_files(folder: Path, recipe: Recipe, limits: Limits) -> Table:
     """Read the files of text of a folder as one table."""
-    assert source.path is not None
     read = list[Table]()
-    for file in files_of(source.path):
+    for file in files_of(folder):
         try:
             read.append(read_table(unpacked(file, limits), recipe, limits))
         except DataError as error:
