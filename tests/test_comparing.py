@@ -61,6 +61,21 @@ def test_splits_are_disjoint_and_labels_are_nested():
     assert (sample.split(4, 10).test_rows != few.test_rows).any()
 
 
+def test_a_table_is_prepared_as_the_training_rows_of_each_split_say():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.exponential(size=90), "b": rng.normal(5, 3, 90), "kind": list("xyz") * 30})
+    frame.loc[::7, "a"] = None
+    file = File.of_frame(frame, "t")
+    recipe = file.recipe("classes", target="kind", is_asked=True)
+    data, options = file.labels(recipe, "classes"), {"n_labeled": None, "is_ordered": False, "recipe": recipe}
+    sample = Sample.of(file.kept(recipe), data.y, class_names=data.class_names, **options)
+    for seed in range(3):
+        split = sample.split(seed, sample.n_labeled)
+        np.testing.assert_allclose(split.X_train.mean(axis=0), 0.0, atol=1e-6)
+        np.testing.assert_allclose(split.X_train.std(axis=0), 1.0, atol=1e-6)
+        assert np.abs(split.X_test.mean(axis=0)).min() > 1e-3
+
+
 def test_the_interval_is_corrected_only_where_splits_share_labels():
     X, y = IRIS
     sample = Sample.of(X, y, n_labeled=30, is_ordered=False)
@@ -486,6 +501,20 @@ def test_equal_gains_of_a_few_test_points_are_no_proof():
     nearly = paired_difference(80 + 1e-12 * np.arange(3), [80.0] * 3, step=100 / 50)
     assert (nearly.mean, nearly.half_width, nearly.ties) == (0.0, pytest.approx(width), 3)
     assert found.verdict.help is not Help.DOES_NOT
+
+
+@each("score, sign", [("accuracy", 1.0), ("mean_absolute_error", -1.0)])
+def test_more_labels_bring_what_the_learning_curve_says_and_a_smaller_loss_is_a_gain(score, sign):
+    few, many = (np.array([0.60, 0.62, 0.61]) + sign * more for more in (0.0, 0.08))
+    fits = [
+        Fit(FitRequest("SVC", seed, n), {score: float(value)})
+        for n, values in ((10, few), (20, many))
+        for seed, value in enumerate(values)
+    ]
+    found = Comparison(tuple(fits), ("SVC",), score, 20, 100, 50, n_known=100).gain_of_labels("SVC", 100)
+    assert found.mean == pytest.approx(0.08)  # twice as many known labels, as the curve's two points are apart
+    assert found.low < found.mean < found.high
+    assert math.isnan(of({"SVC": [1.0, 2.0]}).gain_of_labels("SVC", 100).mean)
 
 
 def test_without_overlap_the_interval_is_students():

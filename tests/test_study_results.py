@@ -14,8 +14,10 @@ from dsgcore.experiments import SETTINGS, Spec, default_spec
 from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.jobs.tasks import ThisProcess
 from dsgcore.studies import Store, StoredRun, Study, StudyError, StudyRuns, importance, response
+from dsgcore.studies import store as store_module
 from dsgcore.studies.carrying_out import LEFT_OUT
 from dsgcore.studies.importance import FEWEST_POINTS, HELD_OUT, N_SPLITS, _forest, encoded
+from dsgcore.studies.results import evaluations
 
 STEPS, WIDTHS, SEEDS = [0.1, 0.5, 2.0], [0.5, 5.0], [0, 1, 2]
 STUDY = {
@@ -33,6 +35,23 @@ def summary_of(spec, score, state="finished", **more):
 
 def kept(store, run, score, state="finished"):
     store.put(run.spec.to_json(), summary_of(run.spec, score, state), {"t": np.arange(6.0)})
+
+
+def test_evaluations_count_the_features_of_each_iteration_from_its_change_on():
+    spec = Spec.from_dict(SPEC | {"changes": [{"t": 3, "name": "n_features", "value": 16}]})
+    batch = spec.solver.batch_size
+    assert evaluations(spec, 4).tolist() == [8 * batch, 16 * batch, 32 * batch, 48 * batch]
+
+
+def test_of_very_many_kept_things_the_oldest_are_forgotten(tmp_path, monkeypatch):
+    monkeypatch.setitem(store_module.MOST_KEPT, "pin", 3)
+    store = Store(tmp_path / "runs.sqlite")
+    for number in range(5):
+        store.keep("pin", [(f"{number}", "{}", None)])
+        with store.opened() as connection:  # each a second after the other
+            connection.execute("UPDATE kept SET kept = ? WHERE key = ?", (f"2026-01-01T00:00:0{number}", f"{number}"))
+    store.keep("pin", [("5", "{}", None)])
+    assert sorted(store.kept("pin")) == ["3", "4", "5"]
 
 
 @pytest.fixture
