@@ -9,12 +9,13 @@ from opened_pages import checked, open_page
 from small_specs import small
 
 from dsgcore.experiments import LiveRun, Plane, Run
+from dsgcore.experiments.verdict import RandomChoices
 from dsgcore.settings.panels import Mark
 from pages.charts import figures as charts
 from pages.charts.run_map import _blended, colors_of, decision_heats, point_sets
 from pages.live import map_view
-from pages.live.curves import error_figure
-from pages.session.bench import View
+from pages.live.curves import error_figure, score_figure
+from pages.session.bench import Scene, View
 
 
 def by_text(values):
@@ -84,6 +85,15 @@ def curve(y, name="test"):
 def test_a_log_axis_draws_each_positive_number_and_has_gaps_for_the_others():
     (trace,) = charts.line_chart([curve([1e-9, 0.5, 0.0, -1.0, 2.0])], title="", is_log_y=True)["data"]
     assert trace["y"] == [1e-9, 0.5, None, None, 2.0]
+
+
+def test_lines_of_random_choices_are_their_median_their_band_and_the_best(monkeypatch):
+    monkeypatch.setattr("pages.live.curves.known_choices", lambda spec: RandomChoices(np.linspace(0, 1, 101)))
+    live = LiveRun(small("auc"))
+    live.advance(3)
+    figure = score_figure(live, View(scene=Scene(chart="score", measures=frozenset({"choice_rank"}))), "0")
+    drawn = [(trace["name"], trace["y"][0]) for trace in figure["data"]][-4:]
+    assert drawn == [("random choices: median", 0.5), ("10 % to 90 %", 0.1), ("10 % to 90 %", 0.9), ("best", 1.0)]
 
 
 def test_the_band_around_an_error_is_from_a_third_to_three_times_the_predicted_one():

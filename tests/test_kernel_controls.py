@@ -18,6 +18,7 @@ from dsgcore.kernels import KERNELS
 from dsgcore.kernels.widths import like_scale, usual_sigma
 from dsgcore.settings import profile_of
 from pages.controls import controls
+from pages.controls.control import automatic_of
 
 STOCHASTIC = [name for name, setting in SETTINGS.items() if len(kernel_names(setting)) > 1]
 CUT = {setting: profile_of(SETTINGS[setting]).prefix for setting in STOCHASTIC}
@@ -28,6 +29,18 @@ def code(app):
 
 
 # --- what is offered
+
+
+def test_the_stop_of_an_automatic_value_is_where_that_value_is():
+    found = 0
+    for control in controls.controls_for(SETTINGS["multiclass"], "two_moons").values():
+        automatic = automatic_of(control.parameter)
+        if automatic is not None and None in control.options:
+            place, found = control.options.index(None), found + 1
+            assert all(stop <= automatic for stop in control.options[:place])
+            assert all(stop > automatic for stop in control.options[place + 1 :])
+            assert 0 < place < len(control.options) - 1
+    assert found
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from cases import each, tiers
 from clocks import until
+from opened_pages import checked, open_auc, run_of
 from small_specs import small
 
 from dsgcore import Run, Spec
@@ -266,6 +267,17 @@ def test_a_race_is_found_again_as_it_was(store):
     assert found.parameters == {"C": 2.0, "grid": [1.0, 2.0]}
     assert_same(reached, result())
     assert kept_race(store, "0" * 12) is None
+
+
+def test_a_kept_race_is_shown_beside_its_run_with_what_it_gains(store):
+    app = open_auc(**{"data.n": "200", "solver.n_iter": "5"}, at="5")
+    run = run_of(app)
+    for score in (0.9, 0.1):
+        race = Race(run.spec, "SAMULT", {"gamma": score})
+        keep_race(store, race, result(score))
+        app = checked(open_auc(**{"data.n": "200", "solver.n_iter": "5"}, at="5", race=name_of(race)[:16]))
+        (own,) = [one for one in app.metric if "SAMULT" in one.label and one.label.startswith("Test AUC")]
+        assert (own.value, own.delta) == (f"{score:.4f}", f"{score - run.result_score:+.4f} vs the run at iteration 5")
 
 
 @pytest.mark.parametrize("change", [{"competitor": "Gone"}, {"spec": {"version": 0}}, {"unknown": 1}])
