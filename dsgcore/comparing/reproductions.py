@@ -146,9 +146,6 @@ def reproduction(name: str, *, is_quick: bool = False) -> Reproduction:
     return replace(found, **found.quick) if is_quick else found
 
 
-# --- what has come out
-
-
 @dataclass(frozen=True)
 class Check:
     """The claim against one rival on one set: a difference in our favour, and its interval over the seeds.
@@ -236,9 +233,6 @@ def kept(asked: Reproduction) -> Reproduced:
     return Reproduced(asked, fits.loc[fits["figure"] == asked.name, COLUMNS])
 
 
-# --- sets
-
-
 def find_set(name: str, folder: Path | None) -> Path | str | None:
     """Return a set's file: NAME.npz in the folder or in the cache, or the file that was fetched; None if there is none.
 
@@ -303,9 +297,6 @@ def drawn_split(X: NDArray, y: NDArray, n_labeled: int, n_unlabeled: int, seed: 
     test, seen = test[:MOST_TESTED], np.where(np.arange(len(train)) < n_labeled, y[train], UNLABELED)
     names, scaling = tuple(map(str, range(k))), fit_scaling(X, train, "none")
     return Split(X[train], seen, y[train], X[test], y[test], scaling, train, test, class_names=names)
-
-
-# --- fits
 
 
 def made(method: Any, parameters: Parameters, setting: str, split: Split, seed: int) -> Any:
