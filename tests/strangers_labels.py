@@ -49,14 +49,11 @@ CASES |= {
     "dates": Case((date(2020, 1, 1), date(2021, 1, 1), None), ("2020-01-01", "2021-01-01"), 1),
 }
 IN_PARQUET = {
-    "times of a zone": Case(
-        (pd.Timestamp(0, tz="UTC"), pd.Timestamp(9**9, tz="UTC"), None),
-        ("1970-01-01 00:00:00+00:00", "1970-01-01 00:00:00.387420489+00:00"),
-        1,
-    ),
+    "times of a zone": Case((pd.Timestamp(0, tz="UTC"), pd.Timestamp(9**9, tz="UTC"), None),
+        ("1970-01-01 00:00:00+00:00", "1970-01-01 00:00:00.387420489+00:00"), 1),
     "durations": Case((pd.Timedelta("1D"), pd.Timedelta("2D"), None), ("1 days 00:00:00", "2 days 00:00:00"), 1),
     "bytes that are no text": Case((b"\xff", b"\xfe", None), ("\\xfe", "\\xff"), 1),
-}
+}  # fmt: skip
 
 
 def frame_of(case):

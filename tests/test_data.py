@@ -186,19 +186,16 @@ def with_classes(k: int, y=None) -> Dataset:
     return Dataset("made", X, y, ("x1",), tuple("abcdefgh"[:k]), "test", "none")
 
 
-@each(
-    "name, positive, k, positives, names",
-    [
-        (ONE_REST, None, 3, {0}, ("not a", "a")),
-        (ONE_REST, 2, 3, {2}, ("not c", "c")),
-        (EVEN_ODD, None, 4, {0, 2}, ("b, d", "a, c")),
-        (EVEN_ODD, None, 5, {0, 2, 4}, ("b, d", "a, c, e")),
-        (HALVES, None, 4, {2, 3}, ("a to b", "c to d")),
-        (HALVES, None, 5, {3, 4}, ("a to c", "d to e")),
-        (HALVES, None, 3, {2}, ("a to b", "c")),
-        (HALVES, None, 2, {1}, ("a", "b")),
-    ],
-)
+@each("name, positive, k, positives, names", [
+    (ONE_REST, None, 3, {0}, ("not a", "a")),
+    (ONE_REST, 2, 3, {2}, ("not c", "c")),
+    (EVEN_ODD, None, 4, {0, 2}, ("b, d", "a, c")),
+    (EVEN_ODD, None, 5, {0, 2, 4}, ("b, d", "a, c, e")),
+    (HALVES, None, 4, {2, 3}, ("a to b", "c to d")),
+    (HALVES, None, 5, {3, 4}, ("a to c", "d to e")),
+    (HALVES, None, 3, {2}, ("a to b", "c")),
+    (HALVES, None, 2, {1}, ("a", "b")),
+])  # fmt: skip
 def test_two_classes_are_made_of_several(name, positive, k, positives, names):
     data = with_classes(k)
     made = convert(data, name, positive)
@@ -238,20 +235,17 @@ def spec(setting, **data):
     return Spec.from_dict({"setting": setting, "data": {"n_labeled": 20, **data}})
 
 
-@each(
-    "setting, data, said",
-    [
-        ("ordinal", {"name": "iris"}, "no order"),
-        ("ordinal", {"name": "two_moons"}, "two classes"),
-        ("auc", {"name": "iris", "convert": EVEN_ODD}, "convert must be one of one against the rest"),
-        ("auc", {"name": "two_moons", "convert": HALVES}, "convert must be one of as they are"),
-        ("auc", {"name": "iris", "positive": 3}, "positive must be a whole number between 0 and 2, got 3"),
-        ("auc", {"name": "diabetes", "positive": 1}, "positive goes with files and with convert"),
-        ("auc", {"name": "two_moons", "n_classes": 3}, "has no option n_classes"),
-        ("ordinal", {"name": "file", "path": "x.npz", "convert": HALVES}, "convert must be null"),
-        ("auc", {"name": "file", "path": "x.npz", "convert": ONE_REST}, "convert must be lower against upper half or"),
-    ],
-)
+@each("setting, data, said", [
+    ("ordinal", {"name": "iris"}, "no order"),
+    ("ordinal", {"name": "two_moons"}, "two classes"),
+    ("auc", {"name": "iris", "convert": EVEN_ODD}, "convert must be one of one against the rest"),
+    ("auc", {"name": "two_moons", "convert": HALVES}, "convert must be one of as they are"),
+    ("auc", {"name": "iris", "positive": 3}, "positive must be a whole number between 0 and 2, got 3"),
+    ("auc", {"name": "diabetes", "positive": 1}, "positive goes with files and with convert"),
+    ("auc", {"name": "two_moons", "n_classes": 3}, "has no option n_classes"),
+    ("ordinal", {"name": "file", "path": "x.npz", "convert": HALVES}, "convert must be null"),
+    ("auc", {"name": "file", "path": "x.npz", "convert": ONE_REST}, "convert must be lower against upper half or"),
+])  # fmt: skip
 def test_a_reading_that_does_not_suit_the_setting_gets_one_sentence(setting, data, said):
     with pytest.raises(SpecError, match=rf"^[^\n]*{said}[^\n]*$"):
         spec(setting, **data)
@@ -374,25 +368,22 @@ def test_more_labels_with_the_same_seed_keep_the_test_rows():
     assert set(few.labeled) < set(many.labeled)
 
 
-@each(
-    "counts, options, message",
-    [
-        ([50, 50], {"n_labeled": 71}, r"between 2 and 70 \(the number of training rows\), got 71"),
-        ([50, 50], {"n_labeled": 1}, "^n_labeled must be a whole number between 2 and 70"),
-        ([50, 50], {"n_labeled": 2.5}, "^n_labeled must be a whole number"),
-        ([50, 50], {"test_share": 0}, "^test_share must be a number between 0.001 and 0.9, got 0$"),
-        ([50, 50], {"test_share": 0.91}, "^test_share must be a number between 0.001 and 0.9"),
-        ([50, 50], {"test_share": float("nan")}, "^test_share must be a number between 0.001 and 0.9"),
-        ([50, 50], {"seed": -1}, "^seed must be a whole number"),
-        ([50, 50], {"scaling": "log"}, "^scaling must be one of unit, standard, none, got 'log'$"),
-        ([50, 1], {}, "^each class must have at least 2 rows, got 1 of 'b'$"),
-        ([50, 0, 50], {}, "^each class must have at least 2 rows, got 0 of 'b'$"),
-        ([50, 50, 50], {"n_labeled": 2}, "^n_labeled must be at least 3, one for each class, got 2$"),
-        ([10, 10], {"test_share": 0.05}, "^the number of test rows must be at least 2"),
-        ([6, 7, 7], {"test_share": 0.9, "n_labeled": 2}, "must be at least 3"),
-        ([2, 2], {"test_share": 0.9, "n_labeled": 2}, "^at least 2 training rows must be left, got 0 of 4"),
-    ],
-)
+@each("counts, options, message", [
+    ([50, 50], {"n_labeled": 71}, r"between 2 and 70 \(the number of training rows\), got 71"),
+    ([50, 50], {"n_labeled": 1}, "^n_labeled must be a whole number between 2 and 70"),
+    ([50, 50], {"n_labeled": 2.5}, "^n_labeled must be a whole number"),
+    ([50, 50], {"test_share": 0}, "^test_share must be a number between 0.001 and 0.9, got 0$"),
+    ([50, 50], {"test_share": 0.91}, "^test_share must be a number between 0.001 and 0.9"),
+    ([50, 50], {"test_share": float("nan")}, "^test_share must be a number between 0.001 and 0.9"),
+    ([50, 50], {"seed": -1}, "^seed must be a whole number"),
+    ([50, 50], {"scaling": "log"}, "^scaling must be one of unit, standard, none, got 'log'$"),
+    ([50, 1], {}, "^each class must have at least 2 rows, got 1 of 'b'$"),
+    ([50, 0, 50], {}, "^each class must have at least 2 rows, got 0 of 'b'$"),
+    ([50, 50, 50], {"n_labeled": 2}, "^n_labeled must be at least 3, one for each class, got 2$"),
+    ([10, 10], {"test_share": 0.05}, "^the number of test rows must be at least 2"),
+    ([6, 7, 7], {"test_share": 0.9, "n_labeled": 2}, "must be at least 3"),
+    ([2, 2], {"test_share": 0.9, "n_labeled": 2}, "^at least 2 training rows must be left, got 0 of 4"),
+])  # fmt: skip
 def test_a_split_that_cannot_be_made_is_refused_with_one_sentence(counts, options, message):
     with pytest.raises(DataError, match=message):
         hide_labels(labeled_data(counts), **({"n_labeled": 10, "test_share": 0.3, "seed": 0} | options))
@@ -565,15 +556,12 @@ def test_of_two_classes_a_positive_shift_leaves_out_negatives_and_of_three_the_m
         assert (counts < np.bincount(iris.y_hidden)).tolist() == [j == thinned for j in range(3)]
 
 
-@each(
-    "options, message",
-    [
-        ({"label_noise": -0.1}, "label_noise must be a number between 0 and 1, got -0.1"),
-        ({"label_noise": float("nan")}, "label_noise must be a number between 0 and 1, got nan"),
-        ({"prior_shift": 1.0}, "prior_shift must be a number between -0.95 and 0.95, got 1.0"),
-        ({"seed": -1, "label_noise": 0.5}, "seed must be a whole number"),
-    ],
-)
+@each("options, message", [
+    ({"label_noise": -0.1}, "label_noise must be a number between 0 and 1, got -0.1"),
+    ({"label_noise": float("nan")}, "label_noise must be a number between 0 and 1, got nan"),
+    ({"prior_shift": 1.0}, "prior_shift must be a number between -0.95 and 0.95, got 1.0"),
+    ({"seed": -1, "label_noise": 0.5}, "seed must be a whole number"),
+])  # fmt: skip
 def test_what_is_out_of_range_gets_one_sentence(options, message):
     with pytest.raises(DataError, match=message):
         broken(split_of(), **({"label_noise": 0.0, "prior_shift": 0.0, "seed": 0} | options))

@@ -136,30 +136,24 @@ def test_describe_says_how_a_file_would_be_read_and_where_a_set_is(write, monkey
         assert all(words in out for words in said)
 
 
-@each(
-    "arguments, said",
-    [
-        (["describe", "GOOD", "--target", "bogus"], "there is no column 'bogus'"),
-        (["describe", "GOOD", "--bins", "1"], "bins must be a whole number"),
-        (["convert", "EMPTY", "OUT"], "the file is empty"),
-        (["convert", "GOOD", "FOLDER"], "must be a new or empty folder"),
-    ],
-)
+@each("arguments, said", [
+    (["describe", "GOOD", "--target", "bogus"], "there is no column 'bogus'"),
+    (["describe", "GOOD", "--bins", "1"], "bins must be a whole number"),
+    (["convert", "EMPTY", "OUT"], "the file is empty"),
+    (["convert", "GOOD", "FOLDER"], "must be a new or empty folder"),
+])  # fmt: skip
 def test_bad_input_gets_one_sentence_and_exit_code_2(write, tmp_path, capsys, arguments, said):
     places = {"GOOD": write("good.csv", GOOD), "EMPTY": write("empty.csv", b""), "FOLDER": tmp_path}
     places["OUT"] = tmp_path / "out"
     assert said in refusal(capsys, ["data", *(places.get(a, a) for a in arguments)])
 
 
-@each(
-    "content, said",
-    [
-        ("x\n1\n2\n3\n4\n", "another one must be a feature"),
-        ("x,label\n1,a\n", "the table must have at least 2 rows, got 1"),
-        ("name,label\n" + "".join(f"n{i},{'ab'[i % 2]}\n" for i in range(40)), "no column of features"),
-        ("x,label\n" + "1,a\n2,b\n", "each class must have at least 2 rows"),
-    ],
-)
+@each("content, said", [
+    ("x\n1\n2\n3\n4\n", "another one must be a feature"),
+    ("x,label\n1,a\n", "the table must have at least 2 rows, got 1"),
+    ("name,label\n" + "".join(f"n{i},{'ab'[i % 2]}\n" for i in range(40)), "no column of features"),
+    ("x,label\n" + "1,a\n2,b\n", "each class must have at least 2 rows"),
+])  # fmt: skip
 def test_describe_refuses_what_nothing_can_be_learned_from(write, capsys, content, said):
     assert said in refusal(capsys, ["data", "describe", write("poor.csv", content.encode())])
 

@@ -179,14 +179,11 @@ def test_a_server_that_always_breaks_off_is_gone_on_with(served, tmp_path):
     assert download(served.url + "/cut", tmp_path / "to", patience=SHORT).read_bytes() == CONTENT + bytes(1)
 
 
-@each(
-    "path, said",
-    [
-        ("/missing", "refused the file with 404 (Not Found)"),
-        ("/failing", "reported a server error (503 Service Unavailable)"),
-        ("/page", "gave a web page instead of the file"),
-    ],
-)
+@each("path, said", [
+    ("/missing", "refused the file with 404 (Not Found)"),
+    ("/failing", "reported a server error (503 Service Unavailable)"),
+    ("/page", "gave a web page instead of the file"),
+])  # fmt: skip
 def test_the_wrong_answer_gets_one_sentence(served, tmp_path, path, said):
     assert said in sentence_of(served, path, tmp_path)
     assert not (tmp_path / "to").exists()

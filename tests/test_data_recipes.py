@@ -92,23 +92,20 @@ def test_a_spec_wants_its_own_file_and_a_session_one_of_its_own(tmp_path):
         load_split(spec)
 
 
-@each(
-    "change, said",
-    [
-        ({"recipe": {"format": "csv"}}, "format must be one of"),
-        ({"recipe": {"format": "delimited", "bogus": 1}}, "no field 'bogus'"),
-        ({"recipe": {"format": "delimited", "roles": {"a": "king"}}}, "the role of 'a' must be one of"),
-        ({"recipe": {"format": "npz", "roles": {"a": "label", "b": "label"}}}, "only one column can be the label"),
-        ({"recipe": {"format": "delimited", "roles": [1]}}, "roles must be an object"),
-        ({"recipe": {"format": "delimited", "order": "abc"}}, "order must be a list"),
-        ({"recipe": {"format": "delimited", "bins": 1}}, "bins must be a whole number"),
-        ({"recipe": {"format": "delimited", "encoding": "rot13"}}, "encoding must be one of"),
-        ({"recipe": {"format": "delimited"}, "positive": 3}, "the recipe must name"),
-        ({"recipe": 7}, "recipe must be a recipe or null"),
-        ({"sha256": 7}, "sha256 must be text"),
-        ({"name": "digits", "path": None, "sha256": "abc"}, "sha256 goes with the data's name 'file'"),
-    ],
-)
+@each("change, said", [
+    ({"recipe": {"format": "csv"}}, "format must be one of"),
+    ({"recipe": {"format": "delimited", "bogus": 1}}, "no field 'bogus'"),
+    ({"recipe": {"format": "delimited", "roles": {"a": "king"}}}, "the role of 'a' must be one of"),
+    ({"recipe": {"format": "npz", "roles": {"a": "label", "b": "label"}}}, "only one column can be the label"),
+    ({"recipe": {"format": "delimited", "roles": [1]}}, "roles must be an object"),
+    ({"recipe": {"format": "delimited", "order": "abc"}}, "order must be a list"),
+    ({"recipe": {"format": "delimited", "bins": 1}}, "bins must be a whole number"),
+    ({"recipe": {"format": "delimited", "encoding": "rot13"}}, "encoding must be one of"),
+    ({"recipe": {"format": "delimited"}, "positive": 3}, "the recipe must name"),
+    ({"recipe": 7}, "recipe must be a recipe or null"),
+    ({"sha256": 7}, "sha256 must be text"),
+    ({"name": "digits", "path": None, "sha256": "abc"}, "sha256 goes with the data's name 'file'"),
+])  # fmt: skip
 def test_a_bad_recipe_gets_one_sentence(change, said):
     with pytest.raises(SpecError, match=rf"^[^\n]*{said}[^\n]*$"):
         Spec.from_dict({"setting": "auc", "data": {"name": "file", "path": "a.csv"} | change})

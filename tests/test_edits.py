@@ -451,15 +451,12 @@ def test_one_click_takes_the_edits_of_a_run_to_a_question(page, place):
     assert any("your edits of the data by hand" in one.value for one in app.caption)
 
 
-@each(
-    "sentence, text, seed",
-    [
-        ("text that this app has written", "!!!", "0"),
-        ("seed must be", edits_to_text(LABELS), "1e400"),
-        ("points that are there, got row 99999", edits_to_text((Edit("label", (99_999,), 1),)), "0"),
-        ("none of", edits_to_text((Edit("label", "all"),)), "0"),
-    ],
-)
+@each("sentence, text, seed", [
+    ("text that this app has written", "!!!", "0"),
+    ("seed must be", edits_to_text(LABELS), "1e400"),
+    ("points that are there, got row 99999", edits_to_text((Edit("label", (99_999,), 1),)), "0"),
+    ("none of", edits_to_text((Edit("label", "all"),)), "0"),
+])  # fmt: skip
 @pytest.mark.usefixtures("store")
 def test_hostile_edits_in_the_link_of_a_question_get_one_sentence(sentence, text, seed):
     app = opened("explore", edits=text, seed=seed)

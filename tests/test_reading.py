@@ -68,33 +68,28 @@ WRITTEN = {
     "units": lines("size,count,kind", "mm,kg,", *ROWS),
     "comments": lines("# by us", "# twice", "size,count,kind", *ROWS, "# end"),
     "savetxt": lines("# size count kind", *(row.replace(",", " ") for row in ROWS)),
-    "blanks before quotes": lines(
-        '"size", "count", "note", "kind"',
-        *(f'{a}, "{b}", "", "{c}"' for a, b, c in table().itertuples(index=False)),
-    ),
+    "blanks before quotes": lines('"size", "count", "note", "kind"', *(f'{a}, "{b}", "", "{c}"' for a, b,
+        c in table().itertuples(index=False))),
     "blanks in names": lines("size , count , kind ", *ROWS),
     "R": lines('"size" "count" "kind"', *(f'"{i + 1}" {row.replace(",", " ")}' for i, row in enumerate(ROWS))),
     "trailing commas": lines("size,count,kind", *(f"{row}," for row in ROWS)),
     "empty rows": text() + b",,\n" * 50,
     "units in cells": lines("size,count,kind", *(f"{a} kg,${b},{c}" for a, b, c in table().itertuples(index=False))),
-    **{
-        f"{pack.__module__}, {n} streams": b"".join(map(pack, (text()[:cut], text()[cut:])))
-        for pack in (gzip.compress, bz2.compress, lzma.compress)
-        for n, cut in ((1, len(text())), (2, 100))
-    },
+    **{f"{pack.__module__}, {n} streams": b"".join(map(pack, (text()[:cut],
+        text()[cut:]))) for pack in (gzip.compress, bz2.compress, lzma.compress) for n, cut in ((1, len(text())), (2,
+        100))},
     "zstd": pa.compress(text(), "zstd", asbytes=True),
     "zip": in_zip(text()),
     "zip in a folder": in_zip(text(), "data/t.csv"),
     "JSON lines": table().to_json(orient="records", lines=True).encode(),
     "JSON": table().to_json(orient="records").encode(),
-    "ARFF": lines(
-        "@relation x", "@attribute size real", "@attribute count real", "@attribute kind {rye, wheat}", "@data", *ROWS
-    ),
+    "ARFF": lines("@relation x", "@attribute size real", "@attribute count real", "@attribute kind {rye, wheat}",
+        "@data", *ROWS),
     "Feather": packed(table().to_feather),
     "ORC": packed(table().to_orc),
     "Parquet": packed(table().to_parquet),
     "Parquet in xz": lzma.compress(packed(table().to_parquet)),
-}
+}  # fmt: skip
 
 
 def by_polars(to):
@@ -304,15 +299,12 @@ def test_a_line_of_libsvm_text_has_its_number_whatever_the_pieces(size, monkeypa
         read_sniffed(content, "t.svm")
 
 
-@each(
-    "line, said",
-    [
-        ("1:0.5 2:{i}", "got '1:0.5', an index:value pair"),
-        (" 1:0.5 2:{i}", "got '1:0.5', an index:value pair"),
-        ("1,3 1:0.5 2:{i}", "got '1,3', several labels"),
-        ("cat 1:0.5 2:{i}", "got 'cat': number the classes"),
-    ],
-)
+@each("line, said", [
+    ("1:0.5 2:{i}", "got '1:0.5', an index:value pair"),
+    (" 1:0.5 2:{i}", "got '1:0.5', an index:value pair"),
+    ("1,3 1:0.5 2:{i}", "got '1,3', several labels"),
+    ("cat 1:0.5 2:{i}", "got 'cat': number the classes"),
+])  # fmt: skip
 def test_sparse_text_without_one_label_a_line_names_the_line_and_the_cell(line, said):
     with pytest.raises(DataError, match=f"line 1 must begin with one number as its label, {said}"):
         sniff("\n".join(line.format(i=i) for i in range(60)).encode(), "t.txt")

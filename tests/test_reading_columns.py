@@ -37,96 +37,47 @@ def rows_of_cells(cells, delimiter=";", n=40):
 
 
 NUMBERS = [f"{i},{'ab'[i % 2]}" for i in range(30)]
+THOUSANDS = [
+    (1234.56, "1.234,56", "12,5", "1.250.000,25", "7"),
+    (1234.56, "1,234.56", "12.5", "1,250,000.25", "7"),
+    (1234.56, "1'234.56", "12.5", "1'250'000.25", "7"),
+    (123456.5, "1,23,456.5", "12.5", "12,50,000.25", "7"),
+    (1234.56, "1 234,56", "12,5", "1 250 000,25", "7"),
+]
 # Rows, the names of the features, the first points (those of a column beside each other), words of the report, and options.
 TABLES = {
-    "quotes hold delimiters and line ends": (
-        ['"a","b, c",label', '1,"2",x', '"3","4","y\nz"', "5,6,x", '7,"8",x'],
-        ("a", "b, c"),
-        [[1, 3, 5, 7], [2, 4, 6, 8]],
-    ),
-    "repeated and missing names": (
-        ["a,a,,label", *(f"{i},{i % 3},{i % 5},{'xy'[i % 2]}" for i in range(20))],
-        ("a", "a (2)", "column 3"),
-        [[0, 1, 2, 3, 4], [0, 1, 2, 0, 1], [0, 1, 2, 3, 4]],
-        ["same name", "no name"],
-    ),
-    "an empty column": (
-        ["x,empty,label", *(f"{i},,{'ab'[i % 2]}" for i in range(9))],
-        ("x",),
-        [range(9)],
-        ["holds no value and is left out"],
-    ),
-    **{
-        f"a name such as {name}": ([f"{name},label", *NUMBERS], (shown,), [range(30)])
-        for name, shown in {
-            **{name: name for name in ("[K+]", "{a}", "<x>", "[1]", "{}x", "<b")},
-            "@relation_to": "'@relation_to",
-        }.items()
-    },
-    **{
-        f"thousands as in {cells[0]}": (
-            rows_of_cells(cells),
-            ("price", "z"),
-            [[first, 12.5, 1250000.25, 7], range(40)],
-            ["'price': numbers written like"],
-        )
-        for first, *cells in (
-            (1234.56, "1.234,56", "12,5", "1.250.000,25", "7"),
-            (1234.56, "1,234.56", "12.5", "1,250,000.25", "7"),
-            (1234.56, "1'234.56", "12.5", "1'250'000.25", "7"),
-            (123456.5, "1,23,456.5", "12.5", "12,50,000.25", "7"),
-            (1234.56, "1 234,56", "12,5", "1 250 000,25", "7"),
-        )
-    },
-    "each column with its own mark": (
-        ["german;english;plain;label"]
-        + [
-            f'"{a}";"{b}";{i / 4:g};{"ab"[i % 2]}'
-            for i, (a, b) in enumerate([("1.234,5", "1,234.5"), ("2,5", "2.5")] * 10)
-        ],
-        ("german", "english", "plain"),
-        [[1234.5, 2.5], [1234.5, 2.5], [0, 0.25]],
-    ),
-    "thousands without decimals, in a table of decimal commas": (
-        ["whole;share;label", *(f"{1 + i % 9}.{100 + i};0,{i + 1};{'ab'[i % 2]}" for i in range(20))],
-        ("whole", "share"),
-        [[1100, 2101], [0.1, 0.2]],
-    ),
-    "thousands without decimals, in a table of decimal points": (
-        ["whole,share,label", *(f'"{1 + i % 9},{100 + i}",0.{i + 1},{"ab"[i % 2]}' for i in range(20))],
-        ("whole", "share"),
-        [[1100, 2101], [0.1, 0.2]],
-    ),
-    "brackets with a mark of thousands": (
-        rows_of_cells([f'"({1 + i % 9},{100 + i}.50)"' for i in range(40)], ","),
-        ("price", "z"),
-        [[-1100.5, -2101.5], [0, 1]],
-    ),
-    "dates, truth values, thousands": (
-        ["day;price;smoker;flag;label"]
-        + [
-            f"{1970 + i % 9}-01-01;{['1.850', '986'][i % 2]};{['Yes', 'no', 'YES '][i % 3]};{['T', 'FALSE'][i % 2]};"
-            f"{'Yes' if i % 4 else 'no '}"
-            for i in range(40)
-        ],
-        ("day", "price", "smoker", "flag"),
-        [[0, 365], [1850, 986, 1850], [1, 0, 1], [1, 0]],
-    ),
-    "codes of money in front, and months without a day": (
-        ["pay;month;kind"]
-        + [f"{['EUR 1.250,50', 'CHF 3', '7 USD'][i % 3]};2020-0{1 + i % 3};{KIND[i]}" for i in range(40)],
-        ("pay", "month"),
-        [[1250.5, 3, 7], [18262, 18293, 18322]],
-    ),
-    **{
-        f"{name}, which does not count": (
-            [f"{name},x,kind", *(f"{i * 37 % 11},{i % 5},{KIND[i]}" for i in range(40))],
-            (name, "x"),
-            [[0, 4, 8], [0, 1, 2]],
-        )
-        for name in ("air_quality_index", "heat_index", "covID")
-    },
-}
+    "quotes hold delimiters and line ends": (['"a","b, c",label', '1,"2",x', '"3","4","y\nz"', "5,6,x", '7,"8",x'],
+        ("a", "b, c"), [[1, 3, 5, 7], [2, 4, 6, 8]]),
+    "repeated and missing names": (["a,a,,label", *(f"{i},{i % 3},{i % 5},{'xy'[i % 2]}" for i in range(20))],
+        ("a", "a (2)", "column 3"), [[0, 1, 2, 3, 4], [0, 1, 2, 0, 1], [0, 1, 2, 3, 4]], ["same name", "no name"]),
+    "an empty column": (["x,empty,label", *(f"{i},,{'ab'[i % 2]}" for i in range(9))],
+        ("x",), [range(9)], ["holds no value and is left out"]),
+    "a name such as @relation_to": (["@relation_to,label", *NUMBERS], ("'@relation_to",), [range(30)]),
+    **{f"a name such as {name}": ([f"{name},label", *NUMBERS], (name,), [range(30)])
+       for name in ("[K+]", "{a}", "<x>", "[1]", "{}x", "<b")},
+    **{f"thousands as in {cells[0]}": (rows_of_cells(cells), ("price", "z"), [[first, 12.5, 1250000.25, 7], range(40)],
+        ["'price': numbers written like"]) for first, *cells in THOUSANDS},
+    "each column with its own mark": (["german;english;plain;label", *(
+        f'"{a}";"{b}";{i / 4:g};{"ab"[i % 2]}' for i, (a, b) in enumerate([("1.234,5", "1,234.5"), ("2,5", "2.5")] * 10)
+    )], ("german", "english", "plain"), [[1234.5, 2.5], [1234.5, 2.5], [0, 0.25]]),
+    "thousands without decimals, in a table of decimal commas": (["whole;share;label", *(
+        f"{1 + i % 9}.{100 + i};0,{i + 1};{'ab'[i % 2]}" for i in range(20)
+    )], ("whole", "share"), [[1100, 2101], [0.1, 0.2]]),
+    "thousands without decimals, in a table of decimal points": (["whole,share,label", *(
+        f'"{1 + i % 9},{100 + i}",0.{i + 1},{"ab"[i % 2]}' for i in range(20)
+    )], ("whole", "share"), [[1100, 2101], [0.1, 0.2]]),
+    "brackets with a mark of thousands": (rows_of_cells([f'"({1 + i % 9},{100 + i}.50)"' for i in range(40)], ","),
+        ("price", "z"), [[-1100.5, -2101.5], [0, 1]]),
+    "dates, truth values, thousands": (["day;price;smoker;flag;label", *(
+        f"{1970 + i % 9}-01-01;{['1.850', '986'][i % 2]};{['Yes', 'no', 'YES '][i % 3]};{['T', 'FALSE'][i % 2]};"
+        f"{'Yes' if i % 4 else 'no '}" for i in range(40)
+    )], ("day", "price", "smoker", "flag"), [[0, 365], [1850, 986, 1850], [1, 0, 1], [1, 0]]),
+    "codes of money in front, and months without a day": (["pay;month;kind", *(
+        f"{['EUR 1.250,50', 'CHF 3', '7 USD'][i % 3]};2020-0{1 + i % 3};{KIND[i]}" for i in range(40)
+    )], ("pay", "month"), [[1250.5, 3, 7], [18262, 18293, 18322]]),
+    **{f"{name}, which does not count": ([f"{name},x,kind", *(f"{i * 37 % 11},{i % 5},{KIND[i]}" for i in range(40))],
+        (name, "x"), [[0, 4, 8], [0, 1, 2]]) for name in ("air_quality_index", "heat_index", "covID")},
+}  # fmt: skip
 
 
 @each("name", TABLES)
@@ -470,19 +421,16 @@ def test_control_characters_never_reach_a_page():
     assert all(name.isprintable() for name in (*dataset.feature_names, *dataset.class_names, *dataset.report))
 
 
-@each(
-    "text, what",
-    [
-        ("[\n  [1, 2],\n  [3, 4]\n]", "JSON, but no records"),
-        ("[1.5, 2, 3]", "JSON, but no records"),
-        ("{}", "JSON, but no records"),
-        ("<!-- a --><html>", "a web page or XML"),
-        ("<html lang='en'>\n<body>\ntext", "a web page or XML"),
-        ("<rows>\n<row>1, 2</row>\n</rows>\n", "a web page or XML"),
-        ("<rows><row>1</row></rows>", "a web page or XML"),
-        ("<?xml version='1.0'?>\nx", "a web page or XML"),
-    ],
-)
+@each("text, what", [
+    ("[\n  [1, 2],\n  [3, 4]\n]", "JSON, but no records"),
+    ("[1.5, 2, 3]", "JSON, but no records"),
+    ("{}", "JSON, but no records"),
+    ("<!-- a --><html>", "a web page or XML"),
+    ("<html lang='en'>\n<body>\ntext", "a web page or XML"),
+    ("<rows>\n<row>1, 2</row>\n</rows>\n", "a web page or XML"),
+    ("<rows><row>1</row></rows>", "a web page or XML"),
+    ("<?xml version='1.0'?>\nx", "a web page or XML"),
+])  # fmt: skip
 def test_what_is_no_table_is_called_by_its_name(text, what):
     with pytest.raises(DataError, match=f"the file is {what}; those that can be read are"):
         sniff(text.encode(), "a.csv")
@@ -498,17 +446,14 @@ def test_another_sign_between_cells_is_named_with_those_that_are_read(sign):
 LONG = "q" * 100_000
 
 
-@each(
-    "given",
-    [
-        {"bins": LONG},
-        {"roles": {"x": LONG}},
-        {"roles": {LONG: "pair"}},
-        {"positive": LONG},
-        {"order": [LONG]},
-        {LONG: 1},
-    ],
-)
+@each("given", [
+    {"bins": LONG},
+    {"roles": {"x": LONG}},
+    {"roles": {LONG: "pair"}},
+    {"positive": LONG},
+    {"order": [LONG]},
+    {LONG: 1},
+])  # fmt: skip
 def test_no_message_repeats_a_page_of_what_was_given(given):
     content = lines("x,label", *NUMBERS)
     plain = sniff(content, "a.csv").to_dict() | given | {"roles": {"label": "label"} | given.get("roles", {})}
@@ -567,21 +512,11 @@ def test_a_label_of_many_numbers_is_cut_into_bins(labels, bins):
 # Rows below the header, options, the names of the first bins, and their sizes.
 BINS = {
     "thousands": (";", [f"{1 + i // 10}.{100 + 7 * i},5" for i in range(60)], {}, ("bin 1 (from 1100.5)",), [12] * 5),
-    "a number that means no label": (
-        ",",
-        [f"{-1 if i % 4 == 0 else i + 0.5}" for i in range(100)],
-        {"unlabeled": "-1"},
-        ("bin 1 (from 1.5)",),
-        [15] * 5,
-    ),
-    "equal numbers": (
-        ",",
-        ["-2.30259"] * 60 + [str(i + 0.5) for i in range(40)],
-        {},
-        ("bin 1 (from -2.30259)", "bin 2 (from 0.5)", "bin 3 (from 20.5)"),
-        [60, 20, 20],
-    ),
-}
+    "a number that means no label": (",", [f"{-1 if i % 4 == 0 else i + 0.5}" for i in range(100)],
+        {"unlabeled": "-1"}, ("bin 1 (from 1.5)",), [15] * 5),
+    "equal numbers": (",", ["-2.30259"] * 60 + [str(i + 0.5) for i in range(40)], {}, ("bin 1 (from -2.30259)",
+        "bin 2 (from 0.5)", "bin 3 (from 20.5)"), [60, 20, 20]),
+}  # fmt: skip
 
 
 @each("name", BINS)
@@ -606,18 +541,15 @@ def test_a_value_of_a_label_is_written_as_people_write_it(value, said):
     assert written(value) == said
 
 
-@each(
-    "words",
-    [
-        ["low", "medium", "high"],
-        ["never", "sometimes", "always"],
-        ["<18", "18-30", "31-50", "50+"],
-        ["1 star", "2 stars", "10 stars"],
-        ["[0, 10)", "[10, 100)", "[100, 1000)"],
-        ["F", "D", "C", "B", "A"],
-        ["S", "M", "L", "XL"],
-    ],
-)
+@each("words", [
+    ["low", "medium", "high"],
+    ["never", "sometimes", "always"],
+    ["<18", "18-30", "31-50", "50+"],
+    ["1 star", "2 stars", "10 stars"],
+    ["[0, 10)", "[10, 100)", "[100, 1000)"],
+    ["F", "D", "C", "B", "A"],
+    ["S", "M", "L", "XL"],
+])  # fmt: skip
 def test_known_orders_are_kept_and_others_are_given_or_asked_for(words):
     rows = ["x,label", *(f'{i % 9},"{words[i % len(words)]}"' for i in range(40))]
     data = points_of(*rows, labels="ordinal")

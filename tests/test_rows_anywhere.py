@@ -311,40 +311,28 @@ def two(first, second):
 HALVES, COUNT = np.arange(40) * 0.5, np.arange(20)
 HIDDEN = ("_temporary/0/x.parquet", ".ipynb_checkpoints/1.parquet", "._1.parquet", "_metadata.parquet")
 PARQUET_FOLDERS = {
-    "files that are hidden or being written": (
-        {"1.parquet": piece(0), **dict.fromkeys(HIDDEN, piece(50)), "2.parquet": piece(20)},
-        HALVES,
-    ),
+    "files that are hidden or being written": ({"1.parquet": piece(0), **dict.fromkeys(HIDDEN, piece(50)),
+        "2.parquet": piece(20)}, HALVES),
     "endings": ({"1.pq": piece(0), "2.PARQUET": piece(20), "3.parq": piece(40)}, np.arange(60) * 0.5),
     "folders in folders": ({"a/1.parquet": piece(0), "b/c/2.parquet": piece(20)}, HALVES),
-    "partitions": (
-        {"year=2020/x.parquet": piece(0), "year=2021/x.parquet": piece(20)},
-        np.column_stack([HALVES, np.repeat([2020, 2021], 20)]),
-    ),
-    "partitions of which some have one more key": (
-        {"k=0.5/x.parquet": piece(0), "k=2/m=3/x.parquet": piece(20), "k=2/m=4/x.parquet": piece(40)},
-        "x.parquet has no column 'm', and another file has",
-    ),
+    "partitions": ({"year=2020/x.parquet": piece(0), "year=2021/x.parquet": piece(20)}, np.column_stack([HALVES,
+        np.repeat([2020, 2021], 20)])),
+    "partitions of which some have one more key": ({"k=0.5/x.parquet": piece(0), "k=2/m=3/x.parquet": piece(20),
+        "k=2/m=4/x.parquet": piece(40)}, "x.parquet has no column 'm', and another file has"),
     "partitions named as a column": ({"a=1/x.parquet": piece(0), "a=2/x.parquet": piece(20)}, HALVES),
-    "partitions of fractions": (
-        {"k=0.5/x.parquet": piece(0), "k=2/x.parquet": piece(20)},
-        np.column_stack([HALVES, np.repeat([0.5, 2.0], 20)]),
-    ),
-    "columns in another order": (
-        {"1.parquet": piece(0, b=1.5), "2.parquet": piece(20, b=2.5)[["b", "t", "a"]]},
-        two(1.5, 2.5)[1],
-    ),
+    "partitions of fractions": ({"k=0.5/x.parquet": piece(0), "k=2/x.parquet": piece(20)}, np.column_stack([HALVES,
+        np.repeat([0.5, 2.0], 20)])),
+    "columns in another order": ({"1.parquet": piece(0, b=1.5), "2.parquet": piece(20, b=2.5)[["b", "t", "a"]]},
+        two(1.5, 2.5)[1]),
     "unsigned numbers, then signed ones": two(np.full(20, 2**63, np.uint64), -3),
     "Boolean values, then fractions": two(COUNT % 2 == 0, COUNT / 8),
-    "no value, then numbers": (
-        {"1.parquet": piece(0, n=2, b=[None, None]), "2.parquet": piece(2, b=COUNT * 1.0)},
-        None,
-    ),
+    "no value, then numbers": ({"1.parquet": piece(0, n=2, b=[None, None]), "2.parquet": piece(2, b=COUNT * 1.0)},
+        None),
     "whole numbers, then fractions": two(COUNT, COUNT / 8),
     "small whole numbers, then large ones": two(COUNT.astype(np.int8), np.full(20, 1000, np.int16)),
     "single precision, then double": two(np.float32(COUNT), 1e-9),
     "numbers as categories, then numbers": two(pd.Categorical(COUNT), COUNT),
-}
+}  # fmt: skip
 
 
 @each("kind", PARQUET_FOLDERS)
@@ -381,18 +369,13 @@ def test_labels_may_be_the_names_of_folders(tmp_path):
     assert list(rows_of(numbered, "t")[1]) == [0] * 20 + [1] * 20
 
 
-@each(
-    "files, said",
-    [
-        ({}, "the folder .* holds no files of data"),
-        ({"1.parquet": piece(0), "2.parquet": piece(20).drop(columns="a")}, "2.parquet has no column 'a'"),
-        ({"1.parquet": piece(0).drop(columns="a"), "2.parquet": piece(20)}, "1.parquet has no column 'a'"),
-        (
-            {"1.parquet": piece(0), "2.parquet": piece(20, a=list("ab") * 10)},
-            r"'a' holds double in 1.parquet and \w*string in 2.parquet",
-        ),
-    ],
-)
+@each("files, said", [
+    ({}, "the folder .* holds no files of data"),
+    ({"1.parquet": piece(0), "2.parquet": piece(20).drop(columns="a")}, "2.parquet has no column 'a'"),
+    ({"1.parquet": piece(0).drop(columns="a"), "2.parquet": piece(20)}, "1.parquet has no column 'a'"),
+    ({"1.parquet": piece(0), "2.parquet": piece(20, a=list("ab") * 10)},
+        r"'a' holds double in 1.parquet and \w*string in 2.parquet"),
+])  # fmt: skip
 def test_files_that_are_no_one_table_are_refused_in_one_sentence(tmp_path_factory, files, said):
     folder = folder_of(tmp_path_factory.mktemp("folder"), **files)
     with pytest.raises(DataError, match=said) as caught:

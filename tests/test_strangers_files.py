@@ -80,10 +80,8 @@ def numbered(name, start=0):
 
 NUMBERING = ["id", "ID", "Row", "row_id", "PassengerId", "customer_id", "sampleid", "#", "S.No.", "lfd. Nr.", "rn", ""]
 WRITERS = {
-    **{
-        f"pandas, {name} index": ("t.parquet", lambda path, index=index: frame(index).to_parquet(path, index=None))
-        for name, index in INDEXES.items()
-    },
+    **{f"pandas, {name} index": ("t.parquet", lambda path, index=index: frame(index).to_parquet(path,
+        index=None)) for name, index in INDEXES.items()},
     "pandas, index kept": ("t.parquet", lambda path: frame().to_parquet(path, index=True)),
     "pyarrow, without metadata": ("t.parquet", lambda path: without_metadata(frame(SHUFFLED), path)),
     "polars": ("t.parquet", lambda path: by_polars(path, "index")),
@@ -100,12 +98,9 @@ WRITERS = {
     "TSV": ("t.tsv", lambda path: frame().to_csv(path, sep="\t", index_label="index")),
     "LIBSVM": ("t.txt", lambda path: dump_svmlight_file(frame()[["a", "b"]], frame().label, str(path))),
     "npz": ("t.npz", lambda path: np.savez(path, X=frame()[["a", "b"]], y=frame().label, id=np.arange(N))),
-    **{
-        f"CSV, {name} from {start}": ("t.csv", lambda path, own=(name, start): numbered(*own).to_csv(path, index=False))
-        for name in NUMBERING
-        for start in (0, 1)
-    },
-}
+    **{f"CSV, {name} from {start}": ("t.csv", lambda path, own=(name, start): numbered(*own).to_csv(path,
+        index=False)) for name in NUMBERING for start in (0, 1)},
+}  # fmt: skip
 
 
 def features_of_estimator(path):

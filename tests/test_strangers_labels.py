@@ -197,20 +197,17 @@ def test_what_is_taken_for_unlabeled_is_said(tmp_path, capsys):
     assert said in capsys.readouterr().err
 
 
-@each(
-    "said, unlabeled",
-    [
-        (("-1", "0", "1"), {"-1"}),
-        (("-1", "1"), set()),
-        (("-2", "-1", "0"), set()),
-        (("-1.0", "a", "b"), {"-1.0"}),
-        (("\N{MINUS SIGN}1", "a", "b"), {"\N{MINUS SIGN}1"}),
-        (("unlabeled", "a", "b"), {"unlabeled"}),
-        (("Not labelled", "-1", "0", "1"), {"Not labelled", "-1"}),
-        (("no label", "-1", "1"), {"no label"}),
-        (("unlabeled", "a"), set()),
-    ],
-)
+@each("said, unlabeled", [
+    (("-1", "0", "1"), {"-1"}),
+    (("-1", "1"), set()),
+    (("-2", "-1", "0"), set()),
+    (("-1.0", "a", "b"), {"-1.0"}),
+    (("\N{MINUS SIGN}1", "a", "b"), {"\N{MINUS SIGN}1"}),
+    (("unlabeled", "a", "b"), {"unlabeled"}),
+    (("Not labelled", "-1", "0", "1"), {"Not labelled", "-1"}),
+    (("no label", "-1", "1"), {"no label"}),
+    (("unlabeled", "a"), set()),
+])  # fmt: skip
 def test_the_rule_for_files(said, unlabeled):
     assert unlabeled_among(said) == unlabeled
     assert unlabeled_among(said, "none") == unlabeled_among(said, None) == frozenset()

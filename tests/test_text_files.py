@@ -97,18 +97,15 @@ def test_a_file_that_is_no_text_is_named_in_one_sentence(tmp_path_factory, capsy
     assert "Errno" not in said
 
 
-@each(
-    "text, words",
-    [
-        ("{", "is not valid JSON: "),
-        ("setting: auc", "is not valid JSON: "),
-        ('{"setting": "auc", "bogus": 1}', "has no field '"),
-        ('{"spec": {"setting": "auc", "bogus": 1}, "bogus": 1}', "has no field '"),
-        ("[1]", "must be an object with "),
-        ("1" * 5000, "is not valid JSON: "),
-        ("[" * 100_000, "is not valid JSON: "),
-    ],
-)
+@each("text, words", [
+    ("{", "is not valid JSON: "),
+    ("setting: auc", "is not valid JSON: "),
+    ('{"setting": "auc", "bogus": 1}', "has no field '"),
+    ('{"spec": {"setting": "auc", "bogus": 1}, "bogus": 1}', "has no field '"),
+    ("[1]", "must be an object with "),
+    ("1" * 5000, "is not valid JSON: "),
+    ("[" * 100_000, "is not valid JSON: "),
+])  # fmt: skip
 @each("name", ["run", "check", "sweep"])
 def test_an_error_in_a_file_names_the_file(tmp_path, capsys, name, text, words):
     file = tmp_path / "asked.json"
