@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sqlite3
 import time
 from contextlib import nullcontext
@@ -34,7 +35,7 @@ from dsgcore.comparing import (
     rounds,
 )
 from dsgcore.comparing.methods import ORDINAL, Method, chosen_methods, chosen_score
-from dsgcore.comparing.report import text_of
+from dsgcore.comparing.report import curve_figure, shown_table, text_of
 from dsgcore.core.metrics import mean_half_width, paired_difference
 from dsgcore.core.parameters import ParameterError
 from dsgcore.data import load
@@ -492,6 +493,24 @@ def test_the_table_is_that_of_a_naive_twin(overlap):
         variance = sum((g - mean) ** 2 for g in gaps) / (n - 1)
         reach = stats.t.ppf(0.975, n - 1) * math.sqrt((1 / n + overlap) * variance)
         assert (row["low"], row["high"]) == pytest.approx((mean - reach, mean + reach))
+
+
+def test_the_report_shows_intervals_from_low_to_high_and_the_higher_score_above():
+    found = of({"SVC": [80.0, 84.0, 82.0], "PS3VT": [90.0, 91.0, 95.0]})
+    rows, shown = found.table.set_index("method"), shown_table(found).set_index("method")
+    for name in ("SVC", "PS3VT"):
+        assert (
+            shown.loc[name, "its 95 % interval"] == f"{rows['score_low'][name]:.1f} to {rows['score_high'][name]:.1f}"
+        )
+    low, high = rows.loc["SVC", ["low", "high"]]
+    assert shown.loc["SVC", "95 % interval"] == f"{low:+.1f} to {high:+.1f}"
+    curves = pd.DataFrame(
+        {"method": "SVC", "labels": [10, 20, 40], "score": [70.0, 80.0, 75.0], "low": 60.0, "high": 90.0}
+    )
+    (line,) = re.findall(r'<polyline points="([^"]+)"', curve_figure(curves, "accuracy"))
+    (x1, y1), (x2, y2), (x3, y3) = (map(float, point.split(",")) for point in line.split())
+    assert x1 < x2 < x3
+    assert y2 < y3 < y1  # SVG counts downwards
 
 
 def test_equal_gains_of_a_few_test_points_are_no_proof():

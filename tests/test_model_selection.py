@@ -91,6 +91,15 @@ def test_each_labeled_point_is_tested_once_and_unlabeled_ones_are_folded_or_stay
             np.testing.assert_array_equal(train[y[train] == -1], np.flatnonzero(y == -1))
 
 
+def test_the_svms_folds_train_on_all_labels_and_one_part_of_the_unlabeled_points():
+    y, trained = labels(), np.zeros(203, dtype=int)
+    for train, test in UnlabeledFolds(5, random_state=0).split(None, y):
+        assert set(np.flatnonzero(y != -1)) < set(train)
+        assert len(test) == pytest.approx(0.8 * np.sum(y == -1), abs=1)
+        trained[train] += 1
+    assert (trained[y == -1] == 1).all()
+
+
 def test_labels_of_a_test_fold_are_unknown_in_its_training():
     """A learner that knows every label it has seen, and guesses the others wrong, gets none of the test points right."""
 
