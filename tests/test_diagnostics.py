@@ -828,6 +828,7 @@ def test_a_balanced_run_is_judged_by_the_same_points_as_its_score():
 def test_there_is_no_verdict_on_a_run_that_has_diverged_or_whose_twin_is_behind():
     live = live_run("auc", solver={"step_size": 20.0, "n_iter": 300}, name="two_moons", n=200, n_labeled=20)
     live.run.advance(5)
+    live.supervised.advance(3)
     assert gain_over_twin(live.run, live.supervised) is None, "a twin that is behind is not compared"
     live.advance(7)
     growing = gain_over_twin(live.run, live.supervised)
