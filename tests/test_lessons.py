@@ -25,7 +25,7 @@ from dsgcore.experiments import SETTINGS, Run, Spec, load_split
 from dsgcore.experiments.data_of import with_choice
 from dsgcore.experiments.verdict import RandomChoices, chosen_rows, known_choices, random_choices
 from dsgcore.lessons import FOLDER, lessons_of, library
-from dsgcore.settings import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick, profile_of
+from dsgcore.settings import Claim, Curve, Estimate, Goal, Option, Pick, profile_of
 from dsgcore.settings.lessons import BETTER, DIVERGES, HERE, LessonError, read_lesson
 from pages.session.lesson_check import Runs, check_file, findings, read_by
 
@@ -121,40 +121,6 @@ goal.claims = [{ measure = "n_features", high = 64 }]
 goal.solution = { step_size = "auto" }
 explanation = "Reached."
 '''
-LESSON = GuidedLesson(
-    "what",
-    "What is there?",
-    "Something.",
-    2,
-    10,
-    (
-        LessonStep(
-            "Long lines are wrapped.",
-            "That.",
-            {"data": "digits", "n_labeled": 20, "lam": 0.01, "is_pooled": True, "step_size": None},
-            ("data", "n_labeled"),
-            pick=Pick(
-                "What will be?",
-                (
-                    Option("this", (BETTER,), why="Not quite."),
-                    Option("that", (Claim("score", 0.0, 0.5), DIVERGES), True),
-                ),
-            ),
-            claims=(Claim("score_test@0.1", high=1.0),),
-            notes="Ask.",
-        ),
-        LessonStep("How many?", "So many.", estimate=Estimate("Guess.", "the part", 0.0, 1.0, 0.1, "near")),
-        LessonStep("How will it go?", "So.", curve=Curve("Draw.", "objective", -1.0, 1.0, 0.1, "objective")),
-        LessonStep(
-            "And now?",
-            "Reached.",
-            controls=("step_size",),
-            show=("map",),
-            goal=Goal("Reach it.", (Claim("n_features", high=64.0),), {"step_size": None}),
-        ),
-    ),
-    "auc",
-)
 
 
 def write(folder, text=TEXT, name="what"):
@@ -174,9 +140,19 @@ def refusal(folder, text):
 
 def test_all_that_a_file_can_say_is_read(tmp_path):
     read = read_lesson(write(tmp_path))
-    assert read == LESSON
-    step = read.steps[1]
-    assert isinstance(step.asks.low, float)  # as sliders want it, though the file says 0
+    first, number, curve, last = read.steps
+    assert (read.name, read.setting, read.title, read.learned) == ("what", "auc", "What is there?", "Something.")
+    assert (read.minutes, read.order) == (2, 10)
+    assert (first.text, first.explanation, first.notes) == ("Long lines are wrapped.", "That.", "Ask.")
+    assert first.values == {"data": "digits", "n_labeled": 20, "lam": 0.01, "is_pooled": True, "step_size": None}
+    assert (first.controls, first.show, last.show) == (("data", "n_labeled"), ("map", "score"), ("map",))
+    unlike, that = Option("this", (BETTER,), why="Not quite."), (Claim("score", 0.0, 0.5), DIVERGES)
+    assert first.pick == Pick("What will be?", (unlike, Option("that", that, is_expected=True)))
+    assert first.claims == (Claim("score_test@0.1", high=1.0),)
+    assert number.asks == Estimate("Guess.", "the part", 0.0, 1.0, 0.1, "near")
+    assert isinstance(number.asks.low, float)  # as sliders want it, though the file says 0
+    assert curve.asks == Curve("Draw.", "objective", -1.0, 1.0, 0.1, "objective")
+    assert last.goal == Goal("Reach it.", (Claim("n_features", high=64.0),), {"step_size": None})
 
 
 @pytest.fixture
