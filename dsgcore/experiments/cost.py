@@ -17,7 +17,10 @@ from dsgcore.jobs.memory import give_back as give_back
 from dsgcore.jobs.memory import resident as resident
 
 # Parameters that a refusal suggests to lower, in this order: the first that is enough alone.
-SMALLER = ("n_features", "batch_size", "n_iter", "n", "n_irrelevant")
+SMALLER = (
+    *(("solver", name) for name in ("n_features", "batch_size", "n_iter")),
+    *(("data", name) for name in ("n", "n_irrelevant")),
+)
 LOWEST = {"n": 32}
 NOTHING_FITS = "a smaller data set, fewer random features and a smaller batch would fit"
 
@@ -90,21 +93,12 @@ def check_cost(
         needs, limit = (f"{size / GIGABYTE:.3g} GB" for size in (cost.memory, budget.memory))
         said = f"{what_needs} about {needs} of memory, but at most {limit} is allowed"
     plain = replace(spec, changes=())
-    largest = ((name, _largest(plain, name, lambda one: budget.covers(cost_of_one(one, shape)))) for name in SMALLER)
-    advice = next((f"with {name} {value} it would fit" for name, value in largest if value is not None), NOTHING_FITS)
-    raise SpecError(f"{said}; {advice}")
-
-
-def _largest(spec: Spec, name: str, fits: Callable[[Spec], bool]) -> int | None:
-    """Return the largest power of two below a parameter's value with which the run fits; None if no such power fits."""
-    section = next((part for part in ("solver", "data") if hasattr(getattr(spec, part), name)), "")
-    now = getattr(getattr(spec, section), name) if section else None
-    if now is None:
-        return None
-    part: Any = getattr(spec, section)
-    value = 1 << max(int(now) - 1, 1).bit_length() - 1
-    while value >= LOWEST.get(name, 1):
-        if fits(replace(spec, **{section: replace(part, **{name: value})})):
-            return value
-        value //= 2
-    return None
+    for section, name in SMALLER:
+        part: Any = getattr(plain, section)
+        now = getattr(part, name)
+        value = 0 if now is None else 1 << max(int(now) - 1, 1).bit_length() - 1  # the largest power of two below it
+        while value >= LOWEST.get(name, 1):
+            if budget.covers(cost_of_one(replace(plain, **{section: replace(part, **{name: value})}), shape)):
+                raise SpecError(f"{said}; with {name} {value} it would fit")
+            value //= 2
+    raise SpecError(f"{said}; {NOTHING_FITS}")

@@ -381,17 +381,6 @@ def read_lesson(file: Path) -> GuidedLesson:
     return read_table(GuidedLesson, plain, file, name=file.stem)
 
 
-def read_file(cls: type[Made], file: Path, holds: str) -> Made:
-    """Return an object of a class whose fields are parameters, as a TOML file describes it. `holds` names its content.
-
-    Raises
-    ------
-    LessonError
-        As `read_lesson`.
-    """
-    return read_table(cls, table_in(file, holds), file)
-
-
 def table_in(file: Path, holds: str) -> dict[str, Any]:
     """Return the plain data of a TOML file; raise `LessonError` if it is none."""
     try:

@@ -27,7 +27,7 @@ from dsgcore.core.parameters import (
     like,
     mapping,
 )
-from dsgcore.settings.lessons import CLAIM, VALUES, Claim, read_file, some_text
+from dsgcore.settings.lessons import CLAIM, VALUES, Claim, read_table, some_text, table_in
 from dsgcore.settings.panels import Details, Result, Values, plain_details
 from dsgcore.settings.theorems import NO_THEOREM, Theorem
 from dsgcore.solver.parameters import RunSpec
@@ -111,7 +111,8 @@ def texts_of(setting: str) -> dict[str, Any]:
     LessonError
         If the file is not valid. The message names the file, the place, the value given, and what is allowed.
     """
-    return vars(read_file(Texts, HERE / f"{setting}.toml", "texts in TOML"))
+    file = HERE / f"{setting}.toml"
+    return vars(read_table(Texts, table_in(file, "texts in TOML"), file))
 
 
 # Half of the draws stay near the present value: within this share of the range, on a logarithmic scale.
