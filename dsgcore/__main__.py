@@ -34,7 +34,7 @@ _COMMANDS = {
     "check-lesson": "dsgcore.cli.app:check_lesson",
     "data": "dsgcore.cli.data:data",
     "race": "dsgcore.cli.runs:race",
-    "reproduce": "dsgcore.cli.reproduce:reproduce",
+    "reproduce": "dsgcore.cli.compare:reproduce",
 }
 _SERVERS = ("app", "study")  # Ctrl+C ends them, and they have no result
 _WITHOUT_COMMAND = ("-h", "--help", "--version")

@@ -141,7 +141,7 @@ COMMANDS = {
     "export-lesson": ("export-lesson step-size --out OUT", "pages.handouts.static_lesson._page"),
     "race": ("race spec.json --json OUT", "dsgcore.cli.runs.load_split"),
     "check-lesson": ("check-lesson lesson.toml --seeds 1", "pages.session.lesson_check.findings"),
-    "reproduce": ("reproduce auc/fig1 --quick --store OUT.sqlite", "dsgcore.cli.reproduce.carry_out_reproduction"),
+    "reproduce": ("reproduce auc/fig1 --quick --store OUT.sqlite", "dsgcore.cli.compare.carry_out_reproduction"),
 }
 
 
@@ -386,10 +386,10 @@ OPTIONS = {
     ),
     "race spec.json": ("dsgcore.cli.runs.JobQueue.submit", {3: ["PNUAUC", "SAMULT"], 4: (10, 16, 50), 5: 3}),
     "reproduce auc/fig1 --quick --data rows --store own": (
-        "dsgcore.cli.reproduce.carry_out_reproduction",
+        "dsgcore.cli.compare.carry_out_reproduction",
         {0: reproduction("auc/fig1", is_quick=True), 1: Path("rows")},
     ),
-    "reproduce auc/fig1": ("dsgcore.cli.reproduce.carry_out_reproduction", {0: reproduction("auc/fig1"), 1: None}),
+    "reproduce auc/fig1": ("dsgcore.cli.compare.carry_out_reproduction", {0: reproduction("auc/fig1"), 1: None}),
     "fit TSGS3VM data.csv --target class --out new": (
         "dsgcore.estimators.s3vm.TSGS3VM.fit",
         {"every": 50, "checkpoint": Path("new/checkpoint.npz")},

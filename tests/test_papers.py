@@ -515,7 +515,7 @@ def test_the_command_says_what_the_fits_say_and_ends_with_0_if_the_claim_holds(
     within, outcome, code, made, tmp_path, monkeypatch, capsys
 ):
     asked, store = replace(small("auc/fig2", n_labeled=40), within=within), tmp_path / "store.sqlite"
-    monkeypatch.setattr("dsgcore.cli.reproduce.reproduction", lambda name, *, is_quick: asked)
+    monkeypatch.setattr("dsgcore.cli.compare.reproduction", lambda name, *, is_quick: asked)
     line = ["reproduce", "auc/fig2", "--data", str(made), "--store", str(store), "--json", str(tmp_path / "out.json")]
     assert main(line) == code
     said, found = capsys.readouterr().out, carry_out_reproduction(asked, made, Store(store))
