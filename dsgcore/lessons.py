@@ -102,13 +102,7 @@ def lessons_of(setting: type[Setting] | str) -> tuple[GuidedLesson, ...]:
 
 
 def lesson_named(name: str) -> GuidedLesson:
-    """Return a lesson by its name, or by its setting's and its own, such as "auc/unlabeled".
-
-    Raises
-    ------
-    LessonError
-        If there is none or several of that name.
-    """
+    """Return a lesson by its name, or by its setting's and its own; raise `LessonError` if there is none or several."""
     all_of = {f"{lesson.setting}/{lesson.name}": lesson for one in SETTINGS for lesson in lessons_of(one)}
     found = [lesson for full, lesson in all_of.items() if name in (full, lesson.name)]
     if len(found) != 1:

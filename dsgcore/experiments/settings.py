@@ -189,15 +189,9 @@ SIGMAS = FINE | {
 def usual_width_of(setting: type[Setting], dataset: str, kernel: str) -> dict[str, float]:
     """Return the default width of a kernel, by its parameter's name.
 
-    Parameters
-    ----------
-    setting : type of Setting
-        Its own width belongs to its first data set.
-    dataset : str
-        For another data set, the width depends on the points of its default version, except for sets with a `FINE`
-        structure. A file is not read here: it gets the setting's own width, until `read_spec` or a page has read it.
-    kernel : str
-        One of `KERNELS`.
+    The setting's own width belongs to its first data set. For another one, the width depends on the points of its default
+    version, except for sets with a `FINE` structure. A file is not read here: it gets the setting's own width, until
+    `read_spec` or a page has read it.
     """
     defaults = defaults_of(setting)
     first = defaults["data"]["name"]

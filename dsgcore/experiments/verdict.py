@@ -233,16 +233,8 @@ def _of_minimiser(run: Run) -> dict[str, float]:
 
 
 def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
-    """Return the code of the predicted class, int64 (n,), for these values of a run's result.
+    """Return the code of the predicted class, int64 (n,), for these values (n,) or (n, K) of the result of a run that has begun.
 
-    Parameters
-    ----------
-    run : Run
-        A run that has begun.
-    values : ndarray of shape (n,), or (n, K) for classes without an order
-
-    Notes
-    -----
     The estimators use the same rules:
 
     - Classes without an order: the class with the highest score.
@@ -307,14 +299,8 @@ class RandomChoices:
 def random_choices(spec: Spec, split: Split, *, n: int = N_CHOICES) -> RandomChoices:
     """Return the scores of `n` random choices. They are kept, because they depend on the data as generated only.
 
-    Parameters
-    ----------
-    spec : Spec
-        Its edits are left out. Each choice has `n_labeled` labels, at least one of each class.
-    split : Split
-        The data, with or without edits.
-    n : int
-        Number of choices; the first ones are the same for each `n`.
+    Each choice has the spec's `n_labeled` labels, at least one of each class. Edits are left out. The first choices are the
+    same for each `n`.
     """
     base, spec = split.before or split, replace(spec, data=replace(spec.data, edits=()), changes=())
     key = json.dumps([n, spec.sha256])

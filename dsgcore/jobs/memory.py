@@ -59,14 +59,7 @@ def limit_growth(limit: int, give_up: Callable[[], None]) -> None:
     On Linux the system refuses private memory (RLIMIT_DATA), so an array that is too large raises `MemoryError` before
     a byte of it is touched. The address space (RLIMIT_AS) is not limited: threads of BLAS and of the C library reserve
     far more of it than they use. On other systems a thread watches the peak of resident memory, and calls `give_up`
-    when it is too high.
-
-    Parameters
-    ----------
-    limit : int
-        Bytes.
-    give_up : callable
-        Ends the process; called by the thread, if there is one.
+    when it is too high, which ends the process.
     """
     try:
         import resource

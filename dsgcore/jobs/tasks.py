@@ -210,15 +210,8 @@ class Unwanted(Exception):  # noqa: N818
 class ThreadJob:
     """Work in a thread, whose own jobs do what takes long, with the members of a `Job`.
 
-    Parameters
-    ----------
-    work : callable
-        Called with `check`, which it calls again and again, perhaps with its progress.
-    lease : float
-        Seconds without `keep`, or a True from `is_wanted`, after which it is cancelled.
-    is_wanted : callable, optional
-    turn : lock, optional
-        Held while the work goes on, so that others wait for it.
+    `work` gets `check`, which it calls again and again, perhaps with its progress. After `lease` seconds without `keep`, or a
+    True from `is_wanted`, it is cancelled. It holds the lock `turn`, so that others wait for it.
     """
 
     def __init__(

@@ -370,13 +370,7 @@ class LessonError(DSGError):
 
 
 def read_lesson(file: Path) -> GuidedLesson:
-    """Return the lesson in a file.
-
-    Raises
-    ------
-    LessonError
-        If the file is not valid. The message names the file, the place, the value given, and what is allowed.
-    """
+    """Return the lesson in a file; raise `LessonError` if it is not valid."""
     plain = {"setting": file.parent.name, **table_in(file, "a lesson in TOML")}
     return read_table(GuidedLesson, plain, file, name=file.stem)
 

@@ -104,13 +104,7 @@ class Texts:
 
 
 def texts_of(setting: str) -> dict[str, Any]:
-    """Return the texts of a setting, as keywords of `Profile`.
-
-    Raises
-    ------
-    LessonError
-        If the file is not valid. The message names the file, the place, the value given, and what is allowed.
-    """
+    """Return the texts of a setting, as keywords of `Profile`; raise `LessonError` if its file is not valid."""
     file = HERE / f"{setting}.toml"
     return vars(read_table(Texts, table_in(file, "texts in TOML"), file))
 

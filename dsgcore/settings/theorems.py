@@ -171,10 +171,7 @@ def convex_theorem(
 ) -> Theorem:
     """Return the theorem of a setting with a convex risk: a rate in t, with steps theta / t.
 
-    Parameters
-    ----------
-    lipschitz : callable
-        Function from a spec to the papers' L. By default that of squared pair losses, whose papers print a constant, too.
+    `lipschitz` returns the papers' L for a spec: by default that of squared pair losses, whose papers print a constant, too.
     """
     return Theorem(
         **said_of(setting),
@@ -219,12 +216,7 @@ def constant_step_theorem(
 ) -> Theorem:
     """Return a setting's theorem if it assumes a constant step, which depends on the length of the run. It gives no rate in t.
 
-    Parameters
-    ----------
-    largest : str and callable
-        The paper's largest theta, in words and as a function of T.
-    constant : Constant
-        The bound on |f - h|^2 for M = theta = 1.
+    `largest` is the paper's largest theta, in words and as a function of T; `constant` is the bound for M = theta = 1.
     """
 
     def bound(spec: RunSpec, measured: Measured) -> Constant | None:

@@ -39,14 +39,8 @@ def make_run(text: str, folder: str | None = None) -> Made:
     """Make the run of a spec, given as JSON text; return the text, the run's summary and its history's columns.
 
     The columns are those of a brief run; a run that diverges has all columns of a `Run`.
-    `folder` holds the user's own data file, if the spec names the file without a folder.
-
-    Raises
-    ------
-    ValueError
-        If the data do not fit the spec.
-    MemoryError
-        If the run does not fit into memory.
+    `folder` holds the user's own data file, if the spec names the file without a folder. Data that do not fit the spec raise
+    `ValueError`, and a run that does not fit into memory `MemoryError`.
     """
     spec = Spec.from_json(text)
     split = split_of(spec, folder)
