@@ -14,7 +14,6 @@ from opened_pages import (
     WRITTEN,
     drawn_from_link,
     errors,
-    full,
     left_in_browser,
     open_page,
     run_of,
@@ -60,20 +59,12 @@ def spec_of(app, setting):
 
 
 @pytest.mark.parametrize("setting", OF_EACH_ENGINE)
-def test_a_settings_page_leaves_a_link_to_the_same_run(setting):
-    spec = unusual(setting)
+def test_a_settings_page_leaves_a_link_to_the_same_run_with_its_changes(setting):
+    changes = (Change(2, "lam", 0.25), Change(3, "step_size", 0.125), Change(5, "lam", 1 / 7))
+    spec = replace(unusual(setting), changes=changes)
     app = open_page(setting, **link_to_run(spec))
     assert spec_of(app, setting) == spec
     assert spec_of(open_page(setting, **left_in_browser(app)), setting) == spec
-
-
-@pytest.mark.parametrize("setting", OF_EACH_ENGINE)
-def test_a_run_with_changes_opens_as_the_same_run(setting):
-    spec = unusual(setting)
-    changes = (Change(2, "lam", 0.25), Change(3, "step_size", 0.125), Change(5, "lam", 1 / 7))
-    spec = replace(spec, changes=changes)
-    app = open_page(setting, **link_to_run(spec))
-    assert spec_of(app, setting) == spec
 
 
 def keys(app, place="explore"):
@@ -192,14 +183,16 @@ OWN = {
 
 
 @each("number, page", enumerate([*PAGES, *OWN]))
-def test_odd_values_of_every_name_leave_every_page_whole(number, page):
-    names = OWN[page] if page in OWN else [*names_of(SETTINGS[page]).values(), *KEPT]
-    link = {name: ODD[(number + k) % len(ODD)] for k, name in enumerate(dict.fromkeys(names)) if name != "data.name"}
-    app = opened(page, **link | ({"data.name": "Two moons"} if page == "data" else {}))
-    assert drawn_from_link(app) == []
-    texts = [*said(app), *errors(app)]
-    assert all(len(text) < 700 and "Traceback" not in text for text in texts)
-    assert len(texts) >= (page not in ("lessons",))
+def test_odd_values_of_every_name_leave_every_page_whole_and_texts_are_drawn_as_they_are_written(number, page):
+    names = dict.fromkeys(OWN[page] if page in OWN else [*names_of(SETTINGS[page]).values(), *KEPT])
+    odd = {name: ODD[(number + k) % len(ODD)] for k, name in enumerate(names) if name != "data.name"}
+    written = {**dict.fromkeys((*names, "data.name", "hide", "present", WRITTEN), WRITTEN), LINKS: LINKS}
+    for link in (odd | ({"data.name": "Two moons"} if page == "data" else {}), written):
+        app = opened(page, **link)
+        assert drawn_from_link(app) == []
+        texts = [*said(app), *errors(app)]
+        assert all(len(text) < 700 and "Traceback" not in text for text in texts)
+        assert len(texts) >= (page not in ("lessons",))
 
 
 STEPS = {"name": "solver.n_iter", "from": 13, "to": 29, "n": 3}
@@ -247,45 +240,13 @@ def test_a_study_that_the_explore_page_cannot_show_has_no_link(more):
         link_to_study(study)
 
 
-OF_A_RUN = (
-    "data",
-    "kernel",
-    "seed",
-    "n",
-    "step_size",
-    "also",
-    "changes",
-    "at",
-    "race",
-    "room",
-    "lesson",
-    "map_x",
-    "speed",
-)
-TEXTS = [
-    ("auc", full("auc", {name: WRITTEN for name in OF_A_RUN})),
-    ("auc", {"lesson": f"unlabeled:1:{WRITTEN}", "hide": WRITTEN, "present": WRITTEN}),
-    (
-        "auc",
-        {"data.name": "Your own file", "data.file": json.dumps({"name": WRITTEN, "sha256": "0" * 64, "recipe": {}})},
-    ),
-    ("multiclass", full("multiclass", {name: WRITTEN for name in (*OF_A_RUN, "data.file")})),
-    ("data", {"data.name": WRITTEN}),
-    (
-        "data",
-        {"data.name": "Two moons", "data.n": WRITTEN, "setting": WRITTEN, "seed": WRITTEN, "view.across": WRITTEN},
-    ),
-    ("explore", {name: WRITTEN for name in ("data.name", "data.n", "also", "edits", "vary", "solver.schedule.values")}),
-    ("convergence", {name: WRITTEN for name in ("data.name", "data.n", "also", "edits")}),
-    ("pinned", {"runs": WRITTEN, "seeds": WRITTEN}),
-    ("take_away", {"handout": WRITTEN}),
-    ("how_it_works", {"screen": WRITTEN, "at": WRITTEN}),
-]
-
-
-@each("page, link", TEXTS)
-def test_the_texts_of_a_link_are_drawn_as_they_are_written(page, link):
-    assert drawn_from_link(open_page(page, **link, **{WRITTEN: WRITTEN, LINKS: LINKS})) == []
+@each("link", [
+    {"lesson": f"unlabeled:1:{WRITTEN}"},
+    {"data.name": "Your own file", "data.file": json.dumps({"name": WRITTEN, "sha256": "0" * 64, "recipe": {}})},
+    {"data.name": "Two moons", "data.n": WRITTEN, "kernel.name": WRITTEN, "changes": WRITTEN, "edits": WRITTEN},
+])  # fmt: skip
+def test_the_texts_of_a_link_to_a_lesson_a_file_or_a_run_are_drawn_as_they_are_written(link):
+    assert drawn_from_link(open_page("auc", **link, **{WRITTEN: WRITTEN, LINKS: LINKS})) == []
 
 
 @each("page", ["auc", "data"])
@@ -318,9 +279,6 @@ def test_a_lesson_with_values_that_do_not_suit_it_says_so(link):
         app = open_page("auc", lesson=lesson, **link)
         assert errors(app) or said(app) or run_of(app), "in a sentence, or it runs"
         assert not [one.value for one in (*app.warning, *app.error) if "\\\\" in one.value], "escaped once"
-
-
-# --- the names in a link are those of a spec, on every page
 
 
 # --- a spec becomes a link, and the link the same spec again: every field of every setting
@@ -384,6 +342,3 @@ def test_fields_that_no_control_says_are_refused_in_a_sentence_when_they_are_not
         with pytest.raises(SpecError) as caught:
             read_also(SETTINGS["auc"], text)
         assert str(caught.value).startswith(words)
-
-
-# --- hidden parts of a setting's page: they are not drawn, and their controls keep the values of the link

@@ -465,22 +465,25 @@ def in_thread(work):
     return thread
 
 
-def test_who_has_waited_longest_goes_first():
+@each("who", [
+    {"first": False, "second": False, "third": False},
+    {"clicking": True, "watching": False, "also watching": False},
+])  # fmt: skip
+def test_who_has_clicked_goes_first_and_then_who_has_waited_longest(who):
     turns, order = Turns(1), []
 
-    def wait_for_turn(name):
-        with turns.turn():
+    def wait_for_turn(name, is_urgent):
+        with turns.turn(is_urgent=is_urgent):
             order.append(name)
 
-    names = ["first", "second", "third"]
     with turns.turn():
         threads = []
-        for n, name in enumerate(names, 1):
-            threads.append(in_thread(lambda name=name: wait_for_turn(name)))
+        for n, (name, is_urgent) in enumerate(sorted(who.items(), key=lambda one: one[1]), 1):  # who clicks comes last
+            threads.append(in_thread(lambda name=name, is_urgent=is_urgent: wait_for_turn(name, is_urgent)))
             until(lambda n=n: turns.n_waiting == n)
     for thread in threads:
         thread.join(LONG)
-    assert order == names
+    assert order == list(who)
 
 
 def test_while_a_click_is_answered_others_begin_no_turn_for_a_moment_at_most(monkeypatch):
@@ -560,23 +563,6 @@ def test_work_pauses_between_pieces_in_the_callers_thread():
     before = len(seen)
     for_each_piece(lambda part: None, 1, 1, 1)
     assert len(seen) == before
-
-
-def test_who_has_clicked_goes_before_those_who_only_watch():
-    turns, order = Turns(1), []
-
-    def wait_for_turn(name, is_urgent):
-        with turns.turn(is_urgent=is_urgent):
-            order.append(name)
-
-    with turns.turn():
-        threads = []
-        for n, (name, is_urgent) in enumerate([("watching", False), ("also watching", False), ("clicking", True)], 1):
-            threads.append(in_thread(lambda name=name, is_urgent=is_urgent: wait_for_turn(name, is_urgent)))
-            until(lambda n=n: turns.n_waiting == n)
-    for thread in threads:
-        thread.join(LONG)
-    assert order == ["clicking", "watching", "also watching"]
 
 
 # --- clicks

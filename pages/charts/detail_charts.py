@@ -39,14 +39,21 @@ def histogram_chart(
     bins: int = BINS,
 ) -> charts.Figure:
     """Return histograms of the samples over the same bins, as shares of each sample or as counts, with a shaded band."""
-    held = [sample for sample in samples if len(sample.values)]
-    edges = _edges(np.concatenate([s.values for s in held]), bins) if held else np.zeros(2)
-    figure = charts.plain_figure([_steps(sample, edges, is_share=is_share) for sample in held], title=title)
+    shown = [sample for sample in samples if len(sample.values)]
+    edges = _edges(np.concatenate([s.values for s in shown]), bins) if shown else np.zeros(2)
+    figure = charts.plain_figure([_steps(sample, edges, is_share=is_share) for sample in shown], title=title)
+    rule = {"color": charts.INK[theme], "width": 1.2, "dash": "dot"}
+    high = {"yref": "paper", "y0": 0, "y1": 1}
+    shapes: list[dict[str, Any]] = [{"type": "line", "x0": m.x, "x1": m.x, "line": rule, **high} for m in marks]
+    if band is not None:
+        look = {"fillcolor": charts.PREDICTED, "opacity": 0.15, "line": {"width": 0}, "layer": "below"}
+        shapes.append({"type": "rect", "x0": band[0], "x1": band[1], **look, **high})
+    above = {"yref": "paper", "y": 1.0, "yanchor": "bottom", "showarrow": False}
     figure["layout"] |= {
         "xaxis": {"title": {"text": axis}},
         "yaxis": {"title": {"text": "share of points" if is_share else "points"}, "rangemode": "tozero"},
-        "shapes": [_line(mark, theme) for mark in marks] + ([_shaded(band)] if band else []),
-        "annotations": [_name(mark) for mark in marks],
+        "shapes": shapes,
+        "annotations": [{"text": mark.name, "x": mark.x, **above} for mark in marks],
     }
     figure["layout"]["margin"]["t"] += charts.ROW if marks else 0
     return figure
@@ -77,22 +84,6 @@ def _steps(sample: Sample, edges: NDArray, *, is_share: bool) -> dict:
         "hoverinfo": "name",
     }
     return trace if sample.is_line else trace | {"fill": "tozeroy", "fillcolor": charts.faint(sample.color)}
-
-
-def _line(mark: Mark, theme: str) -> dict:
-    line = {"color": charts.INK[theme], "width": 1.2, "dash": "dot"}
-    return {"type": "line", "yref": "paper", "x0": mark.x, "x1": mark.x, "y0": 0, "y1": 1, "line": line}
-
-
-def _name(mark: Mark) -> dict:
-    place = {"x": mark.x, "yref": "paper", "y": 1.0, "yanchor": "bottom"}
-    return {"text": mark.name, "showarrow": False, **place}
-
-
-def _shaded(band: tuple[float, float]) -> dict:
-    edge = {"width": 0}
-    place = {"yref": "paper", "y0": 0, "y1": 1, "x0": band[0], "x1": band[1]}
-    return {"type": "rect", "fillcolor": charts.PREDICTED, "opacity": 0.15, "line": edge, "layer": "below", **place}
 
 
 def confusion_chart(y: NDArray, predicted: NDArray, names: Sequence[str], *, title: str, theme: str) -> charts.Figure:
@@ -143,41 +134,29 @@ def risk_chart(
     total = sum(parts.values(), np.zeros(len(t)))
     objective = charts.Curve("objective", t, total, charts.INK[theme])
     figure = charts.line_chart([objective, *lines], title=TITLE, note=note, x_range=x_range, revision=revision)
-    # Stacked areas need the same iterations.
+    # Stacked areas need the same iterations. A part has a positive and a negative one; an empty one is left out, and only
+    # one of them is in the legend.
     kept = np.unique(np.linspace(0, len(t) - 1, min(len(t), charts.MAX_POINTS_PER_TRACE)).round().astype(int))
-    areas = [
-        area
-        for (name, y), color in zip(parts.items(), PART_COLORS, strict=False)
-        for area in _areas(name, t[kept], y[kept], color)
-    ]
+    areas = []
+    for (name, all_of_it), color in zip(parts.items(), PART_COLORS, strict=False):
+        y = all_of_it[kept]
+        sides = {"positive": np.maximum(y, 0.0), "negative": np.minimum(y, 0.0)}
+        there = [(group, side) for group, side in sides.items() if np.any(side)] or [("positive", y)]
+        look = {"type": "scatter", "mode": "lines", "line": {"color": color, "width": 0.5}, "x": t[kept].tolist()}
+        said = meaning(f"{name}, a part") or meaning(name) or meaning(TITLE)
+        for number, (group, side) in enumerate(there):
+            own = {"name": name, "y": charts.four_digits(side), "showlegend": number == 0, "meta": said}
+            areas.append(look | own | {"stackgroup": group, "legendgroup": name})
     figure["data"] = [*areas, *figure["data"]]
     return figure
-
-
-def _areas(name: str, t: NDArray, y: NDArray, color: str) -> list[dict[str, Any]]:
-    """Return the positive and the negative area of a part, without empty ones. Only one of them is in the legend."""
-    sides = {"positive": np.maximum(y, 0.0), "negative": np.minimum(y, 0.0)}
-    there = [(group, side) for group, side in sides.items() if np.any(side)] or [("positive", y)]
-    return [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": name,
-            "x": t.tolist(),
-            "y": charts.four_digits(side),
-            "line": {"color": color, "width": 0.5},
-            "stackgroup": group,
-            "legendgroup": name,
-            "showlegend": number == 0,
-            "meta": meaning(f"{name}, a part") or meaning(name) or meaning(TITLE),
-        }
-        for number, (group, side) in enumerate(there)
-    ]
 
 
 LIMIT_COLORS = {"optimisation": "#E69F00", "batches": "#56B4E9", "features": charts.EXACT}
 LIMIT_NAMES = {"optimisation": "optimisation error", "batches": "batch noise", "features": "feature noise"}
 REMAINDER = charts.UNLABELED
+
+
+_DASHES = {"optimisation": "dash", "batches": "dot", "features": "dashdot"}
 
 
 def parts_chart(t: NDArray, parts: Mapping[str, NDArray], *, theme: str) -> charts.Figure:
@@ -192,26 +171,15 @@ def parts_chart(t: NDArray, parts: Mapping[str, NDArray], *, theme: str) -> char
         color, dash = LIMIT_COLORS.get(name, charts.INK[theme]), _DASHES.get(name, "solid")
         mean, band = np.sqrt(np.mean(values**2, axis=0)), (values.min(axis=0), values.max(axis=0))
         curves.append(charts.Curve(LIMIT_NAMES.get(name, "all together"), t, mean, color, dash=dash, band=band))
-    return charts.line_chart(
-        curves, title="Relative distance to the optimum", is_log_x=True, is_log_y=True, x_range=(1, float(t[-1]))
-    )
-
-
-_DASHES = {"optimisation": "dash", "batches": "dot", "features": "dashdot"}
+    look: dict[str, Any] = {"is_log_x": True, "is_log_y": True, "x_range": (1, float(t[-1]))}
+    return charts.line_chart(curves, title="Relative distance to the optimum", **look)
 
 
 def shares_chart(t: NDArray, shares: Mapping[str, NDArray]) -> charts.Figure:
     """Return the shares of the squared distance over the iterations, including the signed remainder."""
-    curves = [
-        charts.Curve(
-            LIMIT_NAMES.get(name, "remainder, signed"),
-            t,
-            100 * y,
-            LIMIT_COLORS.get(name, REMAINDER),
-            dash=_DASHES.get(name, "longdash"),
-        )
-        for name, y in shares.items()
-    ]
-    return charts.line_chart(
-        curves, title="Shares of the squared distance, %", is_log_x=True, x_range=(1, float(t[-1]))
-    )
+    curves = []
+    for name, y in shares.items():
+        said, color = LIMIT_NAMES.get(name, "remainder, signed"), LIMIT_COLORS.get(name, REMAINDER)
+        curves.append(charts.Curve(said, t, 100 * y, color, dash=_DASHES.get(name, "longdash")))
+    title = "Shares of the squared distance, %"
+    return charts.line_chart(curves, title=title, is_log_x=True, x_range=(1, float(t[-1])))

@@ -16,22 +16,13 @@ _POWERS = np.array([float(10**k) for k in range(23)])
 
 
 def four_digits(values: NDArray) -> list[Any]:
-    """Return numbers with four digits, in lists nested like the array; None for values that are not finite."""
-    values = np.asarray(values, dtype=np.float64)
-    short, is_sure = _rounded(values)
-    if is_sure.all():
-        return short.tolist()
-    plain = short.astype(object)
-    plain[~is_sure] = [float(f"{v:.4g}") if np.isfinite(v) else None for v in values[~is_sure]]
-    return plain.tolist()
-
-
-def _rounded(values: NDArray) -> tuple[NDArray, NDArray]:
-    """Return numbers with four digits, and a mask of those that are surely the nearest such numbers.
+    """Return numbers with four digits, in lists nested like the array; None for values that are not finite.
 
     A power of ten up to 10^22 is exact, so the product or quotient of whole digits and a power is rounded only once, like
-    text that is read. Very small and very large numbers are not sure, nor are numbers near the middle between two results.
+    text that is read. Very small and very large numbers are not sure to be the nearest ones, nor are numbers near the middle
+    between two results: those are rounded as text.
     """
+    values = np.asarray(values, dtype=np.float64)
     is_usual = (np.abs(values) >= 1e-18) & (np.abs(values) < 1e25)
     size = np.where(is_usual, np.abs(values), 1.0)
     shift = 3 - np.floor(np.log10(size)).astype(int)
@@ -40,7 +31,12 @@ def _rounded(values: NDArray) -> tuple[NDArray, NDArray]:
     digits = np.rint(scaled)
     short = np.where(shift > 0, digits / power, digits * power)
     is_sure = is_usual & (scaled >= 1000) & (scaled < 10000) & (np.abs(scaled - digits) < 0.5 - 1e-9)
-    return np.copysign(np.where(is_usual, short, 0.0), values), is_sure | (values == 0)
+    short, is_sure = np.copysign(np.where(is_usual, short, 0.0), values), is_sure | (values == 0)
+    if is_sure.all():
+        return short.tolist()
+    plain = short.astype(object)
+    plain[~is_sure] = [float(f"{v:.4g}") if np.isfinite(v) else None for v in values[~is_sure]]
+    return plain.tolist()
 
 
 # Width of a character in a mark's name, as a share of the width of a phone's chart, and the largest number of steps between ticks.
@@ -180,7 +176,8 @@ def line_chart(
 ) -> Figure:
     """Return a chart of curves over iterations, with a vertical mark at each change during the run."""
     layout = _layout(title, revision)
-    layout["meta"] = {"note": note, "help": f"{explanation or meaning(title)} {_along(x_title)}".strip()}
+    along = f"Along the axis, {x_title}: {said[0].lower()}{said[1:]}" if (said := meaning(x_title)) else ""
+    layout["meta"] = {"note": note, "help": f"{explanation or meaning(title)} {along}".strip()}
     x_axis: dict[str, Any] = {"type": "log" if is_log_x else "linear", "title": {"text": x_title}, **CLEAR_OF_CORNER}
     if x_range is not None:
         x_axis["range"] = [float(np.log10(v)) if is_log_x else v for v in x_range]
@@ -196,11 +193,6 @@ def line_chart(
         layout["margin"]["t"] += ROW
     bands = [trace for curve in curves for trace in band_of(curve, is_log_y=is_log_y)]  # below all lines
     return {"data": [*bands, *(_line(curve, is_log_y=is_log_y) for curve in curves)], "layout": layout}
-
-
-def _along(x_title: str) -> str:
-    said = meaning(x_title)
-    return f"Along the axis, {x_title}: {said[0].lower()}{said[1:]}" if said else ""
 
 
 def _line(curve: Curve, *, is_log_y: bool) -> dict[str, Any]:
@@ -238,11 +230,8 @@ def band_of(curve: Curve, *, is_log_y: bool = False) -> list[dict[str, Any]]:
 
 
 def faint(color: str) -> str:
-    """Return a colour, "#rrggbb" or "rgb(..)", with 20 % opacity."""
-    if color.startswith("rgb("):
-        return f"rgba({color[4:-1]}, 0.2)"
-    red, green, blue = (int(color.lstrip("#")[i : i + 2], 16) for i in (0, 2, 4))
-    return f"rgba({red},{green},{blue},0.2)"
+    """Return a colour, "#rrggbb", with 20 % opacity."""
+    return "rgba({},{},{},0.2)".format(*bytes.fromhex(color[1:]))
 
 
 def plain_figure(traces: list[dict[str, Any]], *, title: str) -> Figure:
@@ -313,7 +302,7 @@ def sequential_colors(shares: Sequence[float]) -> list[str]:
     """Return viridis' colours at shares of its length: 0 is the darkest end, and 1 the lightest one."""
     steps = np.array([list(bytes.fromhex(color)) for color in VIRIDIS.split()])
     mixed = [np.interp(shares, np.linspace(0.0, 1.0, len(steps)), channel) for channel in steps.T]
-    return [f"rgb({r}, {g}, {b})" for r, g, b in np.stack(mixed, axis=1).round().astype(int).tolist()]
+    return [f"#{bytes(color).hex()}" for color in np.stack(mixed, axis=1).round().astype(int).tolist()]
 
 
 def scatter(points: PointSet, theme: str, *, most: int = MAX_DATA_POINTS) -> dict[str, Any]:

@@ -15,18 +15,7 @@ from dsgcore.settings import panels
 from pages.charts import figures as charts
 
 # The colours of Okabe and Ito, then Tol's for more than seven classes. Marks differ as well, for colour-blind readers.
-CLASS_COLORS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#882255",
-    "#999933",
-    "#6A5ACD",
-    "#8C6D5A",
-)
+CLASS_COLORS = (*charts.COLORS[:6], "#882255", "#999933", "#6A5ACD", "#8C6D5A")
 SYMBOLS = ("circle", "triangle-up", "square", "diamond", "cross", "x", "star", "pentagon", "triangle-down", "hexagon")
 
 
@@ -182,15 +171,8 @@ def rank_colors(columns: Sequence[NDArray], levels: NDArray, colors: Sequence[st
 
 
 def _blended(color: str, theme: str) -> str:
-    parts = ([int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (_as_hex(color), charts.GROUND[theme]))
-    share = REGION_SHARE[theme]
+    share, parts = REGION_SHARE[theme], (bytes.fromhex(c[1:]) for c in (color, charts.GROUND[theme]))
     return "rgb({}, {}, {})".format(*(round(share * a + (1 - share) * b) for a, b in zip(*parts, strict=True)))
-
-
-def _as_hex(color: str) -> str:
-    if color.startswith("#"):
-        return color
-    return "#{:02x}{:02x}{:02x}".format(*(int(part) for part in color[4:-1].split(",")))
 
 
 def colors_of(run: Run) -> list[str]:

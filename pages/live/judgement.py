@@ -31,13 +31,11 @@ class Status:
     help: str
 
 
-def status_of(
-    live: LiveRun, *, is_playing: bool, going_to: int = 0, begun_with: str = "", is_short: bool = False
-) -> Status:
+def status_of(bench: Bench, *, is_short: bool = False) -> Status:
     """Return the run's position and state, and the change with which it goes on or has begun anew; the short ones fit beside
     the buttons of a phone."""
-    health = live.run.health
-    run = live.run
+    live, going_to = bench.present, bench.link.going_to
+    run, is_playing = live.run, bench.is_playing and not bench.is_held
     state = f"going to step {going_to}" if going_to else "running" if is_playing else "paused"
     # Until the labels alone are learned from, too, a run goes on; one that has diverged is over.
     if run.stop_reason is StopReason.DIVERGED or (run.stop_reason is not None and live.is_finished):
@@ -46,10 +44,12 @@ def status_of(
         ends = {StopReason.FINISHED: "done", StopReason.SETTLED: "settled", StopReason.PLATEAU: "stopped early"}
         state = ends.get(run.stop_reason, diverged)
     said = f"step {run.t} of {run.n_iter} · {state}"
-    short = f"step {live.run.t} · diverged" if "diverged" in said else said
-    anew = [f"begun anew with {begun_with}"] * bool(begun_with)
-    long = " · ".join([said, *(_recorded(live.run) or anew)])
-    return Status(short if is_short else long, _LIGHTS[health], health.value)
+    if is_short:
+        text = f"step {run.t} · diverged" if "diverged" in said else said
+    else:
+        anew = [f"begun anew with {bench.begun.words}"] * bool(bench.begun.words)
+        text = " · ".join([said, *(_recorded(run) or anew)])
+    return Status(text, _LIGHTS[run.health], run.health.value)
 
 
 def _recorded(run: Run) -> list[str]:

@@ -96,8 +96,13 @@ def tick(bench: Bench, asked: str = "") -> bytes:
         bench.feed.waited = max(waited, WANING * bench.feed.waited)
         if bench.live is None or not (asked or is_ticking(bench)):
             return GONE
-        if asked:
-            _do(bench, asked)
+        what, _, t = asked.partition(" ")
+        if what == WATCH:
+            watch_again(bench)
+        elif what == LOOK and t.isascii() and t.isdigit():
+            look_at(bench, int(t))
+        elif asked:
+            pass
         elif bench.back.is_moving:
             show_next(bench)
         elif bench.link.going_to:
@@ -108,58 +113,26 @@ def tick(bench: Bench, asked: str = "") -> bytes:
         return _news(bench, is_asked=bool(asked))
 
 
-def _do(bench: Bench, asked: str) -> None:
-    what, _, t = asked.partition(" ")
-    if what == WATCH:
-        watch_again(bench)
-    elif what == LOOK and t.isascii() and t.isdigit():
-        look_at(bench, int(t))
-
-
 def _news(bench: Bench, *, is_asked: bool) -> bytes:
-    """Return the changes of the page."""
-    shown, goes_on = snapshot(bench), is_ticking(bench)
-    news: dict[str, Any] = {
-        **_whose(bench),
-        "kept": bench.link.page.texts | place_of(bench) if bench.page and bench.link.page.texts else None,
-        "isOver": not goes_on,
-        "redraw": _is_due(bench) if goes_on else not is_asked or "Theory" in bench.drawing.opened,
-    }
-    return packed(shown, without=_known(bench, shown), **news)
-
-
-def _known(bench: Bench, shown: Snapshot) -> frozenset[str]:
-    """Return the charts that stay as they were sent last, and keep what is sent now. A map stays the same for a while."""
-    same = frozenset(chart.key for _, chart in shown.charts if bench.feed.sent.get(chart.key) == chart.figure)
-    bench.feed.sent = {chart.key: chart.figure for _, chart in shown.charts}
-    return same
-
-
-def _is_due(bench: Bench) -> bool:
-    """Return True if the script must draw the page now, for the table of results, which ticks do not change."""
-    seconds = SECONDS_BETWEEN_DRAWINGS * (1 + turns.n_waiting / WAITING_PER_SECOND)
-    if bench.drawing.tab != "Race" or time.monotonic() - bench.feed.drawn_at < seconds:
-        return False
-    bench.feed.drawn_at = time.monotonic()  # requested only once
-    return True
+    """Return the changes of the page. Charts that stay as they were sent last are left out: a map stays the same for a while."""
+    feed, shown, goes_on = bench.feed, snapshot(bench), is_ticking(bench)
+    same = frozenset(chart.key for _, chart in shown.charts if feed.sent.get(chart.key) == chart.figure)
+    feed.sent = {chart.key: chart.figure for _, chart in shown.charts}
+    redraw = not is_asked or "Theory" in bench.drawing.opened
+    if goes_on:  # now and then for the table of results, which ticks do not change
+        seconds, now = SECONDS_BETWEEN_DRAWINGS * (1 + turns.n_waiting / WAITING_PER_SECOND), time.monotonic()
+        redraw = bench.drawing.tab == "Race" and now - feed.drawn_at >= seconds
+        feed.drawn_at = now if redraw else feed.drawn_at  # requested only once
+    kept = bench.link.page.texts | place_of(bench) if bench.page and bench.link.page.texts else None
+    return packed(bench, shown, without=same, kept=kept, isOver=not goes_on, redraw=redraw)
 
 
 def head_data(bench: Bench) -> bytes:
     """Return the snapshot for the script's drawing, and what the browser needs in order to ask for ticks."""
-    shown = snapshot(bench)
+    shown, token = snapshot(bench), ticker_of(bench).token if are_served() else ""
     bench.feed.sent = {}  # Streamlit may drop this drawing, so the next tick sends all charts again
     bench.feed.drawn_at = time.monotonic()
-    ticks: dict[str, Any] = {
-        "token": ticker_of(bench).token if are_served() else "",
-        "address": ADDRESS,
-        "pace": 1000 * TICK_SECONDS,
-        "isOver": not is_ticking(bench),
-    }
-    return packed(shown, **ticks, **_whose(bench))
-
-
-def _whose(bench: Bench) -> dict[str, Any]:
-    return {"page": bench.page, "owner": bench.feed.name}
+    return packed(bench, shown, token=token, address=ADDRESS, pace=1000 * TICK_SECONDS, isOver=not is_ticking(bench))
 
 
 HEAD, CHARTS = "live-head", "live-charts"
@@ -227,40 +200,32 @@ class Snapshot:
 
 def snapshot(bench: Bench) -> Snapshot:
     """Return what the page shows of its run now. This advances nothing; only the map keeps the values it has computed."""
-    live, hidden = bench.present, bench.view.hidden
-    is_playing = bench.is_playing and not bench.is_held
-    scrubber, is_lesson = scrubber_of(bench), bench.view.scene is not None
+    hidden, is_lesson, scrubber = bench.view.hidden, bench.view.scene is not None, scrubber_of(bench)
     head = {
-        "status": None
-        if "transport" in hidden
-        else vars(
-            status_of(
-                live,
-                is_playing=is_playing,
-                going_to=bench.link.going_to,
-                begun_with=bench.begun.words,
-                is_short=is_lesson,
-            )
-        ),
-        "judgement": None if "limits" in hidden or is_lesson else _judgement(bench, is_playing=is_playing),
+        "status": None if "transport" in hidden else vars(status_of(bench, is_short=is_lesson)),
+        "judgement": None if "limits" in hidden or is_lesson else _judgement(bench),
         "scrubber": None if scrubber is None or "tabs" in hidden else vars(scrubber),
     }
     return Snapshot(head, tuple(_charts(bench)), next(_orders))
 
 
-def _judgement(bench: Bench, *, is_playing: bool) -> dict[str, Any]:
+def _judgement(bench: Bench) -> dict[str, Any]:
     """Return what limits the run now. It costs as much as the rest of a tick, so during a run it is found once a second if
     others wait."""
     measured = None if bench.jobs.diagnosis is None else bench.jobs.diagnosis.job.state
-    made_of, now = (bench.number, bench.back.t, bench.begun.tried, is_playing, measured), time.monotonic()
-    kept = bench.feed.judged
-    is_due = kept is None or not turns.n_waiting or now - kept[1] >= SECONDS_BETWEEN_JUDGEMENTS
-    if kept is None or is_due or kept[0] != made_of or not is_playing:
+    is_playing = bench.is_playing and not bench.is_held
+    made_of, now, kept = (
+        (bench.number, bench.back.t, bench.begun.tried, is_playing, measured),
+        time.monotonic(),
+        bench.feed.judged,
+    )
+    is_same = kept is not None and kept[0] == made_of and is_playing
+    if kept is None or not is_same or not turns.n_waiting or now - kept[1] >= SECONDS_BETWEEN_JUDGEMENTS:
         bench.feed.judged = kept = (made_of, now, said_of(bench))
     return kept[2]
 
 
-def packed(shown: Snapshot, *, without: frozenset[str] = frozenset(), **more: Any) -> bytes:
+def packed(bench: Bench, shown: Snapshot, *, without: frozenset[str] = frozenset(), **more: Any) -> bytes:
     """Encode a snapshot for the browser: everything except the figures in the first line, and a line for each figure.
 
     `without` names the charts whose figures the browser has already; `more` is added to the first line.
@@ -268,7 +233,8 @@ def packed(shown: Snapshot, *, without: frozenset[str] = frozenset(), **more: An
     sent = [chart for _, chart in shown.charts if chart.key not in without]
     places = [{"key": chart.key, "place": place} for place, chart in shown.charts]
     figures = [{"key": chart.key, "alt": chart.alt} for chart in sent]
-    first = {**shown.head, "order": shown.order, "charts": places, "figures": figures, **more}
+    whose = {"page": bench.page, "owner": bench.feed.name, "order": shown.order}
+    first = {**shown.head, **whose, "charts": places, "figures": figures, **more}
     return "\n".join([json.dumps(first), *(chart.figure for chart in sent)]).encode()
 
 

@@ -32,16 +32,10 @@ def caller_of(request: Request) -> str:
         if not _is_trusted(caller):
             break
         caller = hop
-    return _named(caller)
-
-
-def _named(text: str) -> str:
-    address = _address_in(text)
-    if address is None:
-        return text.strip()[:NAME_SHOWN]
+    address = _address_in(caller)
     if isinstance(address, IPv6Address):
         return str(ip_network((int(address), SHARED_BITS), strict=False))
-    return str(address)
+    return caller.strip()[:NAME_SHOWN] if address is None else str(address)
 
 
 def _address_in(text: str) -> IPv4Address | IPv6Address | None:
@@ -66,14 +60,11 @@ def _is_trusted(text: str) -> bool:
 @cache
 def _proxies(said: str) -> tuple[list[IPv4Network | IPv6Network], bool]:
     """Return the networks of the trusted proxies, and True if every address is trusted."""
-    entries = [entry.strip() for entry in said.split(",") if entry.strip()]
-    networks = [_network(entry) for entry in entries if entry != "*"]
-    return [network for network in networks if network is not None], "*" in entries
-
-
-def _network(entry: str) -> IPv4Network | IPv6Network | None:
-    try:
-        return ip_network(entry, strict=False)
-    except ValueError:
-        _log.warning("%s must name addresses or networks such as 10.0.0.0/8, got %r; it is left out", VARIABLE, entry)
-        return None
+    entries, found = [entry.strip() for entry in said.split(",")], list[IPv4Network | IPv6Network]()
+    for entry in entries:
+        try:
+            found += [ip_network(entry, strict=False)] if entry not in ("", "*") else []
+        except ValueError:
+            words = "%s must name addresses or networks such as 10.0.0.0/8, got %r; it is left out"
+            _log.warning(words, VARIABLE, entry)
+    return found, "*" in entries

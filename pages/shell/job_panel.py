@@ -63,7 +63,12 @@ def job_panel(
     """
     job.keep()
     if not job.is_over:
-        _draw_progress(job, key, *doing(), on_cancel or job.cancel)
+        share, words = doing()
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+            with st.container(key=f"{key}-progress", width="stretch"):
+                said = job.state.value if job.state is JobState.WAITING else words
+                st.progress(min(1.0, share), text=f"{said[:1].upper()}{said[1:]}")
+            st.button("Cancel", key=f"{key}-cancel", icon=":material/close:", on_click=on_cancel or job.cancel)
     elif job.state is JobState.CANCELLED:
         said = f"cancelled after {job.seconds:.1f} s."
         st.info(f"{name} was {said}" if name else said.capitalize(), icon=":material/block:")
@@ -71,11 +76,3 @@ def job_panel(
         st.error(plain(job.error), icon=":material/error:")
     else:
         result()
-
-
-def _draw_progress(job: Job, key: str, share: float, words: str, on_cancel: Callable[[], None]) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        with st.container(key=f"{key}-progress", width="stretch"):
-            said = job.state.value if job.state is JobState.WAITING else words
-            st.progress(min(1.0, share), text=f"{said[:1].upper()}{said[1:]}")
-        st.button("Cancel", key=f"{key}-cancel", icon=":material/close:", on_click=on_cancel)

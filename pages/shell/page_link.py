@@ -6,7 +6,7 @@ on each page; and it would write the link in the middle of a drawing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -108,13 +108,19 @@ def say_in_link(name: str, text: str, key: str = "") -> None:
 
 
 def write_link() -> None:
-    """Write the entries of the drawing that has ended into the browser's link; leave it as it is while the core gets ready."""
+    """Make the browser keep the entries of the drawing that has ended in the page's link, and no others but those of the frame;
+    leave it as it is while the core gets ready.
+
+    If the owner changes while the page stays, the server has lost the session, and streamlit has started a new one without
+    these values. The browser then loads its own link again.
+    """
     link = link_now()
     if not warm_up().is_ready or not (link.said or link.texts):
         return
     link.texts = {name: text for name, text in link.said.items() if text}
     st.session_state.setdefault(_LEFT, {})[link.page] = link.texts
-    keep_in_link(link.page, link.texts, link.owner, link.entry)
+    data = {"page": link.page, "values": link.texts, "owner": link.owner, "entry": link.entry}
+    _mount("part-state-link", {**data, "frame": OF_THE_FRAME})  # any of these parts may be mounted first
 
 
 _KNOWN = "_known"
@@ -124,27 +130,12 @@ OF_THE_FRAME = ("hide", "present", "lecture", "embed", "embed_options")
 
 def mind_the_browser() -> None:
     """Mount the browser part: one history entry for each page and none for its changes, and the other additions above."""
-    session = {"session": {"name": _session(), "address": ADDRESS}} if are_served() else {}
+    session = {}
+    if are_served():
+        if _KNOWN not in st.session_state:  # a name that the server knows as long as it keeps this session
+            st.session_state[_KNOWN] = Ticker(lambda _: GONE)
+        session = {"session": {"name": st.session_state[_KNOWN].token, "address": ADDRESS}}
     _mount("part-state-browser", {"theme": st.context.theme.type, **session})
-
-
-def _session() -> str:
-    """Return a name that the server knows as long as it keeps this session."""
-    if _KNOWN not in st.session_state:
-        st.session_state[_KNOWN] = Ticker(lambda _: GONE)
-    ticker: Ticker = st.session_state[_KNOWN]
-    return ticker.token
-
-
-def keep_in_link(page: str, values: Mapping[str, str], owner: str = "", entry: str = "") -> None:
-    """Make the browser keep these values in the link of that page, and no others but those of the frame.
-
-    Another value of the name `entry` is a new entry of the browser's history. If the owner changes while the page stays, the
-    server has lost the session, and streamlit has started a new one without these values. The browser then loads its own link
-    again.
-    """
-    link = {"page": page, "values": dict(values), "owner": owner, "entry": entry}
-    _mount("part-state-link", {**link, "frame": OF_THE_FRAME})  # any of these parts may be mounted first
 
 
 def keep_room_key(ticket: str) -> None:

@@ -62,14 +62,6 @@ BEHIND = {
 }
 
 
-def all_pages() -> list[Any]:
-    """Return the app's pages: the doors in the order of the menu, then those that are not in it."""
-    # Without sections, because streamlit's list of sections on a phone is not accessible.
-    doors = [_page_in(file, title, icon, default=title == HOME) for file, (title, icon) in DOORS.items()]
-    behind = [_page_in(file, title, icon, visibility="hidden") for file, (title, icon) in BEHIND.items()]
-    return [*doors, *(page_of(setting, visibility="hidden") for setting in SETTINGS.values()), *behind]
-
-
 def _page_in(file: str, title: str, icon: str, **options: Any) -> Any:
     return st.Page(f"pages/{file}.py", title=title, icon=f":material/{icon}:", **options)
 
@@ -90,7 +82,11 @@ def route() -> None:
     """Run the page that the address names."""
     # A page embedded in another must not lead out of its frame.
     position: Literal["hidden", "top"] = "hidden" if st.context.is_embedded else "top"
-    pages = all_pages()
+    # The doors in the order of the menu, then the pages that are not in it. There are no sections, because streamlit's list of
+    # sections on a phone is not accessible.
+    doors = [_page_in(file, title, icon, default=title == HOME) for file, (title, icon) in DOORS.items()]
+    behind = [_page_in(file, title, icon, visibility="hidden") for file, (title, icon) in BEHIND.items()]
+    pages = [*doors, *(page_of(setting, visibility="hidden") for setting in SETTINGS.values()), *behind]
     page = st.navigation([*pages, *unknown_page(pages)], position=position)
     st.set_page_config(page_title=TITLE if page.title == HOME else f"{page.title} - {TITLE}")
     note_visit(page.url_path)

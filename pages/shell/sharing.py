@@ -62,13 +62,13 @@ class Turns:
         return len(self._waiting)
 
     @contextmanager
-    def turn(self, *, is_urgent: bool = False, look: Callable[[], object] = lambda: None) -> Iterator[float]:
+    def turn(self, *, is_urgent: bool = False) -> Iterator[float]:
         """Wait for a turn, and have it inside the block; long work in it lets others in between. Yield the seconds of waiting.
 
-        Urgent callers come first. `look` is called now and then while waiting, and may raise to give up.
+        Urgent callers come first.
         """
         asked = time.monotonic()
-        self._enter(is_urgent, look)
+        self._enter(is_urgent)
         begun = time.monotonic()
 
         def pause() -> None:
@@ -84,7 +84,7 @@ class Turns:
         finally:
             self._leave()
 
-    def _enter(self, is_urgent: bool = False, look: Callable[[], object] = lambda: None) -> None:
+    def _enter(self, is_urgent: bool = False) -> None:
         has_come = threading.Event()
         with self._lock:
             number = (not (is_urgent or self._is_preferred(threading.get_ident())), next(self._order))
@@ -92,12 +92,19 @@ class Turns:
             self._give()
         try:
             while not has_come.wait(SECONDS_BETWEEN_LOOKS):
-                look()
                 with self._lock:
                     self._give()  # a preference may have expired
         except BaseException:
-            self._give_up(number)
+            with self._lock:
+                is_waiting = self._waiting.pop(number, None) is not None
+            if not is_waiting:  # the turn has come meanwhile
+                self._leave()
             raise
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._free += 1
+            self._give()
 
     def _give(self) -> None:
         """Give the free turns to those who are next, and wake only those."""
@@ -111,17 +118,6 @@ class Turns:
     def _is_preferred(self, thread: int) -> bool:
         begun = self._preferred.get(thread)
         return begun is not None and time.monotonic() - begun < LONGEST_PREFERENCE
-
-    def _give_up(self, number: tuple[bool, int]) -> None:
-        with self._lock:
-            if self._waiting.pop(number, None) is None:  # the turn has come meanwhile
-                self._free += 1
-                self._give()
-
-    def _leave(self) -> None:
-        with self._lock:
-            self._free += 1
-            self._give()
 
 
 # One core is left for Python's own work, in one thread at a time, and for the thread that sends.
@@ -201,15 +197,16 @@ def _shown(size: int) -> str:
     return f"{size / GIGABYTE:.3g} GB"
 
 
-def _account() -> Account:
+def _memory() -> int:
+    """Return the number of bytes that all runs together may take."""
     try:
         named = float(os.environ.get(MEMORY_VARIABLE, ""))
     except ValueError:
         named = 0.0
-    return Account(round(named * GIGABYTE) if 0 < named < float("inf") else round(SHARE * of_machine()))
+    return round(named * GIGABYTE) if 0 < named < float("inf") else round(SHARE * of_machine())
 
 
-account = _account()
+account = Account(_memory())
 
 
 # Name of the environment variable with the number of places.
@@ -243,14 +240,10 @@ class Door:
             return session in self._inside
 
 
-def _door() -> Door:
-    named = os.environ.get(PLACES_VARIABLE, "")
-    return Door(
-        int(named) if named.isdigit() and int(named) else PLACES, lambda name: get_instance().is_active_session(name)
-    )
-
-
-door = _door()
+_named = os.environ.get(PLACES_VARIABLE, "")
+door = Door(
+    int(_named) if _named.isdigit() and int(_named) else PLACES, lambda name: get_instance().is_active_session(name)
+)
 
 
 def is_admitted() -> bool:

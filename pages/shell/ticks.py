@@ -117,15 +117,9 @@ class TickDoor:
         _is_served.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] == "POST" and self._path == _path_of(scope):
-            answer = await _answer(Request(scope, receive))
-            await answer(scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
-
-
-def _path_of(scope: Scope) -> str:
-    return str(scope["path"]).removeprefix(scope.get("root_path", ""))
+        path = str(scope.get("path", "")).removeprefix(scope.get("root_path", ""))
+        is_tick = scope["type"] == "http" and scope["method"] == "POST" and path == self._path
+        await (await _answer(Request(scope, receive)) if is_tick else self._app)(scope, receive, send)
 
 
 async def token_in(request: Request) -> str | None:

@@ -133,18 +133,13 @@ _PAGE = "pages.stage.stage"
 @asynccontextmanager
 async def life(_app: Any) -> AsyncIterator[None]:
     """Prepare in the background what every visit needs, send each answer at once, and watch over the server."""
-    threading.Thread(target=_get_ready, name="get-ready", daemon=True).start()
+    threading.Thread(target=lambda: (import_module(_PAGE), warm_up()), name="get-ready", daemon=True).start()
     send_at_once()  # the server's app starts after the socket is open
     watching = asyncio.create_task(watch())
     yield
     watching.cancel()
     with suppress(asyncio.CancelledError):
         await watching
-
-
-def _get_ready() -> None:
-    import_module(_PAGE)
-    warm_up()
 
 
 def send_at_once() -> None:

@@ -11,8 +11,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.data.edits import DRAWN, EDITS, UNMARKED
 from dsgcore.experiments import Setting
 from dsgcore.lessons import lesson_named, lessons_of
-from dsgcore.settings import GuidedLesson, LessonStep
-from pages.controls.hand import Hand
+from dsgcore.settings import LessonStep
 from pages.room.lecturer import (
     ask_instead,
     ask_own,
@@ -26,7 +25,7 @@ from pages.session.lesson_place import Place, Stage
 from pages.session.link import link_to_part, number_of
 from pages.stage.links import to_take_away
 from pages.stage.step import is_exercise
-from pages.workbench.head import given_for, guide, is_presented
+from pages.workbench.head import begin_step, guide, is_presented
 from pages.workbench.sidebar import roll, toggle
 
 
@@ -34,18 +33,12 @@ def lesson_button(
     bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any
 ) -> None:
     """Draw a button of a lesson. A late click does nothing after the reader has left the lesson."""
-    st.button(
-        label,
-        key=key,
-        on_click=once,
-        args=(bench, bench.drawing.number, _while_there, bench, action, *arguments),
-        **options,
-    )
 
+    def act() -> None:
+        if bench.lesson.place is not None:
+            action(*arguments)
 
-def _while_there(bench: Bench, action: Callable[..., None], *arguments: Any) -> None:
-    if bench.lesson.place is not None:
-        action(*arguments)
+    st.button(label, key=key, on_click=once, args=(bench, bench.drawing.number, act), **options)
 
 
 def moves(problem: type[Setting], bench: Bench, place: Place, guess: Any) -> None:
@@ -62,20 +55,36 @@ def moves(problem: type[Setting], bench: Bench, place: Place, guess: Any) -> Non
             lesson_button(
                 bench, "Back", "lesson-back", go_to_step, problem, bench, -1, shortcut="Left", type="tertiary"
             )
+        onward: dict[str, Any] = {"type": "primary", "shortcut": "Right"}
         if place.stage is Stage.QUESTION:
             _ask(problem, bench, guess)
         elif is_exercise(bench):
             return
+        elif place.stage is Stage.RUN and place.step.goal is not None:
+            may_ask = is_presented() and not is_asked(bench) and not is_led_elsewhere(bench)
+            if may_ask and place.values.get(EDITS) == UNMARKED:
+                _ask_button(problem, bench)
+            icon = ":material/visibility:"
+            key = "Right" if is_presented() else None  # a remote control has no other way on
+            lesson_button(bench, "Show me", "lesson-show", show_solution, problem, bench, icon=icon, shortcut=key)
+        elif place.stage is Stage.RUN and is_presented() and bench.live is not None:
+            lesson_button(bench, "To the end", "lesson-end", to_the_end, bench, **onward)
         elif place.stage is Stage.RUN:
-            _wait(problem, bench, place)
+            st.button("Next", key="lesson-next", type="primary", disabled=True)
+        elif not place.is_last:
+            lesson_button(bench, "Next", "lesson-next", go_to_step, problem, bench, 1, **onward)
         else:
-            _go_on(problem, bench, place)
+            _lead_on(problem, bench, place)
+
+
+def _ask_button(problem: type[Setting], bench: Bench) -> None:
+    lesson_button(bench, "Ask the class", "room-open", ask_the_class, problem, bench, icon=":material/group:")
 
 
 def _ask(problem: type[Setting], bench: Bench, guess: Any) -> None:
     """Draw the button that starts the run. Before a class it needs no guess."""
     if is_presented() and bench.group.room is None:
-        lesson_button(bench, "Ask the class", "room-open", ask_the_class, problem, bench, icon=":material/group:")
+        _ask_button(problem, bench)
     off = guess is None and not is_presented()
     label = "Run" if is_presented() and guess is None else "Guess and run"
     lesson_button(bench, label, "lesson-run", answered, bench, guess, type="primary", shortcut="Right", disabled=off)
@@ -94,58 +103,28 @@ def answered(bench: Bench, guess: Any) -> None:
     bench.is_playing = True
 
 
-def _wait(problem: type[Setting], bench: Bench, place: Place) -> None:
-    if place.step.goal is None and is_presented() and bench.live is not None:
-        lesson_button(bench, "To the end", "lesson-end", to_the_end, bench, type="primary", shortcut="Right")
-    elif place.step.goal is None:
-        st.button("Next", key="lesson-next", type="primary", disabled=True)
-    else:
-        may_ask = is_presented() and not is_asked(bench) and not is_led_elsewhere(bench)
-        if may_ask and place.values.get(EDITS) == UNMARKED:
-            lesson_button(bench, "Ask the class", "room-open", ask_the_class, problem, bench, icon=":material/group:")
-        icon = ":material/visibility:"
-        key = "Right" if is_presented() else None  # a remote control has no other way on
-        lesson_button(bench, "Show me", "lesson-show", show_solution, problem, bench, icon=icon, shortcut=key)
-
-
 def to_the_end(bench: Bench) -> None:
     """Let the run reach its last iteration at once."""
     if bench.live is not None:
         bench.link.going_to, bench.link.plays_on = bench.live.run.n_iter, False
 
 
-def _go_on(problem: type[Setting], bench: Bench, place: Place) -> None:
-    if not place.is_last:
-        lesson_button(bench, "Next", "lesson-next", go_to_step, problem, bench, 1, type="primary", shortcut="Right")
-    else:
-        _lead_on(problem, bench, place)
-
-
 def _lead_on(problem: type[Setting], bench: Bench, place: Place) -> None:
     """Draw the button that leads on from a lesson, or from a question of a lecture."""
-    number = _next_part(bench, place.lesson)
-    if number is not None and bench.group.lecture is not None:
-        label = "Next question" if "|" in bench.group.lecture.parts[number] else "Next lesson"
-        more: dict[str, Any] = {"type": "primary", "shortcut": "Right"}
-        lesson_button(bench, label, "lesson-following", go_to_part, problem, bench, number, **more)
-        return
+    onward: dict[str, Any] = {"type": "primary", "shortcut": "Right"}
+    lecture, lessons = bench.group.lecture, lessons_of(problem)
+    if lecture is not None:  # beside it, or after its end, nothing follows
+        part = bench.group.part if bench.group.part is not None else number_of(lecture, place.lesson)
+        if part is not None and part + 1 < len(lecture.parts):
+            label = "Next question" if "|" in lecture.parts[part + 1] else "Next lesson"
+            lesson_button(bench, label, "lesson-following", go_to_part, problem, bench, part + 1, **onward)
+            return
     to_take_away(problem, place.lesson, "Handout")
-    following = next_lesson(problem, place.lesson) if bench.group.lecture is None else None
-    if following is None:
-        st.page_link("pages/lessons.py", label="All lessons", icon=":material/school:", width="content")
+    following = [] if lecture is not None else lessons[lessons.index(place.lesson) + 1 :]
+    if following:
+        lesson_button(bench, "Next lesson", "lesson-following", guide, bench, problem, following[0], **onward)
     else:
-        lesson_button(
-            bench, "Next lesson", "lesson-following", guide, bench, problem, following, type="primary", shortcut="Right"
-        )
-
-
-def _next_part(bench: Bench, lesson: GuidedLesson) -> int | None:
-    """Return the number of the lecture's next part, or None at its end, or beside it."""
-    lecture = bench.group.lecture
-    if lecture is None:
-        return None
-    here = bench.group.part if bench.group.part is not None else number_of(lecture, lesson)
-    return None if here is None or here + 1 == len(lecture.parts) else here + 1
+        st.page_link("pages/lessons.py", label="All lessons", icon=":material/school:", width="content")
 
 
 def go_to_part(problem: type[Setting], bench: Bench, number: int) -> None:
@@ -166,13 +145,6 @@ def go_to_part(problem: type[Setting], bench: Bench, number: int) -> None:
         guide(bench, problem, lesson)
     else:
         group.going = link_to_part(part, group.lecture_text)
-
-
-def next_lesson(problem: type[Setting], lesson: GuidedLesson) -> GuidedLesson | None:
-    """Return the setting's lesson after this one, or None at the last."""
-    all_lessons = lessons_of(problem)
-    following = all_lessons[all_lessons.index(lesson) + 1 :]
-    return following[0] if following else None
 
 
 def steps_of_run(problem: type[Setting], bench: Bench, place: Place) -> None:
@@ -197,9 +169,7 @@ def show_solution(problem: type[Setting], bench: Bench) -> None:
     place = bench.lesson.place
     assert place is not None
     place.shown.add(place.number)
-    bench.given = given_for(problem, place.values)
-    bench.hand = Hand(taken=bench.hand.taken)
-    bench.wants_restart = True
+    begin_step(problem, bench, place.values)
 
 
 def go_to_step(problem: type[Setting], bench: Bench, steps: int) -> None:
@@ -207,6 +177,4 @@ def go_to_step(problem: type[Setting], bench: Bench, steps: int) -> None:
     place = bench.lesson.place
     assert place is not None
     place.go(steps)
-    bench.given = given_for(problem, place.lesson.values_at(place.number))
-    bench.hand = Hand(taken=bench.hand.taken)
-    bench.wants_restart = True
+    begin_step(problem, bench, place.lesson.values_at(place.number))

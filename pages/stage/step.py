@@ -107,33 +107,21 @@ def _guess(problem: type[Setting], place: Place) -> Any:
 
 
 def _say_while_running(bench: Bench, place: Place) -> None:
-    goal, live = place.step.goal, bench.live
-    is_over = live is not None and live.is_finished and live.run.t > 0
+    """Say what to do during the run, and of a goal what the last run reached."""
+    goal, live, tried = place.step.goal, bench.live, place.tried
     if bench.hand.lacks:
         st.markdown(plain(bench.hand.lacks))
     elif goal is None:
         st.caption("The run is going." if is_exercise(bench) else "Watch the run. The explanation appears here.")
-    elif is_over and not is_exercise(bench):
-        st.markdown(_not_yet(place))
+    elif live is not None and live.is_finished and live.run.t > 0 and not is_exercise(bench):
+        missed = [c.measure for c in goal.claims if c.measure in tried and not c.holds(tried)]
+        had = [REACHED.get(name, "reached {:.3g}").format(tried[name]) for name in missed if name not in NOT_SAID]
+        said = f" This run {' and '.join(had)}." if had else ""
+        said = " This run diverged." if tried.get("growth") == math.inf else said.replace("%", "\N{NO-BREAK SPACE}%")
+        how = "Change the data in the map" if EDITS in place.step.controls else "Change a control below"
+        st.markdown(f"**Not yet.**{said} {how} and watch the next run.")
     if live is not None and live.run.engine.caution and goal is not None:
         st.caption(plain(live.run.engine.caution))
-
-
-def _not_yet(place: Place) -> str:
-    """Say what the last run reached."""
-    goal, tried = place.step.goal, place.tried
-    assert goal is not None
-    missed = [c.measure for c in goal.claims if c.measure not in NOT_SAID and not c.holds(tried) and c.measure in tried]
-    if tried.get("growth") == math.inf:
-        return f"**Not yet.** This run diverged. {_what_to_do(place)}"
-    had = " and ".join(REACHED.get(name, "reached {:.3g}").format(tried[name]) for name in missed)
-    said = f" This run {had}.".replace("%", "\N{NO-BREAK SPACE}%") if had else ""
-    return f"**Not yet.**{said} {_what_to_do(place)}"
-
-
-def _what_to_do(place: Place) -> str:
-    how = "Change the data in the map" if EDITS in place.step.controls else "Change a control below"
-    return f"{how} and watch the next run."
 
 
 def _explain(bench: Bench, place: Place) -> None:
@@ -161,7 +149,12 @@ def verdict(place: Place) -> str:
         return f"**Answer:** {_said(asks.answer(outcome))}"
     right = asks.is_right(place.guess, outcome)
     if isinstance(asks, Pick):
-        return _picked(asks, int(place.guess), outcome, right)
+        chosen = asks.options[int(place.guess)]
+        guessed = f"You guessed {_said(chosen.words)}"
+        if right is None:
+            return f"{guessed} No option is right for this run. Try another seed."
+        why = f":orange[➜] {unbroken(chosen.why) or guessed} The run gave: {_said(asks.answer(outcome))}"
+        return ":green[✓] **Correct.**" if right else why
     if right is None:
         return "This run has no finite value."
     if isinstance(asks, Estimate):
@@ -175,16 +168,6 @@ def verdict(place: Place) -> str:
 def _said(words: str) -> str:
     """Return an option or an outcome in italics, with one full stop."""
     return f"*{escaped(words.removesuffix('.'))}*."
-
-
-def _picked(asks: Pick, guess: int, outcome: dict[str, float], right: bool | None) -> str:
-    chosen = asks.options[guess]
-    guessed = f"You guessed {_said(chosen.words)}"
-    if right is None:
-        return f"{guessed} No option is right for this run. Try another seed."
-    if right:
-        return ":green[✓] **Correct.**"
-    return f":orange[➜] {unbroken(chosen.why) or guessed} The run gave: {_said(asks.answer(outcome))}"
 
 
 def escaped(words: str) -> str:

@@ -66,8 +66,13 @@ def guide(bench: Bench, problem: type[Setting], lesson: GuidedLesson) -> None:
 def _return(problem: type[Setting], bench: Bench, place: Place) -> None:
     """Open a lesson at a place, with the values of its step."""
     bench.lesson.place, bench.lesson.left = place, None
+    begin_step(problem, bench, place.values)
+
+
+def begin_step(problem: type[Setting], bench: Bench, values: Mapping[str, Any]) -> None:
+    """Start again with the values of a lesson's step, and without edits of the data."""
     bench.hand = Hand(taken=bench.hand.taken)
-    bench.given = given_for(problem, place.values)
+    bench.given = given_for(problem, values)
     bench.wants_restart = True
 
 

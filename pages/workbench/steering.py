@@ -195,108 +195,77 @@ def bench_of(problem: type[Setting]) -> Bench:
     bench: Bench = st.session_state[key]
     if bench.link.visit != visit():
         _enter(problem, bench)
-    _take_given(bench)
+    while bench.given:  # one at a time, because a rerun may interrupt this at each of them
+        name = next(iter(bench.given))
+        st.session_state[name] = bench.given[name]
+        del bench.given[name]
     return bench
 
 
 def _enter(problem: type[Setting], bench: Bench) -> None:
     """Open the page with the values of its link; without any, as the reader left it."""
-    opened = link_now()
+    opened, group = link_now(), bench.group
     own = opened.given
     if bench.live is not None and opened.is_plain:
         own |= left(problem.name)
     bench.link.notices = [*refused_parts(), *link.read_link(problem, own)]
     _take_place(problem, bench, own)
     bench.link.race = own.get(link.RACE, "")
-    _take_edits(bench, own.get(EDITS, ""))
+    if (edits := own.get(EDITS, "")) != bench.hand.text:
+        bench.hand = Hand(is_new=not edits)
+        try:
+            bench.hand.made = edits_in(edits)
+        except BAD_INPUT as error:
+            bench.link.notices.append(f"In the link, {error}; all edits are left out.")
     _take_room(bench, own)
-    _take_lecture(bench, own.get(LECTURE, ""))
+    if (lecture := own.get(LECTURE, "")) != group.lecture_text:
+        group.lecture, group.lecture_text, group.asks, group.part = None, lecture, None, None
+        try:
+            group.lecture = lecture_in(lecture) if lecture else None
+        except DSGError as error:
+            bench.link.notices.append(f"In the link, lecture cannot be followed: {error}")
     bench.link.is_unread, bench.link.visit = True, visit()
 
 
 def _take_place(problem: type[Setting], bench: Bench, own: Mapping[str, str]) -> None:
     """Take the place in a guided lesson from the link. If the link sets no control, set the step's values."""
-    text = own.get(link.LESSON, "") or next((lesson.name for lesson in lessons_of(problem)), "") * is_presented()
+    known = [lesson.name for lesson in lessons_of(problem)]
+    text = own.get(link.LESSON, "") or next(iter(known), "") * is_presented()
     if bench.lesson.place is not None and text == bench.lesson.place.text:
         return
-    bench.lesson.place = place_in(problem, text) if text else None
-    if text and bench.lesson.place is None:
-        bench.link.notices.append(_no_lesson(problem, text))
-        return
-    given = given_for(problem, bench.lesson.place.values) if bench.lesson.place is not None else {}
-    of_the_spec = set(names_of(problem).values()) - {FILE_ENTRY, SEED.name}
-    if given and not set(own) & of_the_spec:
-        bench.given |= given
+    bench.lesson.place = place = place_in(problem, text) if text else None
+    if place is not None and not set(own) & (set(names_of(problem).values()) - {FILE_ENTRY, SEED.name}):
+        bench.given |= given_for(problem, place.values)
         bench.wants_restart = bench.live is not None
-
-
-def _take_edits(bench: Bench, text: str) -> None:
-    """Take the edits of the data from the link."""
-    if text == bench.hand.text:
-        return
-    bench.hand = Hand(is_new=not text)
-    try:
-        bench.hand.made = edits_in(text)
-    except BAD_INPUT as error:
-        bench.link.notices.append(f"In the link, {error}; all edits are left out.")
+    elif text and place is None:
+        of_them = f"one of {', '.join(known)}, and after a colon one of its steps"
+        allowed = of_them if known else "left out, because this page has no lessons"
+        bench.link.notices.append(
+            f"In the link, lesson must be {allowed}, got {refused(text)}; the page starts without a lesson."
+        )
 
 
 def _take_room(bench: Bench, own: dict[str, str]) -> None:
-    """Take the class's room from the link, and leave only the room's code in the link."""
+    """Take the class's room from the link, and leave only the room's code in the link.
+
+    A lesson that is opened again before a class goes on in a room of this browser in which it was asked before.
+    """
+    group, place = bench.group, bench.lesson.place
     if link.ROOM not in own:
-        _join_again(bench)
+        if place is not None and is_presented() and group.room is None:
+            group.room = next((key for key in kept_keys() if place.lesson in asked_lessons(key)), None)
+            if group.room is not None:
+                lead_if_free(group.room)
         return
     code = own[link.ROOM] = own[link.ROOM].partition(".")[0]
-    bench.group.room = kept_key(code) or bench.group.room
-    if bench.group.room is not None:
-        lead_if_free(bench.group.room)
-    if code and is_presented() and (bench.group.room is None or bench.group.room.code != code):
+    group.room = kept_key(code) or group.room
+    if group.room is not None:
+        lead_if_free(group.room)
+    if code and is_presented() and (group.room is None or group.room.code != code):
         bench.link.notices.append(
             f"In the link, room must be one that this browser has opened, got {refused(code)}; "
             "press 'Ask the class' to open another."
         )
-
-
-def _join_again(bench: Bench) -> None:
-    """Go on in a room of this browser in which this lesson was asked before, if it is opened again before a class."""
-    place = bench.lesson.place
-    if place is None or not is_presented() or bench.group.room is not None:
-        return
-    for key in kept_keys():
-        if place.lesson in asked_lessons(key):
-            bench.group.room = key
-            lead_if_free(key)
-            return
-
-
-def _take_lecture(bench: Bench, text: str) -> None:
-    """Take the lecture from the link."""
-    group = bench.group
-    if text == group.lecture_text:
-        return
-    group.lecture, group.lecture_text, group.asks, group.part = None, text, None, None
-    try:
-        group.lecture = lecture_in(text) if text else None
-    except DSGError as error:
-        bench.link.notices.append(f"In the link, lecture cannot be followed: {error}")
-
-
-def _no_lesson(problem: type[Setting], text: str) -> str:
-    known = [lesson.name for lesson in lessons_of(problem)]
-    allowed = (
-        f"one of {', '.join(known)}, and after a colon one of its steps"
-        if known
-        else "left out, because this page has no lessons"
-    )
-    return f"In the link, lesson must be {allowed}, got {refused(text)}; the page starts without a lesson."
-
-
-def _take_given(bench: Bench) -> None:
-    """Set the controls to the given values, one at a time, because a rerun may interrupt this at each of them."""
-    while bench.given:
-        key = next(iter(bench.given))
-        st.session_state[key] = bench.given[key]
-        del bench.given[key]
 
 
 def bring_back(bench: Bench) -> None:

@@ -1,3 +1,5 @@
+"""A method's page in a browser: its run is played, steered and left, comes back, says what limits it, and survives bad ticks."""
+
 import contextlib
 import json
 import re
@@ -5,8 +7,12 @@ import re
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
+from cases import some
 from playwright.sync_api import TimeoutError, expect
 
+from .test_accessibility import LOOKED_AT, found_on
+
+LONG = 90_000
 CURVE = """([chart, name]) => {
     const plot = document.querySelector(`:is(#${chart}, .st-key-${chart}) .js-plotly-plot`);
     const trace = plot && plot.data.find(trace => trace.name === name);
@@ -197,3 +203,161 @@ def assert_a_step_that_is_too_big_is_told_and_mended(page):
     judgement.get_by_role("button", name="Smaller step: 20 → ").click(timeout=30_000)
     expect(page.locator(".live-status")).to_contain_text("done", timeout=30_000)
     expect(judgement).not_to_have_attribute("data-tone", "red")  # the smaller step does not diverge
+
+
+# --- ticks whose answers do not come, or are not the app's
+
+
+PROXYS_PAGE = "<!DOCTYPE html><html><body>Please sign in</body></html>"
+# tests/javascript/feed.test.mjs has every other kind of answer.
+ANSWERS = {
+    "a proxy's page": (lambda route: route.fulfill(body=PROXYS_PAGE), "something else answered instead of the app"),
+    "an error": (lambda route: route.fulfill(status=502, body=PROXYS_PAGE), "the server answered with error 502"),
+    "no network": (lambda route: route.abort(), "the server cannot be reached"),
+}
+
+
+@pytest.mark.ci
+def test_a_tick_without_a_good_answer_is_asked_for_again_and_the_page_says_so(open_page, page_health):
+    page = open_page("auc?view.speed=slow&solver.n_iter=2000")
+    status = page.locator(".live-status")
+    wait_for_points(page, 4)
+    for answer, words in some(ANSWERS.values(), 2):
+        page.route("**/tick", answer, times=2)
+        expect(status).to_contain_text(re.compile(rf"step \d+ of 2000 · {words}.*; next try in 1 s"), timeout=LONG)
+        before = step_number(page)
+        expect(status).to_contain_text(re.compile(r"step \d+ of 2000 · running"), timeout=LONG)
+        page.wait_for_function(
+            f"Number(/step (\\d+) of/.exec(document.querySelector('.live-status')?.textContent)?.[1]) > {before + 3}",
+            timeout=LONG,
+        )
+    assert [error for error in page_health.errors if error.startswith("page error")] == []
+    page_health.errors.clear()  # the browser itself logs errors of the network
+
+
+# --- Back, the menu and keys: nothing is lost, and nothing happens unseen
+
+
+def speed_of(page):
+    return page.locator(".st-key-speed").get_by_role("combobox").input_value()
+
+
+@pytest.mark.ci
+def test_back_and_the_menu_lead_to_the_page_as_it_was_and_back_then_home(open_page):
+    page = open_page("", is_first_visit=True)
+    page.get_by_role("link", name="Ranking").first.click()
+    wait_for_points(page, 2)
+    choose_speed(page, "slow")
+    page.wait_for_url(re.compile("speed=slow"))
+    move_slider(page, "lam", 1)
+    expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
+    page.wait_for_url(re.compile(r"at=\d+-playing"), timeout=15_000)
+    entries = page.evaluate("history.length")
+    page.locator("header nav").get_by_role("link", name="Methods").click()
+    page.wait_for_url(re.compile("/methods"))
+    page.get_by_role("link", name="Ordered classes").click()
+    page.wait_for_url(re.compile("/ordinal"))
+    wait_for_points(page, 8)  # more than it begins with: the page is as it stays
+    assert page.evaluate("history.length") == entries + 2
+    page.go_back()
+    page.wait_for_url(re.compile("/methods"))
+    page.go_back()
+    page.wait_for_url(re.compile(r"/auc\?.*lam=0\.002"))
+    expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
+    expect(page.locator(".st-key-lam")).to_contain_text("0.002")
+    assert speed_of(page) == "slow"
+    step = step_number(page)
+    expect(page.locator(".live-status")).not_to_contain_text(f"step {step} of", timeout=15_000)
+    expect(page.locator(".live-status")).to_contain_text("1 change recorded")
+    page.go_back()
+    expect(page.get_by_role("heading", name="Labels are expensive")).to_be_visible(timeout=15_000)
+    page.get_by_role("link", name="Ranking").first.click()
+    page.wait_for_url(re.compile(r"/auc\?.*lam=0\.002"))
+    expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
+    expect(page.locator(".st-key-lam")).to_contain_text("0.002")
+    assert speed_of(page) == "slow"
+
+
+@pytest.mark.ci
+def test_back_from_another_setting_leads_to_the_run_as_it_was(open_page):
+    page = open_page("auc?view.speed=slow&seed=5", is_first_visit=True)
+    wait_for_points(page, 2)
+    move_slider(page, "lam", 1)
+    expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
+    page.wait_for_url(re.compile(r"at=\d+-playing"), timeout=15_000)
+    page.get_by_test_id("stSidebar").get_by_role("combobox", name="Setting").click()
+    page.get_by_role("option", name="Ordered classes").click()
+    page.wait_for_url(re.compile("/ordinal"))
+    wait_for_points(page, 8)
+    page.go_back()
+    page.wait_for_url(re.compile(r"/auc\?.*lam=0\.002"))
+    expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
+    assert "seed=5" in page.url
+    assert speed_of(page) == "slow"
+
+
+@pytest.mark.ci
+def test_keys_are_heard_after_a_slider_has_been_touched(open_page):
+    page = open_page("auc?view.speed=slow")
+    wait_for_points(page, 2)
+    move_slider(page, "lam", 1)
+    expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
+    page.keyboard.press("p")
+    expect(page.locator(".live-status")).to_contain_text("paused", timeout=15_000)
+    stopped = step_number(page)
+    page.keyboard.press("s")
+    expect(page.locator(".live-status")).to_contain_text(f"step {stopped + 1} of", timeout=15_000)
+    page.keyboard.press("0")
+    expect(page.locator(".live-status")).to_contain_text("step 0 of", timeout=15_000)
+    assert page.evaluate("document.activeElement.type") == "range"
+
+
+# --- what limits a run: looking back and inside, a remedy, and four runs
+
+
+LAST = 64
+NOISY = f"auc?data.name=Two+moons&data.n=200&data.n_labeled=40&kernel.sigma=10&solver.batch_size=2&solver.n_iter={LAST}&at={LAST}"
+
+
+@pytest.mark.ci
+def test_a_run_is_looked_back_at_and_into_and_four_runs_say_what_limits_it_and_what_a_change_brings(
+    open_page, wait_ready
+):
+    page = open_page(NOISY)
+    expect(page.locator(".live-status")).to_contain_text(f"step {LAST} of", timeout=LONG)
+    number = page.locator("#chart-objective .live-chart-value").last
+    wait_ready(page)
+    at_the_end = number.inner_text()
+    slider = page.locator(".live-scrubber input[type=range]")
+    slider.focus()
+    slider.press("Home")
+    expect(number).not_to_have_text(at_the_end)
+    page.wait_for_url(re.compile(r"[?&]look=1(&|$)"))
+    page.wait_for_function(f"chart => ({MARKS})(chart).includes(1)", arg="chart-objective")
+    page.reload()  # it is in the link
+    page.wait_for_function(f"chart => ({MARKS})(chart).includes(1)", arg="chart-objective", timeout=LONG)
+    expect(slider).to_have_value("1")
+
+    page.get_by_role("tab", name="Theory", exact=True).click()
+    page.get_by_text("Details: scores").click(timeout=LONG)
+    inside = page.locator(".st-key-part-inside")
+    inside.get_by_role("radio", name="one point").click()
+    expect(page.get_by_text("pulls h").or_(page.get_by_text("adds nothing yet"))).to_be_visible(timeout=LONG)
+    inside.get_by_role("radio", name="all coefficients").click()
+    expect(page.locator(".st-key-chart-inside-all .js-plotly-plot")).to_be_visible(timeout=LONG)
+
+    slider.focus()
+    slider.press("End")  # what was measured is of the run's end
+    page.get_by_role("tab", name="Limits", exact=True).click()
+    page.get_by_role("button", name="Measure it").press("Enter")
+    judgement = page.locator(".live-judgement")
+    expect(judgement).to_contain_text("of the optimum's size away", timeout=2 * LONG)
+    expect(page.locator(".st-key-chart-shares .js-plotly-plot")).to_be_visible()
+    wait_ready(page)
+    found = [line for theme in LOOKED_AT for line in found_on(page, theme)]
+    assert not found, "\n".join(found)
+    judgement.get_by_role("button", name="Larger batches: 2 → 8").press("Enter")
+    page.wait_for_url(re.compile(r"batch_size=8"), timeout=LONG)
+    expect(page.locator(".live-status")).to_contain_text("done", timeout=LONG)
+    page.get_by_role("button", name="Measure again").press("Enter")
+    expect(page.get_by_text("Effect of the change")).to_be_visible(timeout=2 * LONG)

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from pages.charts.live_chart import LIBRARY
 
 from .test_accessibility import LOOKED_AT, THEMES, found_on
-from .test_chart_heads import SETTINGS
+from .test_workbench_layout import SETTINGS
 
 PAGES = {
     "": "DSG Lab",
