@@ -20,7 +20,7 @@ from dsgcore.lessons import lessons_of
 from dsgcore.rooms.questions import plain_text
 from pages.handouts import static_lesson
 from pages.handouts.notes import marked
-from pages.handouts.static_lesson import _chosen, _number, write_lesson
+from pages.handouts.static_lesson import _chosen, write_lesson
 from pages.session.lesson_place import place_in
 from pages.stage.links import answer, exercise, named
 from pages.workbench.head import PARTS
@@ -169,16 +169,6 @@ def test_a_file_that_is_no_lesson_is_not_replaced(tmp_path):
     with pytest.raises(DSGError, match="is no lesson of DSG Lab"):
         write_lesson("step-size", tmp_path)
     assert (tmp_path / "step-size.html").read_text(encoding="utf-8") == "mine"
-
-
-def test_a_file_keeps_a_few_digits_of_a_number_and_a_gap_where_there_is_none():
-    assert [_number(value) for value in (0.12345678, -1e300, 0.0, np.nan, np.inf)] == [
-        0.123457,
-        -1e300,
-        0.0,
-        None,
-        None,
-    ]
 
 
 def test_a_name_or_a_step_that_is_not_there_is_refused(tmp_path):

@@ -43,13 +43,20 @@ def test_the_stop_of_an_automatic_value_is_where_that_value_is():
     assert found
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("setting", STOCHASTIC)
-def test_the_first_values_of_every_kernel_make_a_spec_with_every_data_set(setting, kernel):
+PLACES = [
+    (setting, name)
+    for setting, problem in SETTINGS.items()
+    for name, entry in DATASETS.items()
+    if entry.suits(problem.labels)
+]
+
+
+@each("setting, dataset", PLACES)
+def test_the_first_values_of_every_kernel_make_a_spec_with_every_data_set_whose_width_is_that_of_a_plain_spec(
+    setting, dataset
+):
     problem = SETTINGS[setting]
-    own_file, *datasets = controls.dataset_choice(problem).options
-    assert controls.controls_for(problem, own_file, kernel)["kernel"].parameter.default == "gaussian"
-    for dataset in datasets:
+    for kernel in kernel_names(problem):
         offered = controls.controls_for(problem, dataset, kernel)
         values = {name: c.parameter.default for name, c in offered.items()} | {"kernel": kernel}
         spec = controls.to_spec(problem, values, dataset, seed=0)
@@ -57,6 +64,15 @@ def test_the_first_values_of_every_kernel_make_a_spec_with_every_data_set(settin
         for p in spec.kernel.parameters:
             assert getattr(spec.kernel, p.name) == offered[p.name].parameter.default
             assert getattr(spec.kernel, p.name) in offered[p.name].options
+        plain = Spec.from_dict({"setting": setting, "data": {"name": dataset}, "kernel": {"name": kernel}})
+        assert plain.kernel == spec.kernel
+
+
+@each("setting", STOCHASTIC)
+def test_with_a_file_the_kernel_is_the_gaussian_one_before_it_is_read(setting):
+    own_file, *_ = controls.dataset_choice(SETTINGS[setting]).options
+    offered = controls.controls_for(SETTINGS[setting], own_file, "matern")
+    assert offered["kernel"].parameter.default == "gaussian"
 
 
 # --- what goes with the data
@@ -70,9 +86,6 @@ def test_a_run_with_the_first_values_of_another_kernel_does_not_diverge(setting,
     run = Run(controls.to_spec(problem, values | {"kernel": kernel, "power": "5", "n_iter": 60}, dataset, seed=0))
     run.advance()
     assert run.stop_reason is StopReason.FINISHED
-
-
-# --- words
 
 
 # --- the pages
@@ -121,26 +134,6 @@ def test_every_kernel_runs_on_its_page(kernel):
 
 
 # --- one rule for a kernel's usual width: the command line, specs and the app take the same for the same data
-
-
-PLACES = [
-    (setting, name)
-    for setting, problem in SETTINGS.items()
-    for name, entry in DATASETS.items()
-    if entry.suits(problem.labels)
-]
-
-
-@each("setting, name", PLACES)
-def test_a_spec_that_leaves_the_width_out_has_the_apps(setting, name):
-    controls = pytest.importorskip("pages.controls.controls", exc_type=ImportError)
-    problem = SETTINGS[setting]
-    for kernel in kernel_names(problem):
-        offered = controls.controls_for(problem, name, kernel)
-        values = {name: control.parameter.default for name, control in offered.items()} | {"kernel": kernel}
-        of_the_app = controls.to_spec(problem, values, name, seed=0)
-        plain = Spec.from_dict({"setting": setting, "data": {"name": name}, "kernel": {"name": kernel}})
-        assert plain.kernel == of_the_app.kernel
 
 
 @each("setting", [name for name, setting in SETTINGS.items() if "kernel" in setting.defaults])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -61,14 +62,6 @@ class _Shown:
         spec = spec_at(self.setting, self.lesson.values_at(self.number) | {self.parameter.name: value})
         return spec if self.chart == "error" else replace(spec, diagnostics=replace(spec.diagnostics, n_probes=0))
 
-    def is_possible(self, value: Any) -> bool:
-        """Return False for a value that the spec or the data refuse, such as more labels than there are rows."""
-        try:
-            load_split(self.spec(value))
-        except DSGError:
-            return False
-        return True
-
 
 def write_lesson(name: str, folder: Path, step: int | None = None) -> Path:
     """Write a step of a lesson to a folder; return its file.
@@ -86,8 +79,12 @@ def write_lesson(name: str, folder: Path, step: int | None = None) -> Path:
     if file.exists() and _MARK not in file.read_text(encoding="utf-8", errors="replace"):
         raise DSGError(f"{file} is there already and is no lesson of DSG Lab: name another folder with --out")
     with whole_files(folder, [file.name]) as part:  # tested before the runs
-        page = _page(replace(chosen, values=tuple(filter(chosen.is_possible, chosen.values))))
-        (part / file.name).write_text(page, encoding="utf-8")
+        possible = list[Any]()
+        for value in chosen.values:
+            with suppress(DSGError):  # the spec or the data refuse it, such as more labels than there are rows
+                load_split(chosen.spec(value))
+                possible.append(value)
+        (part / file.name).write_text(_page(replace(chosen, values=tuple(possible))), encoding="utf-8")
     return file
 
 
@@ -103,30 +100,39 @@ def _chosen(name: str, step: int | None) -> _Shown:
             dataset = values.get("data", controls.dataset_choice(setting).default)
             offered = controls.controls_for(setting, dataset, values.get("kernel"), for_lesson=True)
             parameter = offered[control].parameter if control in offered else None
-            if isinstance(parameter, Real | Integer):
-                return _Shown(setting, lesson, number, parameter, _values(parameter, values.get(control)))
+            if isinstance(
+                parameter, Real | Integer
+            ):  # with the page's stops, or fewer with equal distances, and the step's own
+                stops, own = grid(parameter), values.get(control)
+                places = np.unique(np.linspace(0, len(stops) - 1, MOST_VALUES).round().astype(int))
+                kept = {stops[place] for place in places} | ({own} if own is not None else set())
+                return _Shown(setting, lesson, number, parameter, tuple(sorted(map(parameter.check, kept))))
     raise DSGError(f"no slider is part of this step of {name!r}: name another one with --step")
-
-
-def _values(parameter: Real | Integer, own: Any) -> tuple[Any, ...]:
-    """Return the values to record: those of the page's slider, or fewer with equal distances, and the step's own."""
-    stops = grid(parameter)
-    places = np.unique(np.linspace(0, len(stops) - 1, MOST_VALUES).round().astype(int))
-    kept = {stops[place] for place in places} | ({own} if own is not None else set())
-    return tuple(sorted(parameter.check(value) for value in kept))
 
 
 def _page(chosen: _Shown) -> str:
     step, run = chosen.lesson.steps[chosen.number], Run(chosen.spec(chosen.values[0]))
-    own = chosen.lesson.values_at(chosen.number).get(chosen.parameter.name)
+    own, kind = chosen.lesson.values_at(chosen.number).get(chosen.parameter.name), _kind(run)
     plane = Plane.through(run.split.X_train, names=run.split.feature_names)
     runs = [_recorded(chosen, value, plane) for value in chosen.values]
+    score = run.problem.score_name[0].upper() + run.problem.score_name[1:]
+    title = {"objective": "Objective", "error": "Error of the random features"}.get(chosen.chart, score)
+    # The curve without its points, whose axis has room for each run that stays near the start; the map before the first iteration.
+    nothing, blank = np.zeros(0), np.zeros((GRID * GRID, len(run.split.class_names)))
+    curve = charts.line_chart(
+        [charts.Curve(title, nothing, nothing, charts.INK["light"])], title=title, x_range=(0, run.n_iter)
+    )
+    if chosen.chart != "error":
+        high = 1.3 * run.start_objective() if chosen.chart == "objective" else 1.0
+        curve["layout"]["yaxis"] |= {"range": [0.0, high], "showticklabels": True, "autorange": False}
+    (heat,) = decision_heats(run, plane, [blank if kind == CLASSES else blank[:, 0]], shown=kind, theme="light")
+    map_ = run_map(run, plane, heat | {"showscale": False}, title="Score f", theme="light", revision="0")
     recorded = {
         "runs": runs,
         "n_iter": run.n_iter,
-        "name": _title(chosen, run),
+        "name": title,
         "words": "Map of the data over the learned score",
-        "figures": {"curve": _curve_figure(chosen, run, runs), "map": _map_figure(run, plane)},
+        "figures": {"curve": curve, "map": map_},
         "task": _task(chosen),
     }
     words = {
@@ -138,14 +144,16 @@ def _page(chosen: _Shown) -> str:
         "last": len(runs) - 1,
         "first": chosen.values.index(own) if own in chosen.values else len(runs) // 2,
     }
+    # One script, because a page from a disk cannot import files; what looks like a script's end is written in another way.
+    modules = "\n".join(_EXPORT.sub("", _IMPORT.sub("", MODULES[name].read_text(encoding="utf-8"))) for name in _PARTS)
     texts = {
         "text": f"<p>{marked(step.text)}</p>",
         "asked": marked(step.task),
         "explanation": f"<p>{marked(step.explanation)}</p>",
         "chart_style": STYLE,
-        "library": _inside(LIBRARY.read_text(encoding="utf-8")),
+        "library": LIBRARY.read_text(encoding="utf-8").replace("</script", "<\\/script"),
         "recorded": encoded(recorded).replace("<", "\\u003c"),
-        "modules": _inside(_modules()),
+        "modules": modules.replace("</script", "<\\/script"),
         "script": (_FILES / "lesson.js").read_text(encoding="utf-8"),
     }
     template = Template((_FILES / "lesson.html").read_text(encoding="utf-8"))
@@ -169,38 +177,22 @@ def _outcome(chosen: _Shown, values: Mapping[str, Any]) -> dict[str, float]:
     return outcome_of(live, chosen.lesson.steps[chosen.number].measures)
 
 
-def _inside(script: str) -> str:
-    """Return a script that can stand in a page: what looks like its end is written in another way."""
-    return script.replace("</script", "<\\/script")
-
-
-def _modules() -> str:
-    """Return the charts' modules as one script: a page from a disk cannot import files."""
-    texts = (MODULES[name].read_text(encoding="utf-8") for name in _PARTS)
-    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", text)) for text in texts)
-
-
 def _recorded(chosen: _Shown, value: Any, plane: Plane) -> dict[str, Any]:
     """Return a run as compact arrays: its curve, and its map at some iterations."""
-    run = Run(chosen.spec(value))
-    surfaces = list(_surfaces(run, plane))
-    t, y = run.history.column("t"), run.history.column(_COLUMNS[chosen.chart])
-    t, y = charts.thinned(t, y, MOST_ROWS)
-    ending = f"The run has ended after iteration {run.t}: its numbers have grown too far." * (run.t < run.n_iter)
-    return {"words": shown(value), "t": t.tolist(), "y": [*map(_number, y)], "surfaces": surfaces, "ending": ending}
-
-
-def _surfaces(run: Run, plane: Plane) -> Iterator[dict[str, Any]]:
-    ends = np.unique(np.geomspace(1, run.n_iter, N_SURFACES).round().astype(int))
-    for end in ends:
+    run, surfaces = Run(chosen.spec(value)), list[dict[str, Any]]()
+    for end in np.unique(np.geomspace(1, run.n_iter, N_SURFACES).round().astype(int)):
         run.advance(int(end) - run.t)
         if run.t != end:  # it has diverged
-            return
+            break
         values = run.result.evaluate(plane.grid(GRID)).astype(float)
         trace = decision_heats(run, plane, [values], shown=_kind(run), theme="light")[0]
         places = STEPS - int(np.floor(np.log10(trace["zmax"] - trace["zmin"] or 1.0)))
         z = [[_number(value) for value in row] for row in np.array(trace["z"], dtype=float).round(places)]
-        yield {"t": int(end), "trace": {name: trace[name] for name in ("zmin", "zmax", "colorscale")} | {"z": z}}
+        kept = {name: trace[name] for name in ("zmin", "zmax", "colorscale")}
+        surfaces.append({"t": int(end), "trace": kept | {"z": z}})
+    t, y = charts.thinned(run.history.column("t"), run.history.column(_COLUMNS[chosen.chart]), MOST_ROWS)
+    ending = f"The run has ended after iteration {run.t}: its numbers have grown too far." * (run.t < run.n_iter)
+    return {"words": shown(value), "t": t.tolist(), "y": [*map(_number, y)], "surfaces": surfaces, "ending": ending}
 
 
 def _kind(run: Run) -> str:
@@ -210,29 +202,3 @@ def _kind(run: Run) -> str:
 def _number(value: float) -> float | None:
     """Return a number with six digits, or None for one that JSON has not."""
     return float(f"{value:.6g}") if np.isfinite(value) else None
-
-
-def _title(chosen: _Shown, run: Run) -> str:
-    name = run.problem.score_name
-    return {"objective": "Objective", "error": "Error of the random features"}.get(
-        chosen.chart, name[0].upper() + name[1:]
-    )
-
-
-def _curve_figure(chosen: _Shown, run: Run, runs: list[dict[str, Any]]) -> charts.Figure:
-    """Return the chart of the curve without its points. Its axis has room for each run that stays near the start."""
-    nothing = np.zeros(0)
-    curve = charts.Curve(_title(chosen, run), nothing, nothing, charts.INK["light"])
-    figure = charts.line_chart([curve], title=curve.name, x_range=(0, run.n_iter))
-    high = 1.3 * run.start_objective() if chosen.chart == "objective" else 1.0
-    if chosen.chart != "error":
-        figure["layout"]["yaxis"] |= {"range": [0.0, high], "showticklabels": True, "autorange": False}
-    return figure
-
-
-def _map_figure(run: Run, plane: Plane) -> charts.Figure:
-    """Return the map before the first iteration."""
-    size = GRID * GRID
-    values = np.zeros((size, len(run.split.class_names))) if _kind(run) == CLASSES else np.zeros(size)
-    heat = decision_heats(run, plane, [values], shown=_kind(run), theme="light")[0] | {"showscale": False}
-    return run_map(run, plane, heat, title="Score f", theme="light", revision="0")

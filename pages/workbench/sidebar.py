@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,17 +31,10 @@ def step_limits(bench: Bench, place: DeltaGenerator) -> None:
     """Show both values, as far as they are known."""
     if bench.live is None or bench.jobs.preparation is not None:
         return
-    run = bench.live.run
-    automatic, limit = run.engine.automatic_step, step_limit(run)
-    said = [] if automatic is None else [f"auto: {_two_digits(automatic)}"]
-    if limit is not None:
-        said.append(f"diverges above about {_two_digits(limit)}")
+    values = {"auto:": bench.live.run.engine.automatic_step, "diverges above about": step_limit(bench.live.run)}
+    said = [f"{what} {float(f'{value:.2g}'):,g}" for what, value in values.items() if value is not None]
     with place.container(key="step-limits"):
         st.caption(" · ".join(said))
-
-
-def _two_digits(value: float) -> str:
-    return f"{float(f'{value:.2g}'):,g}"
 
 
 # The parts of the box "More", in their order, by the section of the spec.
@@ -93,7 +86,15 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tupl
     dataset = draw_dataset(problem)
     own_data = draw_upload(problem, own_file_place) if dataset == FILE else None
     offered = offered_controls(problem, dataset)
-    values, take = dict[str, Any](), partial(_with_effect, _without_effect(problem, offered))
+    values, own = dict[str, Any](), {name: c for name, c in offered.items() if c.section == "problem"}
+    present: Any = {name: without_blank(st.session_state.get(c.key, c.usual)) for name, c in own.items()}
+    idle: Collection[str] = ()
+    with suppress(*BAD_INPUT):  # the spec's own error is drawn
+        idle = problem(**present).without_effect
+
+    def take(control: Control) -> Any:
+        return (keep if control.parameter.name in idle else draw)(control)
+
     step_place: Room | None = None
     with st.container(key="part-front"):
         for name in profile_of(problem).front:
@@ -114,21 +115,6 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tupl
     if dataset == FILE and own_data is None:
         return None, step_place, suggest_place  # the upload has its own message
     return _checked_spec(problem, values, dataset, own_data), step_place, suggest_place
-
-
-def _without_effect(problem: type[Setting], offered: Mapping[str, Control]) -> tuple[str, ...]:
-    """Return the parameters that have no effect with the values that the controls have by now."""
-    own = {name: c for name, c in offered.items() if c.section == "problem"}
-    values: Any = {name: without_blank(st.session_state.get(c.key, c.usual)) for name, c in own.items()}
-    try:
-        return problem(**values).without_effect
-    except BAD_INPUT:  # the spec's own error is drawn
-        return ()
-
-
-def _with_effect(idle: Collection[str], control: Control) -> Any:
-    """Draw a control, unless it has no effect; return its value."""
-    return keep(control) if control.parameter.name in idle else draw(control)
 
 
 def _checked_spec(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.experiments import Spec, begin_suggesting, with_values
-from dsgcore.jobs import Job, JobError, JobState, shared_queue
+from dsgcore.jobs import JobError, JobState, shared_queue
 from dsgcore.model_selection import FoldError, Suggestion
 from pages.controls.control import Control
 from pages.controls.controls import controls_for
@@ -96,24 +95,19 @@ def _panel(bench: Bench) -> None:
     asked = bench.jobs.suggested
     if asked is None:
         return
-    if asked.job is None:
-        _said(bench, f"No suggestion is possible here: {plain(asked.refused)}.")
+    job, said = asked.job, f"No suggestion is possible here: {plain(asked.refused)}."
+    if job is not None and job.is_over and job.state is not JobState.DONE:
+        said = f"Cancelled after {job.seconds:.1f} s." if job.state is JobState.CANCELLED else plain(job.error)
+    elif job is not None:
+
+        def doing() -> tuple[float, str]:
+            share, what = job.progress or (0.0, "starting")
+            return share, f"Searching: {what}, {job.seconds:.0f} s"
+
+        job_panel(job, "suggest", doing, lambda: _found(bench, asked, job.result))
         return
-    job = asked.job
-    if job.is_over and job.state is not JobState.DONE:
-        _said(bench, f"Cancelled after {job.seconds:.1f} s." if job.state is JobState.CANCELLED else plain(job.error))
-        return
-    job_panel(job, "suggest", partial(_doing, job), lambda: _found(bench, asked, job.result))
-
-
-def _doing(job: Job) -> tuple[float, str]:
-    share, doing = job.progress or (0.0, "starting")
-    return share, f"Searching: {doing}, {job.seconds:.0f} s"
-
-
-def _said(bench: Bench, sentence: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(sentence, width="stretch")
+        st.markdown(said, width="stretch")
         _close_button(bench)
 
 
@@ -130,7 +124,7 @@ def _close(bench: Bench) -> None:
 def _found(bench: Bench, asked: Suggesting, found: Suggestion) -> None:
     offered = controls_for(type(asked.spec.problem), asked.spec.data.name, asked.spec.kernel.name)
     spec = asked.spec
-    own, other = _values(spec, found.parameters), _values(with_values(spec, found.parameters), found.parameters)
+    own, other = (_values(one, found.parameters) for one in (spec, with_values(spec, found.parameters)))
     changes = {name: value for name, value in other.items() if value != own[name]}
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(said_of(asked.spec, found, changes, offered), width="stretch")
@@ -206,24 +200,19 @@ def signed(value: float, digits: int) -> str:
 
 def _table(spec: Spec, found: Suggestion, offered: dict[str, Control]) -> pd.DataFrame:
     """Return the candidates in the order of their ranking, with their differences from the current values."""
-    own = _values(spec, sorted(_tuned(found), key=list(offered).index))
-    return pd.DataFrame([_row(number, found, own, offered) for number in range(len(found.tried))])
-
-
-def _row(number: int, found: Suggestion, own: dict[str, Any], offered: dict[str, Control]) -> dict[str, str]:
-    one, gain = found.tried[number], found.gains[number]
-    is_own = not one.parameters
-    return {
-        "row": str(number + 1),
-        "": "current" if is_own else "",
-        "score": f"{one.mean:.4f}" if np.isfinite(one.mean) else "diverged",
-        "difference": signed(gain.mean, 4) if np.isfinite(gain.mean) and not is_own else "",
-        "95 % interval": f"{signed(gain.low, 4)} to {signed(gain.high, 4)}"
-        if np.isfinite(gain.low) and not is_own
-        else "",
-        "folds": str(len(one.scores)),
-        "iterations": str(one.n_iter),
-        **{
-            offered[name].parameter.label: offered[name].say(value) for name, value in {**own, **one.parameters}.items()
-        },
-    }
+    own, rows = _values(spec, sorted(_tuned(found), key=list(offered).index)), list[dict[str, str]]()
+    for number, (one, gain) in enumerate(zip(found.tried, found.gains, strict=True), start=1):
+        is_other = bool(one.parameters)
+        interval = f"{signed(gain.low, 4)} to {signed(gain.high, 4)}" if np.isfinite(gain.low) and is_other else ""
+        row = {
+            "row": str(number),
+            "": "" if is_other else "current",
+            "score": f"{one.mean:.4f}" if np.isfinite(one.mean) else "diverged",
+            "difference": signed(gain.mean, 4) if np.isfinite(gain.mean) and is_other else "",
+            "95 % interval": interval,
+            "folds": str(len(one.scores)),
+            "iterations": str(one.n_iter),
+        }
+        values = {**own, **one.parameters}
+        rows.append(row | {offered[name].parameter.label: offered[name].say(value) for name, value in values.items()})
+    return pd.DataFrame(rows)
