@@ -62,8 +62,9 @@ def advance(bench: Bench, until: Callable[[], bool]) -> None:
 
 def begin_curve(bench: Bench) -> None:
     """Make the iterations of the first curve, so that the page opens with one; ticks make the others."""
-    if bench.live is not None and is_ticking(bench) and not bench.link.going_to:
-        bench.live.advance(max(0, FIRST_ITERATIONS - bench.live.run.t), SLICE_SECONDS)
+    if bench.live is not None and is_ticking(bench):
+        first = min(FIRST_ITERATIONS, bench.link.going_to or FIRST_ITERATIONS)
+        bench.live.advance(max(0, first - bench.live.run.t), SLICE_SECONDS)
 
 
 def is_ticking(bench: Bench) -> bool:

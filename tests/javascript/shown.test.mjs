@@ -54,3 +54,14 @@ test("an answer whose figures are cut off is not read", () => {
   assert.throws(() => read(JSON.stringify(said(1, ["map"]))), /incomplete/);
   assert.throws(() => read("not JSON"));
 });
+
+test("a head that leaves after another has come takes nothing away", () => {
+  const shown = new Shown(), [old, moved] = [{}, {}];
+  shown.keeper = old;
+  shown.take(said(3, []), []);
+  shown.keeper = moved;
+  shown.leave(old);
+  assert.equal(shown.order, 3);
+  shown.leave(moved);
+  assert.equal(shown.head, null);
+});

@@ -141,7 +141,7 @@ function create(parent, {library, config, lesson}) {
   const watch = () => requestAnimationFrame(() => {
     if (isEnded) return;
     if (getComputedStyle(root).visibility !== "visible") return watch();
-    shown.hasCurve = true;
+    shown.seen.add(own);
     for (const part of shown.parts) part(shown);
   });
 
@@ -195,7 +195,7 @@ function create(parent, {library, config, lesson}) {
       isEnded = true;
       stop();
       for (const {chart} of charts.values()) chart.remove();
-      shown.hasCurve = false;
+      shown.seen.delete(own);
     },
   };
 }

@@ -96,7 +96,7 @@ async function asked(address, body) {
 }
 
 function create(root) {
-  const head = {triggers: () => {}};
+  const head = shown.keeper = {triggers: () => {}};
   const page = () => window.dsgLab ?? {};
   const trigger = name => value => head.triggers(name, value);
   const feed = head.feed = new Feed({
@@ -106,7 +106,7 @@ function create(root) {
     redraw: () => (page().ask ?? ((_, work) => work()))(shown.page, () => trigger("redraw")(true)),
     complain: (why, wait) => summary.complain(why, wait),
     reload: () => { if (location.pathname.endsWith("/" + shown.page)) location.reload(); },
-    isSeen: () => !document.hidden && (shown.hasCurve || !shown.places.length),
+    isSeen: () => !document.hidden && (shown.seen.size || !shown.places.length),
     isThere: () => root.isConnected,
   });
   const summary = createSummary(root, {
@@ -125,7 +125,7 @@ function create(root) {
     document.removeEventListener("visibilitychange", head.look);
     stop();
     feed.token = "";
-    shown.reset();
+    shown.leave(head);
   };
   return head;
 }

@@ -11,8 +11,15 @@ export function read(text) {
 export class Shown {
   constructor() {
     this.parts = new Set();  // functions that draw a part of the page
-    this.hasCurve = false;   // true after the first chart is seen
+    this.seen = new Set();   // mounts of charts of which the first chart is seen
+    this.keeper = null;      // the head of the page that takes the snapshots
     this.reset();
+  }
+
+  /** Forget all when the keeper leaves. One that leaves after another has come takes nothing away: Streamlit removes what it has
+      moved to another place only after it has drawn it there. */
+  leave(keeper) {
+    if (this.keeper === keeper) this.reset();
   }
 
   reset() {
