@@ -22,6 +22,7 @@ from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, SimilarUnlabeled
 from dsgcore.problems.similar_unlabeled import LOSSES as PAIR_LOSSES
+from dsgcore.problems.supervised import Supervised
 from dsgcore.problems.thresholds import class_measures, classify, mean_auc, thresholds
 from dsgcore.solver.loop import solve
 
@@ -207,34 +208,23 @@ def test_every_registered_problem_is_tested_and_says_what_it_is():
 
 
 @every_problem
-@each("size", [1, 2, 7])
-def test_coefficients_are_the_derivatives_of_the_terms(problem, size):
-    f = values(problem, size)
-    c = problem.coefficients(f)
-    assert list(c) == list(f)
-    for source in problem.sources:
-        expected = gradient(lambda v, s=source: objective(problem.terms({**f, s: v})), f[source])
-        np.testing.assert_allclose(c[source], expected, rtol=1e-6, atol=1e-9)
+def test_coefficients_are_the_derivatives_of_the_terms(problem):
+    n = len(problem.sources)
+    for sizes in (
+        [1] * n,
+        [2] * n,
+        [7] * n,
+        *([range(3, 3 + n)] if getattr(problem, "pairing", "all") == "all" else []),
+    ):
+        f = values(problem, *sizes)
+        c = problem.coefficients(f)
+        assert list(c) == list(f)
+        for source in problem.sources:
+            expected = gradient(lambda v, s=source, f=f: objective(problem.terms({**f, s: v})), f[source])
+            np.testing.assert_allclose(c[source], expected, rtol=1e-6, atol=1e-9)
 
 
-RANKING = [
-    make(*given)
-    for given in (
-        ("auc", {"pairing": "all"}),
-        ("auc", {"pairing": "all", "is_pooled": True}),
-        ("ordinal", {"pairing": "all"}),
-    )
-]
-
-
-@each("problem", RANKING)
-def test_sources_of_different_sizes_have_their_derivatives_too(problem):
-    f = values(problem, *range(3, 3 + len(problem.sources)))
-    c = problem.coefficients(f)
-    assert list(c) == list(f)
-    for source in problem.sources:
-        expected = gradient(lambda v, s=source: objective(problem.terms({**f, s: v})), f[source])
-        np.testing.assert_allclose(c[source], expected, rtol=1e-6, atol=1e-9)
+RANKING = [make(name, {"pairing": "all"}) for name in ("auc", "ordinal")]
 
 
 @each("name, pairing", [("auc", "triplets"), ("ordinal", "paired")])
@@ -363,31 +353,73 @@ def test_the_solver_equals_a_dull_loop(problem, make_task):
     np.testing.assert_allclose(model.evaluate(X), expected, rtol=1e-9, atol=1e-12)
 
 
-# The semi-supervised AUC.
+# What each problem has of its own.
 
 
-def test_auc_rows_are_positives_negatives_and_unlabeled():
-    rows = SemiSupervisedAUC().rows(np.array([1, 0, -1, 1, -1]))
-    assert {source: index.tolist() for source, index in rows.items()} == {
-        "positive": [0, 3],
-        "negative": [1],
-        "unlabeled": [2, 4],
-    }
+TWO = "needs at least one labeled positive and one labeled negative, got no"
+CODES = r"classes must have .* 0 .. k - 1 with .*, got none of code"
 
 
-def test_fully_labeled_points_serve_as_the_unlabeled_ones_too():
-    rows = SemiSupervisedAUC().rows(np.array([1, 0, 1]))
-    assert rows["unlabeled"].tolist() == [0, 1, 2]
+@each(
+    "problem, y, said",
+    [
+        *((SemiSupervisedAUC(), y, f"Semi-supervised AUC {TWO} negative") for y in ([1, 1, -1],)),
+        *((SemiSupervisedAUC(), y, f"Semi-supervised AUC {TWO} positive") for y in ([0, -1], [-1, -1], [])),
+        (SemiSupervisedSVM(), [1, 1, -1], f"Semi-supervised SVM {TWO} negative"),
+        (SemiSupervisedSVM(), [1, 0, 2], "a label must be 1, 0, or -1 for unlabeled, got 2"),
+        (Supervised(), [-1, -1], f"Supervised classification {TWO} positive"),
+        (SemiSupervisedOrdinal(), [0, 0, -1], "ordinal regression needs labeled points of at least two classes, got 1"),
+        (SemiSupervisedOrdinal(), [-1, -1], "ordinal regression needs labeled points of at least two classes, got 0"),
+        (SemiSupervisedOrdinal(), [0, 2, -1], f"{CODES} 1 but one of code 2"),
+        (SemiSupervisedOrdinal(), [1, 2, 3], f"{CODES} 0 but one of code 1"),
+        (SemiSupervisedOrdinal(), [0, 0.5, 1], f"{CODES} 1 but one of code 0.5"),
+        (SemiSupervisedOrdinal(), [-2, 0, 1], f"{CODES} 0 but one of code -2"),
+        (SimilarUnlabeled(), [3, 3, 3, -1], "pair id 3 must occur exactly twice, but occurs 3 times"),
+        (SimilarUnlabeled(), [3, 3, 5, -1], "pair id 5 must occur exactly twice, but occurs 1 times"),
+        (SimilarUnlabeled(), [3, 3, -2, -2, -1], "a pair id must be 0 or more, and -1 marks unlabeled points, got -2"),
+        (SimilarUnlabeled(), [-1, -1], "similar-unlabeled learning needs at least one similar pair, got none"),
+        (SimilarUnlabeled(), [0, 0, 1, 1], "similar-unlabeled learning needs at least one unlabeled point, got none"),
+    ],
+)
+def test_labels_that_do_not_suit_a_problem_are_refused(problem, y, said):
+    for use in (problem.rows,) if isinstance(problem, SimilarUnlabeled) else (problem.rows, problem.bind):
+        if not (isinstance(problem, SemiSupervisedAUC) and use == problem.bind):  # which takes nothing from them
+            with pytest.raises(ProblemError, match=f"^{said}$"):
+                use(np.array(y))
 
 
-@each("labels, missing", [([1, 1, -1], "negative"), ([0, -1], "positive"), ([-1, -1], "positive"), ([], "positive")])
-def test_a_missing_class_is_refused(labels, missing):
-    with pytest.raises(ProblemError) as caught:
-        SemiSupervisedAUC().rows(np.array(labels))
-    assert (
-        str(caught.value)
-        == f"Semi-supervised AUC needs at least one labeled positive and one labeled negative, got no {missing}"
-    )
+@each(
+    "use",
+    [
+        lambda: SemiSupervisedAUC(is_pooled=True).coefficients(values(SemiSupervisedAUC(), 2)),
+        lambda: SemiSupervisedSVM().terms(draw()),
+        lambda: SemiSupervisedSVM(is_balanced=True).shift(np.zeros(2)),
+        lambda: SemiSupervisedOrdinal().sources,
+    ],
+)
+def test_a_problem_not_bound_to_labels_says_so(use):
+    with pytest.raises(ProblemError, match=r"^this problem must be bound to labels first, with bind\(y\)$"):
+        use()
+
+
+def test_scores_are_auc_mean_auc_and_accuracy_of_the_sign():
+    rng = np.random.default_rng(3)
+    y, f = rng.integers(0, 2, 50), rng.normal(size=50)
+    assert SemiSupervisedAUC().score(y, f) == pytest.approx(roc_auc_score(y, f), rel=1e-12)
+    for _ in range(20):
+        y = rng.integers(0, 5, 30)
+        f = np.round(rng.normal(size=30) + 0.3 * y, 1)  # with ties
+        assert mean_auc(y, f) == pytest.approx(naive_problems.mean_auc(y.tolist(), f.tolist()))
+        sklearn = [roc_auc_score(y >= j, f) for j in range(1, 5) if 0 < (y >= j).sum() < 30]
+        assert SemiSupervisedOrdinal().score(y, f) == pytest.approx(np.mean(sklearn))
+    assert mean_auc(np.array([0, 0, 3]), np.array([0.0, 1.0, 2.0])) == 1.0  # sub-problems without points are left out
+    y, f = np.array([1, 1, 0, 0]), np.array([0.2, -0.1, -3.0, 0.0])
+    for problem in (SimilarUnlabeled(), SemiSupervisedSVM(), bound(is_balanced=True)):  # points shift nothing
+        assert problem.score(y, f) == 0.5
+        assert np.isnan(problem.score(y[1:3], np.array([np.nan, 0.0])))
+        assert np.isnan(problem.score(np.array([]), np.array([])))
+    for y, f in (([2, 2], [0.0, 1.0]), ([0, 1], [0.0, np.nan])):
+        assert np.isnan(mean_auc(np.array(y), np.array(f)))
 
 
 @each("pairing", ["triplets", "all"])
@@ -401,17 +433,6 @@ def test_the_supervised_problem_has_no_part_of_the_unlabeled(pairing):
     for source in ("positive", "negative"):
         assert (problem.coefficients(other)[source] == problem.coefficients(f)[source]).all()
     assert problem.terms(f)["positive over unlabeled"] == problem.terms(f)["constant"] == 0.0
-
-
-def test_a_pooled_problem_wants_labels_first():
-    with pytest.raises(ProblemError, match=r"^this problem must be bound to labels first, with bind\(y\)$"):
-        SemiSupervisedAUC(is_pooled=True).coefficients(values(SemiSupervisedAUC(), 2))
-
-
-def test_the_score_is_the_auc():
-    rng = np.random.default_rng(3)
-    y, f = rng.integers(0, 2, 50), rng.normal(size=50)
-    assert SemiSupervisedAUC().score(y, f) == pytest.approx(roc_auc_score(y, f), rel=1e-12)
 
 
 def test_problems_are_values_that_cannot_be_changed():
@@ -544,37 +565,6 @@ def test_bind_takes_the_share_and_the_weight_from_the_labels():
     assert SemiSupervisedSVM().rows(np.array([1, 0, 0]))["unlabeled"].tolist() == [0, 1, 2]
 
 
-def test_a_problem_not_bound_to_labels_says_so():
-    with pytest.raises(ProblemError, match="must be bound to labels first"):
-        SemiSupervisedSVM().terms(draw())
-    with pytest.raises(ProblemError, match="must be bound to labels first"):
-        SemiSupervisedSVM(is_balanced=True).shift(np.zeros(2))
-
-
-@each(
-    "y, message",
-    [
-        (
-            [1, 1, -1],
-            "Semi-supervised SVM needs at least one labeled positive and one labeled negative, got no negative",
-        ),
-        ([-1, -1], "Semi-supervised SVM needs at least one labeled positive and one labeled negative, got no positive"),
-        ([1, 0, 2], "a label must be 1, 0, or -1 for unlabeled, got 2"),
-    ],
-)
-def test_wrong_labels_are_refused(y, message):
-    with pytest.raises(ProblemError, match=f"^{message}$"):
-        SemiSupervisedSVM().bind(np.array(y))
-
-
-def test_accuracy_is_of_the_sign_and_the_points_themselves_shift_nothing():
-    y, f = np.array([1, 1, 0, 0]), np.array([5.0, 4.0, 3.0, 2.0])
-    for problem in (SemiSupervisedSVM(), bound(is_balanced=True, positive_share=0.5)):
-        assert problem.score(y, f) == 0.5
-        assert problem.score(y, f - 3.5) == 1.0
-    assert np.isnan(SemiSupervisedSVM().score(y, np.full(4, np.nan)))
-
-
 def test_there_is_no_quadratic_form_and_the_twin_has_labels_only(labeled_points):
     problem = SemiSupervisedSVM(is_balanced=True)
     assert problem.bind(labeled_points[1]).quadratic(problem.rows(labeled_points[1]), 40) is None
@@ -650,28 +640,6 @@ def test_bind_takes_the_classes_and_their_shares_from_the_labels(classes):
     assert [len(index) for index in rows.values()] == [3, 6, 4, 5, 22]
     assert problem.bind(np.array([0, 1])).shares == (0.5, 0.5)
     assert SemiSupervisedOrdinal().rows(np.array([1, 0]))["unlabeled"].tolist() == [0, 1]
-
-
-def test_a_problem_not_bound_to_labels_says_so_of_ordinal():
-    with pytest.raises(ProblemError, match="must be bound to labels first"):
-        _ = SemiSupervisedOrdinal().sources
-
-
-@each(
-    "y, message",
-    [
-        ([0, 0, -1], "ordinal regression needs labeled points of at least two classes, got 1"),
-        ([-1, -1], "ordinal regression needs labeled points of at least two classes, got 0"),
-        ([0, 2, -1], "classes must have .* 0 .. k - 1 with .*, got none of code 1 but one of code 2"),
-        ([1, 2, 3], "classes must have .* 0 .. k - 1 with .*, got none of code 0 but one of code 1"),
-        ([0, 0.5, 1], "classes must have .* 0 .. k - 1 with .*, got none of code 1 but one of code 0.5"),
-        ([-2, 0, 1], "classes must have .* 0 .. k - 1 with .*, got none of code 0 but one of code -2"),
-    ],
-)
-def test_wrong_classes_are_refused(y, message):
-    for use in (SemiSupervisedOrdinal().bind, SemiSupervisedOrdinal().rows):
-        with pytest.raises(ProblemError, match=f"^{message}$"):
-            use(np.array(y))
 
 
 def test_lists_of_gammas_and_labels_that_do_not_fit_are_refused():
@@ -761,22 +729,6 @@ def test_classes_follow_from_the_thresholds():
     assert measures == {"mean absolute error": (0 + 0 + 2 + 4) / 4, "accuracy": 0.5}
 
 
-def test_the_mean_auc_is_that_of_the_sub_problems():
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        y = rng.integers(0, 5, 30)
-        f = np.round(rng.normal(size=30) + 0.3 * y, 1)  # with ties
-        assert mean_auc(y, f) == pytest.approx(naive_problems.mean_auc(y.tolist(), f.tolist()))
-        sklearn = [roc_auc_score(y >= j, f) for j in range(1, 5) if 0 < (y >= j).sum() < 30]
-        assert SemiSupervisedOrdinal().score(y, f) == pytest.approx(np.mean(sklearn))
-
-
-def test_the_mean_auc_leaves_out_sub_problems_without_points():
-    assert mean_auc(np.array([0, 0, 3]), np.array([0.0, 1.0, 2.0])) == 1.0
-    assert np.isnan(mean_auc(np.array([2, 2]), np.array([0.0, 1.0])))
-    assert np.isnan(mean_auc(np.array([0, 1]), np.array([0.0, np.nan])))
-
-
 # --- TSGSU
 
 
@@ -854,36 +806,13 @@ def test_a_negative_risk_and_what_the_correction_adds_can_be_seen():
     assert SimilarUnlabeled(0.7, correction="ReLU").terms(f)["correction"] == pytest.approx(-risk)
 
 
-@each("prior", PRIORS)
-@each("correction", CORRECTIONS)
-@each("loss", PAIR_LOSSES)
-def test_coefficients_are_derivatives_of_the_terms(loss, correction, prior):
-    problem = SimilarUnlabeled(prior, loss, correction)
-    for f in all_points(prior):
-        c = problem.coefficients(f)
-        for source, values in f.items():
-            assert c[source].shape == values.shape
-            for i in range(len(values)):
-                step = np.zeros(len(values))
-                step[i] = 1e-6
-                up, down = ({**f, source: values + sign * step} for sign in (1, -1))
-                slope = (objective(problem.terms(up)) - objective(problem.terms(down))) / 2e-6
-                # Central differences of step h: error h^2, and rounding 1e-16 / h.
-                assert c[source][i] == pytest.approx(slope, abs=1e-8)
-
-
-def full_gradient(problem, f):
-    return np.concatenate(list(problem.coefficients(f).values()))
-
-
 @pytest.mark.ci
 @pytest.mark.parametrize("correction", [c for c in CORRECTIONS if c != "identity"])
 def test_the_corrections_bias_shrinks_with_the_batch(correction):
     problem = SimilarUnlabeled(0.7, "squared", correction)
     f = {"similar": np.array([0.0, 0.45, -0.45]), "unlabeled": np.array([-1.35, -0.75])}
-    bias = [
-        np.linalg.norm(naive_problems.mean_gradient(problem, f, size) - full_gradient(problem, f)) for size in (1, 2, 4)
-    ]
+    full = np.concatenate(list(problem.coefficients(f).values()))
+    bias = [np.linalg.norm(naive_problems.mean_gradient(problem, f, size) - full) for size in (1, 2, 4)]
     assert bias[0] > 0.2
     assert bias[1] < 0.3 * bias[0]
     assert bias[2] < 0.1 * bias[0]
@@ -910,43 +839,10 @@ def test_the_risk_of_large_samples_is_the_supervised_one(loss, prior):
     assert risks["negative class"] == pytest.approx((1 - prior) * value(negative, -1).mean(), abs=0.02)
 
 
-@pytest.mark.parametrize("problem", [SimilarUnlabeled(0.7), SimilarUnlabeled(0.7, "logistic", "identity")])
-def test_there_is_no_quadratic_form_but_of_the_squared_loss_without_correction(problem, pairs):
-    assert problem.quadratic(problem.rows(pairs[1]), 30) is None
-
-
-def test_members_of_pairs_and_unlabeled_points_are_found(pairs):
-    rows = SimilarUnlabeled().rows(pairs[1])
-    assert rows["similar"].tolist() == list(range(3, 13))
-    assert rows["unlabeled"].tolist() == [0, 1, 2, *range(13, 30)]
-
-
-@each(
-    "y, message",
-    [
-        ([3, 3, 3, -1], "pair id 3 must occur exactly twice, but occurs 3 times"),
-        ([3, 3, 5, -1], "pair id 5 must occur exactly twice, but occurs 1 times"),
-        ([3, 3, -2, -2, -1], "a pair id must be 0 or more, and -1 marks unlabeled points, got -2"),
-        ([-1, -1], "similar-unlabeled learning needs at least one similar pair, got none"),
-        ([0, 0, 1, 1], "similar-unlabeled learning needs at least one unlabeled point, got none"),
-    ],
-)
-def test_wrong_pairs_are_refused(y, message):
-    with pytest.raises(ProblemError, match=f"^{message}$"):
-        SimilarUnlabeled().rows(np.array(y))
-
-
 @each("prior", [0.5, 0.4995, 0.5009])
 def test_a_prior_of_one_half_is_refused_with_the_reason(prior):
     with pytest.raises(ParameterError, match=f"^prior must differ from 1/2 by at least 0.001, got {prior}: .*divides"):
         SimilarUnlabeled(prior)
-
-
-def test_accuracy_is_of_the_sign():
-    score = SimilarUnlabeled().score
-    assert score(np.array([1, 1, 0, 0]), np.array([0.2, -0.1, -3.0, 0.0])) == 0.5
-    assert np.isnan(score(np.array([1, 0]), np.array([np.nan, 0.0])))
-    assert np.isnan(score(np.array([]), np.array([])))
 
 
 def test_the_twin_is_without_correction():
