@@ -316,13 +316,6 @@ def test_comparison_methods_are_searched_alike(baseline, grid, scoring):
     assert np.mean(search.predict(X) == y) > 0.9
 
 
-def test_comparison_methods_are_searched_by_seen_labels():
-    X, y, seen = two_clusters()
-    how = {"cv": UnlabeledFolds(random_state=0), "error_score": "raise"}
-    search = GridSearchCV(SeenLabels(BLS3VM()), {"estimator__sigma": [1e4, 0.5]}, **how)
-    assert search.fit(X, np.column_stack([seen, y])).best_params_ == {"estimator__sigma": 0.5}
-
-
 def test_seen_labels_wants_two_columns_and_shows_what_its_estimator_has():
     with pytest.raises(ParameterError, match=r"y must have the shape \(n, 2\): .* got the shape \(4,\)"):
         SeenLabels(TSGS3VM()).fit(np.zeros((4, 2)), [0, 1, -1, -1])
