@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 from cases import each
-from saved_models import assert_refused, edited, make_model, parts, saved
+from saved_models import make_model
 
-from dsgcore import load_model
 from dsgcore.core.sampling import generator
 from dsgcore.core.threads import n_workers, pausing, set_workers
 from dsgcore.kernels import KERNELS, Gaussian
@@ -111,107 +110,6 @@ def test_one_point_at_a_time_gives_the_values_of_all_at_once(X, dtype, tolerance
     single = np.concatenate([model.evaluate(x[None]) for x in X])
     assert together.dtype == single.dtype == dtype
     np.testing.assert_allclose(single, together, rtol=0, atol=tolerance)
-
-
-@each("dtype", ["float32", "float64"])
-@each("sizes", [(), (1,), (9,), (7, 1, 20, 7, 64)])
-def test_save_and_load_give_back_every_bit(X, dtype, sizes):
-    model = make_model(sizes, dtype, kernel=Gaussian(1 / 3), seed=2**32 - 1)
-    again = load_model(saved(model))
-    assert (again.kernel, again.seed, again.d, again.dtype) == (model.kernel, model.seed, model.d, model.dtype)
-    assert again.decays == model.decays
-    assert len(again) == len(sizes)
-    for one, other in zip(again.blocks, model.blocks, strict=True):
-        assert one.dtype == dtype
-        assert one.flags.carray
-        assert one.tobytes() == other.tobytes()
-    assert again.evaluate(X).tobytes() == model.evaluate(X).tobytes()
-
-
-def test_a_loaded_model_can_be_gone_on_with():
-    model = load_model(saved(make_model(())))
-    model.blocks.append(np.ones((2, 4), dtype=model.dtype))
-    model.decays.append(1.0)
-    assert len(model) == len(model.decays) == 1
-
-
-@each(
-    "field, value",
-    [
-        ("kernel", None),
-        ("kernel", {}),
-        ("kernel", "gaussian"),
-        ("kernel", [1]),
-        ("kernel", {"name": ["gaussian"]}),
-        ("kernel", {"name": "gaussian", "sigma": -1.0}),
-        ("kernel", {"name": "gaussian", "width": 1.0}),
-        ("seed", -1),
-        ("seed", 2**32),
-        ("seed", "0"),
-        ("d", 0),
-        ("d", 2.5),
-        ("d", None),
-        ("dtype", "float16"),
-        ("dtype", "object"),
-        ("dtype", 4),
-    ],
-)
-def test_a_header_with_impossible_values_is_refused(field, value):
-    assert_refused(edited(make_model(), header=lambda h: {**h, field: value}), "its header is damaged")
-
-
-def test_an_unknown_kernel_is_refused_by_its_name():
-    file = edited(make_model(), header=lambda h: {**h, "kernel": {"name": "sinc"}})
-    assert_refused(file, f"kernel must be one of {', '.join(KERNELS)}, got 'sinc'")
-
-
-NOT_FITTING = [
-    {"sizes": np.array([7, 1, 20, 7, 63])},
-    {"sizes": np.array([7, 1, 20, 71])},
-    {"sizes": np.array([8, 0, 20, 7, 64])},
-    {"sizes": np.array([9, -1, 20, 7, 64])},
-    {"sizes": np.array([7.0, 1.0, 20.0, 7.0, 64.0])},
-    {"sizes": np.array(99)},
-    {"decays": np.ones(4)},
-    {"decays": np.ones((5, 1))},
-    {"decays": np.array(["1"] * 5)},
-    {"coefficients": np.zeros((2, 98))},
-    {"coefficients": np.zeros(99)},
-    {"coefficients": np.zeros((3, 99))},
-    {"coefficients": np.zeros((2, 99), dtype=np.float32)},
-    {"coefficients": np.zeros((2, 99), dtype=complex)},
-    {"sizes": np.array([2**62, 2**62, 2**62, 2**62 - 1, 100])},
-    {"sizes": np.array(0), "decays": np.array(0.0), "coefficients": np.array(0.0)},
-]
-
-
-@each("name", ["coefficients", "decays"])
-@each("value", [np.nan, np.inf, -np.inf])
-def test_numbers_that_are_not_finite_are_refused(name, value):
-    array = parts(make_model())[name].copy()
-    array[..., 3] = value
-    assert_refused(edited(make_model(), **{name: array}), "coefficients and decays must be finite numbers")
-
-
-@each("members", NOT_FITTING)
-def test_arrays_that_do_not_fit_together_are_refused(members):
-    assert_refused(edited(make_model(), **members), "its arrays do not fit together")
-
-
-def test_other_random_numbers_are_refused(monkeypatch):
-    file = saved(make_model())
-
-    def shifted(self, rng, d, m):
-        return rng.standard_normal((d, m), dtype=np.float32) + np.float32(1e-6)
-
-    monkeypatch.setattr(Gaussian, "frequencies", shifted)
-    assert_refused(file, "the model cannot be reproduced here")
-
-
-@each("change", [{"seed": 7}, {"fingerprint": "0" * 64}, {"fingerprint": None}, {"d": 4}])
-def test_a_changed_fingerprint_is_refused(change):
-    file = edited(make_model(), header=lambda h: {**h, **change})
-    assert_refused(file, "the model cannot be reproduced here")
 
 
 # The cache of frequencies.

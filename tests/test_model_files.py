@@ -304,6 +304,20 @@ def test_the_header_says_what_the_features_are():
     assert len(parts(make_weights())["header"]["fingerprint"]) == 64
 
 
+KERNELS_WITH_WRONG_FIELDS = ({"name": "gaussian", "sigma": -1.0}, {"name": "gaussian", "width": 1.0})
+EXPANSION = {
+    "kernel": (None, {}, "gaussian", [1], {"name": ["gaussian"]}, {"name": "sinc"}, *KERNELS_WITH_WRONG_FIELDS),
+    "seed": (-1, 2**32, "0"),
+    "d": (0, 2.5, None),
+    "dtype": ("float16", "object", 4),
+}
+
+
+@each("field, value", [(field, value) for field, wrong in EXPANSION.items() for value in wrong])
+def test_a_header_of_an_expansion_with_impossible_values_is_refused(field, value):
+    assert_refused(edited(make_model(), header=lambda h: {**h, field: value}), "its header is damaged")
+
+
 @every_kind_of_weights
 @each(
     "field, value",
@@ -369,28 +383,77 @@ def test_weights_that_are_not_finite_are_refused(kind, value):
     assert_refused(edited(make_weights(kind), W=W), "its weights must be finite numbers")
 
 
+NOT_FITTING = [
+    {"sizes": np.array([7, 1, 20, 7, 63])},
+    {"sizes": np.array([7, 1, 20, 71])},
+    {"sizes": np.array([8, 0, 20, 7, 64])},
+    {"sizes": np.array([9, -1, 20, 7, 64])},
+    {"sizes": np.array([7.0, 1.0, 20.0, 7.0, 64.0])},
+    {"sizes": np.array(99)},
+    {"decays": np.ones(4)},
+    {"decays": np.ones((5, 1))},
+    {"decays": np.array(["1"] * 5)},
+    {"coefficients": np.zeros((2, 98))},
+    {"coefficients": np.zeros(99)},
+    {"coefficients": np.zeros((3, 99))},
+    {"coefficients": np.zeros((2, 99), dtype=np.float32)},
+    {"coefficients": np.zeros((2, 99), dtype=complex)},
+    {"sizes": np.array([2**62, 2**62, 2**62, 2**62 - 1, 100])},
+    {"sizes": np.array(0), "decays": np.array(0.0), "coefficients": np.array(0.0)},
+]
+
+
+@each("members", NOT_FITTING)
+def test_arrays_of_an_expansion_that_do_not_fit_together_are_refused(members):
+    assert_refused(edited(make_model(), **members), "its arrays do not fit together")
+
+
+@each("name", ["coefficients", "decays"])
+@each("value", [np.nan, np.inf, -np.inf])
+def test_numbers_of_an_expansion_that_are_not_finite_are_refused(name, value):
+    array = parts(make_model())[name].copy()
+    array[..., 3] = value
+    assert_refused(edited(make_model(), **{name: array}), "coefficients and decays must be finite numbers")
+
+
+CANNOT = "the model cannot be reproduced here"
+
+
 def test_other_random_numbers_are_refused(monkeypatch):
-    linear, fourier = saved(make_weights("linear")), saved(make_weights())
+    linear, *drawn = saved(make_weights("linear")), saved(make_weights()), saved(make_model())
 
     def shifted(self, rng, d, m):
         return rng.standard_normal((d, m), dtype=np.float32) + np.float32(1e-6)
 
     monkeypatch.setattr(Gaussian, "frequencies", shifted)
-    assert_refused(fourier, "the model cannot be reproduced here")
+    for file in drawn:
+        assert_refused(file, CANNOT)
     assert load_model(linear).W.shape == (3, 4)  # has none
 
 
 @each(
-    "kind, change",
+    "model, change",
     [
-        *(("fourier", one) for one in ({"seed": 7}, {"sigma": 0.8}, {"d": 4})),
-        *(("fourier", {"fingerprint": one}) for one in ("0" * 64, "", 3)),
-        ("linear", {"fingerprint": "0" * 64}),  # it has none
+        *((make_weights(), one) for one in ({"seed": 7}, {"sigma": 0.8}, {"d": 4})),
+        *((make_weights(), {"fingerprint": one}) for one in ("0" * 64, "", 3)),
+        (make_weights("linear"), {"fingerprint": "0" * 64}),  # it has none
+        *((make_model(), one) for one in ({"seed": 7}, {"fingerprint": "0" * 64}, {"fingerprint": None}, {"d": 4})),
     ],
 )
-def test_a_changed_fingerprint_is_refused(kind, change):
-    file = edited(make_weights(kind), header=lambda h: {**h, **change})
-    assert_refused(file, "the model cannot be reproduced here")
+def test_a_changed_fingerprint_is_refused(model, change):
+    assert_refused(edited(model, header=lambda h: {**h, **change}), CANNOT)
+
+
+def test_a_loaded_model_can_be_gone_on_with():
+    for dtype in ("float32", "float64"):
+        for sizes in ((), (1,), (7, 1, 20)):
+            model = make_model(sizes, dtype, kernel=Gaussian(1 / 3), seed=2**32 - 1)
+            again = load_model(saved(model))
+            assert same(model, again)
+            assert all(one.flags.carray and one.dtype == dtype for one in again.blocks)
+            again.blocks.append(np.ones((2, 4), dtype=again.dtype))
+            again.decays.append(1.0)
+            assert len(again) == len(again.decays) == len(sizes) + 1
 
 
 # --- checkpoints of other data

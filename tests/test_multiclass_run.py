@@ -30,28 +30,18 @@ def small(**changes):
     return changed(plain, **changes)
 
 
+# The estimator's values for the same numbers as in `small`.
+SAME = {"lam": 1e-6, "tau_S": 0.05, "batch_size": 8, "sigma": 30.0, "n_features": 24, "is_orthogonal": False}
+SAME |= {"loss": "hinge", "tol": None, "random_state": 0}
+
+
 @each("features", ["linear", "fourier"])
 @each("is_full", [False, True])
 def test_the_run_is_the_estimators(features, is_full):
     run = finished(small(feature_map=features, is_full_gradient=is_full, radius=5.0))
-    estimator = PS3VT(
-        lam=1e-6,
-        tau_I=1e-3,
-        tau_S=0.05,
-        step_size=1.0,
-        radius=5.0,
-        batch_size=None if is_full else 8,
-        n_iter=20,
-        feature_map=features,
-        sigma=30.0,
-        n_features=24,
-        is_orthogonal=False,
-        fit_intercept=False,
-        loss="hinge",
-        average=None,
-        tol=None,
-        random_state=0,
-    ).fit(run.split.X_train.astype(np.float64), run.split.y_train)
+    own = {"tau_I": 1e-3, "step_size": 1.0, "radius": 5.0, "n_iter": 20, "average": None, "fit_intercept": False}
+    own |= SAME | {"feature_map": features, "batch_size": None if is_full else 8}
+    estimator = PS3VT(**own).fit(run.split.X_train.astype(np.float64), run.split.y_train)
     np.testing.assert_array_equal(run.model.W, estimator.coef_.T)
 
 
@@ -181,21 +171,8 @@ def test_a_run_takes_every_schedule(schedule):
 @pytest.mark.parametrize("features", ["linear", "fourier"])
 def test_a_spec_can_ask_for_the_automatic_step_the_average_and_an_intercept(tmp_path, features):
     run = finished(small(**AUTOMATIC, feature_map=features, tau_I=0.0))
-    estimator = PS3VT(
-        lam=1e-6,
-        tau_I=0.0,
-        tau_S=0.05,
-        radius=10.0,
-        batch_size=8,
-        n_iter=30,
-        tol=None,
-        loss="hinge",
-        feature_map=features,
-        sigma=30.0,
-        n_features=24,
-        random_state=0,
-        is_orthogonal=False,
-    ).fit(run.split.X_train.astype(np.float64), run.split.y_train)
+    estimator = PS3VT(**SAME, tau_I=0.0, radius=10.0, n_iter=30, feature_map=features)
+    estimator.fit(run.split.X_train.astype(np.float64), run.split.y_train)
     assert run.engine.automatic_step == estimator.step_size_ == run.history.column("step_size")[0]
     W = run.result.W
     np.testing.assert_allclose(W[:-1], estimator.coef_.T, rtol=1e-10, atol=1e-14)
@@ -259,27 +236,18 @@ def graphs_made(monkeypatch):
     return made
 
 
-def test_the_graph_was_built_three_times_for_run_twin_and_links(graphs_made):
+def test_a_graph_is_made_once_for_the_same_points_and_neighbours(graphs_made):
     live = LiveRun(small())
     live.advance(2)
-    assert len(live.run.engine.links(100)) > 0
+    assert len(live.run.engine.links(100)) > 0  # run, twin and links have one
     live.run.change("tau_I", 0.01)
-    assert graphs_made == [(112, 10)]
-
-
-def test_a_run_on_the_same_data_takes_the_graph_of_the_one_before(graphs_made):
-    live = LiveRun(small())
     again = LiveRun(small(step_size=0.5), live)
     LiveRun(small(sigma=3.0), again)
-    assert len(graphs_made) == 1
+    assert graphs_made == [(112, 10)]
     LiveRun(small(n_neighbors=5), again)
     assert graphs_made[1:] == [(112, 5)]
-
-
-def test_the_graph_of_other_data_is_another_one(graphs_made):
-    live = LiveRun(small())
-    LiveRun(small(seed=1), live)
-    assert len(graphs_made) == 2
+    LiveRun(small(seed=1), live)  # other data
+    assert len(graphs_made) == 3
 
 
 def test_a_run_without_weight_on_the_graph_makes_none(graphs_made):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import naive
 import numpy as np
 import pandas as pd
@@ -12,7 +10,6 @@ from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -61,16 +58,12 @@ def test_auc_equals_scikit_learns_on_many_continuous_scores(dtype):
     assert auc(y, scores) == pytest.approx(roc_auc_score(y, scores), rel=1e-12)
 
 
-@each("y", [[0, 0, 0], [1, 1, 1], []])
-def test_auc_is_nan_where_a_class_is_missing(y):
-    assert np.isnan(auc(np.array(y), np.zeros(len(y))))
-
-
-@each("place", [0, 3])
-def test_auc_is_nan_where_a_score_is_nan(place):
-    scores = np.arange(4.0)
-    scores[place] = np.nan
-    assert np.isnan(auc(np.array([0, 0, 1, 1]), scores))
+@each("y, scores", [
+    *((y, np.zeros(len(y))) for y in ([0, 0, 0], [1, 1, 1], [])),
+    *(([0, 0, 1, 1], scores) for scores in ([np.nan, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0, np.nan])),
+])  # fmt: skip
+def test_auc_is_nan_where_a_class_is_missing_or_a_score_is_nan(y, scores):
+    assert np.isnan(auc(np.array(y), np.array(scores)))
 
 
 def test_infinite_scores_have_their_place_in_the_order():
@@ -160,45 +153,26 @@ def test_a_search_over_labels_with_minus_one_scores_labeled_points_alone(moons):
 # --- models
 
 
-def averaged(setting, **stop):
-    return small(setting, solver={"average": "tail", "n_iter": 45}, stop=stop)
-
-
-def score_of(run):
-    """The test score of the model itself, asked at the test points again."""
-    values = np.asarray(run.result_test_values)
-    return run.problem.score(run.split.y_test, values)
-
-
 @pytest.mark.parametrize("stop", [{}, {"patience": 1, "tolerance": 0.5}], ids=["to the end", "stopped early"])
+@pytest.mark.parametrize("average", ["tail", None])
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_a_study_scores_the_average_if_that_is_the_model(tmp_path, setting, stop):
-    spec = averaged(setting, **stop)
+def test_a_study_scores_the_model_the_average_or_the_last_iterate(tmp_path, setting, average, stop):
+    spec = small(setting, solver={"average": average, "n_iter": 45}, stop=stop)
     run = Run(spec, load_split(spec))
     run.advance()
     store = Store(tmp_path / "runs.sqlite")
     stored = store.put(*make_run(spec.to_json()))
-    assert stored.score == score_of(run)
-    assert stored.objective == run.history.last()["objective_average"]
-    assert stored.score == summary(run)["score"]
-    if not stop:
+    row = run.history.last()
+    assert stored.score == run.problem.score(run.split.y_test, np.asarray(run.result_test_values))
+    assert stored.score == summary(run)["score"] == row["score_average" if average else "score_test"]
+    assert stored.objective == row["objective_average" if average else "objective"]
+    if average and not stop:
         curves = curves_of(store, [spec.sha256])
         assert curves.values[0, -1] == stored.score
         study = Study(spec)
         made = StudyRuns(study)
         made.refresh(store)
         assert made.results("score").mean[0] == stored.score
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_a_study_scores_the_last_iterate_if_that_is_the_model(tmp_path, setting):
-    spec = replace(averaged(setting), solver=replace(averaged(setting).solver, average=None))
-    run = Run(spec, load_split(spec))
-    run.advance()
-    stored = Store(tmp_path / "runs.sqlite").put(*make_run(spec.to_json()))
-    assert stored.score == run.history.last()["score_test"]
-    assert stored.objective == run.history.last()["objective"]
 
 
 # --- a run's predictions
@@ -322,12 +296,6 @@ def test_several_classes_have_a_column_each():
         model = Calibrated(kind(**given), random_state=0).fit(X, seen)
         assert list(model.classes_) == ["a", "b", "c"]
         assert np.mean(model.predict(X) == names) > 0.8
-
-
-def test_scikit_learns_calibration_suits_the_labeled_rows():
-    rows = SEEN >= 0
-    model = CalibratedClassifierCV(TSGS3VM(**QUICK), cv=3).fit(MOONS[0][rows], SEEN[rows])
-    assert log_loss(MOONS[1][120:], model.predict_proba(MOONS[0][120:])) < 0.5
 
 
 @each("search", ["grid", "halving"])

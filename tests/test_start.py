@@ -77,18 +77,6 @@ def test_a_run_without_an_exact_solution_starts_at_0(given):
     np.testing.assert_array_equal(*values)
 
 
-@each("name", ["auc", "similar_unlabeled", "ordinal"])
-def test_the_weights_of_the_sources_give_the_matrix_of_the_risk(name):
-    task = task_of(
-        name, **({"correction": "identity", "prior": 0.7} if name == "similar_unlabeled" else {"gamma": 0.3})
-    )
-    n, found = len(task.X), task.problem.near_risk()
-    M = np.stack([np.bincount(rows, minlength=n) / len(rows) for rows in task.rows.values()], axis=1)
-    Q, l = task.problem.quadratic(task.rows, n)
-    np.testing.assert_allclose(np.diag(M @ found.spread) - M @ found.between @ M.T, Q, atol=1e-14)
-    np.testing.assert_allclose(M @ found.linear, l, atol=1e-14)
-
-
 @each("bad", [np.nan, np.inf])
 def test_a_support_vector_machine_of_numbers_that_are_not_finite_is_refused(bad):
     K, risk = np.eye(4), SourceHinge(np.array([1.0, 1.0, 0.0]), np.array([1.0, -1.0, 0.0]))
