@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 # Module of each kind of model. It is imported when a file holds the kind, because one of them imports scikit-learn.
-_MODULES = {"expansion": "dsgcore.solver.model", "weights": "dsgcore.multiclass.weights"}
+_MODULES = {"expansion": "dsgcore.solver.model", "weights": "dsgcore.multiclass.features"}
 # Modules whose classes a file may name, and the array that holds the text.
 _HOMES = (
     "dsgcore.estimators.",

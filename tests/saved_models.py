@@ -8,8 +8,7 @@ import pytest
 
 from dsgcore import ModelError, load_model
 from dsgcore.kernels import Gaussian
-from dsgcore.multiclass.features import FixedFeatures
-from dsgcore.multiclass.weights import Weights
+from dsgcore.multiclass.features import FixedFeatures, Weights
 from dsgcore.solver.model import Expansion
 
 SIZES = (7, 1, 20, 7, 64)

@@ -20,8 +20,8 @@ from saved_models import KINDS, assert_refused, edited, make_model, make_weights
 from dsgcore import QS3ORAO, QSGS2AUC, TSGSU, Expansion, ModelError, load_model
 from dsgcore.__main__ import main
 from dsgcore.kernels import KERNELS, Gaussian
-from dsgcore.multiclass import weights
-from dsgcore.multiclass.weights import Weights
+from dsgcore.multiclass import features as weights
+from dsgcore.multiclass.features import Weights
 from dsgcore.solver.model_files import MAX_HEADER_CHARACTERS
 
 every_kind = each("kind", KINDS)

@@ -27,14 +27,13 @@ from dsgcore.core.sampling import batch_rows
 from dsgcore.experiments import Run, Spec, load_split, script_with_estimator
 from dsgcore.kernels import Gaussian, block_frequencies
 from dsgcore.kernels.features import explicit
-from dsgcore.multiclass import task as task_module
+from dsgcore.multiclass import loop as task_module
 from dsgcore.multiclass.automatic import RIDGE_FACTORS, left_out_factor, smooth_minimiser
 from dsgcore.multiclass.features import FixedFeatures, LazyFeatures
 from dsgcore.multiclass.graph import MAX_ANCHORS, laplacian, mean_distance, smoothness
-from dsgcore.multiclass.loop import descend, shrink, tail_mean
+from dsgcore.multiclass.loop import MultiClassTask, descend, make_task, shrink, tail_mean
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.softmax import softmax_blocks, weighted_blocks
-from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.solver.problem import ProblemError
 from dsgcore.solver.stopping import Stopping
 

@@ -15,9 +15,9 @@ from dsgcore import Run, Spec, load_model
 from dsgcore.estimators.ps3vt import PS3VT
 from dsgcore.experiments import LiveRun, StopReason, long_work, theory_of
 from dsgcore.jobs import JobState, shared_queue
-from dsgcore.multiclass import cache as graphs
-from dsgcore.multiclass.cache import ScoredPoints
+from dsgcore.multiclass import graph as graphs
 from dsgcore.multiclass.features import FixedFeatures
+from dsgcore.multiclass.graph import ScoredPoints
 from dsgcore.multiclass.twin import KernelTwin
 from dsgcore.solver.task import SCHEDULES
 
@@ -112,7 +112,7 @@ def test_scores_of_a_point_set_have_one_blas_thread(monkeypatch):
 
     points = ScoredPoints(run.split.X_train.astype(float), run.engine.task.features)
     points.phi = Features()
-    monkeypatch.setattr("dsgcore.multiclass.cache.single_threaded_blas", limited)
+    monkeypatch.setattr("dsgcore.multiclass.graph.single_threaded_blas", limited)
     assert points.scores(np.zeros((48, 3))).shape == (len(run.split.X_train), 3)
     assert not inside
 
@@ -138,7 +138,7 @@ def test_links_are_those_of_the_graph():
 
 def test_large_samples_are_not_scored_whole(monkeypatch):
     monkeypatch.setattr("dsgcore.multiclass.engine.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
-    monkeypatch.setattr("dsgcore.multiclass.cache.MAX_KEPT_FEATURES", 10)
+    monkeypatch.setattr("dsgcore.multiclass.graph.MAX_KEPT_FEATURES", 10)
     run, whole = finished(small()), None
     assert run.training_values is None
     assert "score_unlabeled" not in run.history.names

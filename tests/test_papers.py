@@ -41,7 +41,7 @@ from dsgcore.experiments import SETTINGS, Run, Spec, as_in_paper, default_spec, 
 from dsgcore.experiments import race as race_module
 from dsgcore.experiments.race import Heat, run_heats, title, with_fixed_features
 from dsgcore.experiments.stochastic import StochasticEngine
-from dsgcore.multiclass.task import make_task
+from dsgcore.multiclass.loop import make_task
 from dsgcore.problems.as_in_paper import AS_IN_PAPER, PLAIN
 from dsgcore.settings import profile_of
 from dsgcore.settings.theorems import _lipschitz

@@ -157,7 +157,7 @@ def test_the_time_of_training_has_nothing_of_what_is_measured_in_it(setting, mon
     clock = SimpleNamespace(now=0.0)
     still = SimpleNamespace(perf_counter=lambda: clock.now)
     parts = ("run", "stochastic")
-    for part in (*(f"experiments.{name}" for name in parts), "multiclass.engine", "multiclass.cache"):
+    for part in (*(f"experiments.{name}" for name in parts), "multiclass.engine", "multiclass.graph"):
         monkeypatch.setattr(f"dsgcore.{part}.time", still)
     plain = default_spec(setting).to_dict()
     plain["data"] |= {"n": 200, "n_labeled": 20}

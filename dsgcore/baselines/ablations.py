@@ -12,8 +12,8 @@ from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import like
 from dsgcore.estimators.inputs import all_or_nothing
 from dsgcore.estimators.ps3vt import PS3VT
+from dsgcore.multiclass.loop import MultiClassTask
 from dsgcore.multiclass.problem import MultiClass
-from dsgcore.multiclass.task import MultiClassTask
 from dsgcore.solver.stopping import Stopping
 
 

@@ -19,8 +19,7 @@ from dsgcore.baselines.s3vm import (
 from dsgcore.core.documented import SEED, described, estimator
 from dsgcore.core.parameters import integer, like
 from dsgcore.core.sampling import batches, generator
-from dsgcore.multiclass.features import FixedFeatures
-from dsgcore.multiclass.weights import Weights
+from dsgcore.multiclass.features import FixedFeatures, Weights
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.problem import UNLABELED, objective

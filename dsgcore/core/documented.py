@@ -48,11 +48,24 @@ def documented(cls: Class) -> Class:
     """
     if cls.__doc__:
         text, own = _sections(cls)
-        gathered = cls.__gathered__ = {section: _gathered(cls, section) for section in GATHERED}
+        gathered: dict[str, dict[str, str]] = {section: {} for section in GATHERED}
+        for base in reversed(cls.__mro__):  # the class's own docstring replaces those of its bases
+            for section, entries_of in gathered.items():
+                if "__gathered__" in base.__dict__:  # this docstring was made here
+                    entries_of |= base.__dict__["__gathered__"][section]
+                else:
+                    told = filter(None, re.split(r"\n(?=\S)", _sections(base)[1].get(section, "")))
+                    entries_of |= {re.split(r" : |\n", entry)[0]: entry for entry in told}
+        cls.__gathered__ = gathered
         held: dict[str, Field[Any]] = cls.__dataclass_fields__
-        held.update(
-            {name: _worded(own_field, gathered["Parameters"].get(name, "")) for name, own_field in held.items()}
-        )
+        for name, entry in gathered["Parameters"].items():
+            parameter = held[name].metadata.get(PARAMETER) if name in held else None
+            if parameter is not None:  # it gets the docstring's label and sentence
+                label = entry.splitlines()[0].removeprefix(name).removeprefix(" : ")
+                label, sentence = label or parameter.label, _sentence(entry) or parameter.sentence
+                held[name] = copy(held[name])
+                worded = replace(parameter, label=label, sentence=sentence)
+                held[name].metadata = MappingProxyType({**held[name].metadata, PARAMETER: worded})
         entries = [_entry(cls, f, gathered["Parameters"].get(f.name, "")) for f in fields(cls)]
         made = {section: "\n".join(told.values()) for section, told in gathered.items()}
         made["Parameters"] = "\n".join(filter(None, entries))
@@ -72,30 +85,6 @@ def _sections(cls: type) -> tuple[str, dict[str, str]]:
     """Return the text above the sections of a class's own docstring, and the sections by their names."""
     text, *rest = HEADING.split(cleandoc(cls.__dict__.get("__doc__") or ""))
     return text.strip(), {name: body.strip() for name, body in zip(rest[::2], rest[1::2], strict=True)}
-
-
-def _gathered(cls: type, section: str) -> dict[str, str]:
-    """Return the entries of a section by name, from the class's own docstring and then those of its bases."""
-    entries: dict[str, str] = {}
-    for base in reversed(cls.__mro__):
-        if "__gathered__" in base.__dict__:  # this docstring was made here
-            entries |= base.__dict__["__gathered__"][section]
-        else:
-            told = filter(None, re.split(r"\n(?=\S)", _sections(base)[1].get(section, "")))
-            entries |= {re.split(r" : |\n", entry)[0]: entry for entry in told}
-    return entries
-
-
-def _worded(own: Field[Any], entry: str) -> Field[Any]:
-    """Return a field whose parameter has the docstring's label and sentence, if there are any."""
-    parameter = own.metadata.get(PARAMETER)
-    if parameter is None or not entry:
-        return own
-    label = entry.splitlines()[0].removeprefix(own.name).removeprefix(" : ")
-    parameter = replace(parameter, label=label or parameter.label, sentence=_sentence(entry) or parameter.sentence)
-    changed = copy(own)
-    changed.metadata = MappingProxyType({**own.metadata, PARAMETER: parameter})
-    return changed
 
 
 def _sentence(entry: str) -> str:

@@ -66,7 +66,21 @@ def read_text(file: str | os.PathLike[str], holds: str) -> str:
         If the file is missing, a folder, empty, not readable or not text in UTF-8 or marked UTF-16.
     """
     path = Path(file)
-    content = _content(path, holds)
+    is_folder = TextFileError(f"{path} is a folder: give the file in it that holds {holds}")
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise TextFileError(f"{path} does not exist: give the path of a file that holds {holds}") from None
+    except IsADirectoryError:
+        raise is_folder from None
+    except OSError as error:
+        if path.is_dir():  # Windows denies permission to read it
+            raise is_folder from None
+        if isinstance(error, PermissionError):
+            raise TextFileError(
+                f"{path} cannot be read, for you have no permission: allow it, or copy the file"
+            ) from None
+        raise TextFileError(f"{path} cannot be read ({error.strerror}): give a file that holds {holds}") from None
     mark = next((mark for mark in _MARKS if content.startswith(mark)), b"")
     try:
         text = content[len(mark) :].decode(_MARKS.get(mark, "utf-8"))
@@ -77,27 +91,6 @@ def read_text(file: str | os.PathLike[str], holds: str) -> str:
     if not text.strip():
         raise TextFileError(f"{path} is empty: it must hold {holds}")
     return text.replace("\r\n", "\n").replace("\r", "\n")  # as Python opens text
-
-
-def _content(path: Path, holds: str) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise TextFileError(f"{path} does not exist: give the path of a file that holds {holds}") from None
-    except IsADirectoryError:
-        raise _is_folder(path, holds) from None
-    except OSError as error:
-        if path.is_dir():  # Windows denies permission to read it
-            raise _is_folder(path, holds) from None
-        if isinstance(error, PermissionError):
-            raise TextFileError(
-                f"{path} cannot be read, for you have no permission: allow it, or copy the file"
-            ) from None
-        raise TextFileError(f"{path} cannot be read ({error.strerror}): give a file that holds {holds}") from None
-
-
-def _is_folder(path: Path, holds: str) -> TextFileError:
-    return TextFileError(f"{path} is a folder: give the file in it that holds {holds}")
 
 
 def check_place(file: Path, option: str) -> None:

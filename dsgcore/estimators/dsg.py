@@ -20,9 +20,8 @@ from dsgcore.estimators.classes import HighestScore, check_classes
 from dsgcore.estimators.inputs import SIGMA, all_or_nothing, points_and_classes, seed_of, validated_points, width
 from dsgcore.kernels import Gaussian
 from dsgcore.kernels.kernels import check_values, too_far
-from dsgcore.multiclass.features import FixedFeatures
+from dsgcore.multiclass.features import FixedFeatures, Weights
 from dsgcore.multiclass.softmax import Draw, softmax_blocks, weighted_blocks
-from dsgcore.multiclass.weights import Weights
 from dsgcore.problems.supervised import Supervised
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.problem import UNLABELED

@@ -127,9 +127,19 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     def _ridge(
         self, problem: Problem, kernel: Kernel, X: NDArray, labels: NDArray, rows: Mapping[str, NDArray]
     ) -> float:
-        is_labeled = labels != UNLABELED
-        factor = _held_out_factor(problem, kernel, X[is_labeled], labels[is_labeled])
-        return factor * super()._ridge(problem, kernel, X, labels, rows)
+        usual, labeled = super()._ridge(problem, kernel, X, labels, rows), labels != UNLABELED
+        some = evenly_spread(np.count_nonzero(labeled), MOST_LABELS)
+        points, y = np.asarray(X[labeled][some], dtype=float), labels[labeled][some]
+        if np.bincount(y)[np.unique(y)].min() < FOLDS:
+            return usual
+        K, scores = kernel.matrix(points, points), []
+        for fold in _folds(y, FOLDS):
+            try:
+                found = _exact_values(problem, K, y, fold, lambda own: [factor * own for factor in FACTORS])
+            except np.linalg.LinAlgError:
+                return usual
+            scores.append([problem.score(y[fold[1]], f) for f in found])
+        return FACTORS[int(np.argmax(np.mean(scores, axis=0)))] * usual  # the best on held-out labels
 
     def _thresholds(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
         cut, labeled = self._checked_cut(), np.flatnonzero(codes != UNLABELED)
@@ -177,25 +187,6 @@ def _exact_values(
     M, of_train = shares(rows.values(), len(train)), K.take(train, axis=1)
     inside, outside = of_train.take(train, axis=0), of_train.take(held, axis=0)
     return [outside @ risk.solution(M, inside, lam) for lam in ridges(bound.usual_ridge(rows))]
-
-
-def _held_out_factor(problem: Problem, kernel: Kernel, X: NDArray, y: NDArray) -> float:
-    """Return the factor of the usual ridge with the best score on held-out labels, from points (n, d) and codes (n,).
-
-    Return 1 if a class has too few labels, or if the equations have no solution.
-    """
-    rows = evenly_spread(len(y), MOST_LABELS)
-    points, labels = np.asarray(X[rows], dtype=float), y[rows]
-    if np.bincount(labels)[np.unique(labels)].min() < FOLDS:
-        return 1.0
-    K, scores = kernel.matrix(points, points), []
-    for fold in _folds(labels, FOLDS):
-        try:
-            found = _exact_values(problem, K, labels, fold, lambda usual: [factor * usual for factor in FACTORS])
-        except np.linalg.LinAlgError:
-            return 1.0
-        scores.append([problem.score(labels[fold[1]], f) for f in found])
-    return FACTORS[int(np.argmax(np.mean(scores, axis=0)))]
 
 
 def _held_out(task: Task, codes: NDArray) -> tuple[NDArray, NDArray] | None:

@@ -47,35 +47,6 @@ def ids_of_stacked(n_members: int, n_unlabeled: int) -> NDArray:
     return np.concatenate([np.arange(n_members) // 2, np.full(n_unlabeled, UNLABELED)])
 
 
-def members_of(pairs: ArrayLike, d: int) -> NDArray:
-    """Return the members of pairs (m, 2, d) as an array (2 m, d), with adjacent pairs.
-
-    Raise ValueError if the shape is another one, if there is no pair, or if a number is not finite.
-    """
-    shape = np.shape(pairs)
-    if len(shape) in (2, 3) and not shape[0]:
-        raise DSGError("similar-unlabeled learning needs at least one similar pair, got none")
-    if len(shape) != 3 or shape[1:] != (2, d):
-        raise DSGError(
-            f"pairs must hold the points of the pairs, of shape (m, 2, {d}), or row numbers of X, whole numbers of shape "
-            f"(m, 2), got the shape {shape}" + f" of type {np.asarray(pairs).dtype}" * (len(shape) == 2)
-        )
-    return check_array(np.reshape(pairs, (-1, d)), dtype=[np.float64, np.float32], input_name="pairs")
-
-
-def rows_of_pairs(pairs: ArrayLike, n: int) -> NDArray | None:
-    """Return the row numbers (m, 2) of the pairs among n points; None if `pairs` holds no whole numbers of this shape."""
-    rows = np.asarray(pairs)
-    if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iu" or not len(rows):
-        return None
-    if rows.min() < 0 or rows.max() >= n:
-        wrong = rows.min() if rows.min() < 0 else rows.max()
-        raise DSGError(f"pairs of shape (m, 2) must hold row numbers of X, from 0 to {n - 1}, got {wrong}")
-    if (itself := rows[:, 0] == rows[:, 1]).any():
-        raise DSGError(f"pairs must hold two different rows each, got row {rows[itself][0, 0]} twice")
-    return rows.astype(np.intp)
-
-
 def points_and_labels(
     estimator: Any,
     X: Any,
@@ -102,14 +73,30 @@ def points_and_labels(
         raise DSGError("give either y or pairs, got both; with pairs, X holds the unlabeled points alone")
     if not holds_pairs:
         raise DSGError(f"pairs go with y_holds='pairs' only, got y_holds={estimator.y_holds!r}")
-    if (rows := rows_of_pairs(pairs, n := len(X))) is not None:
+    rows, n = np.asarray(pairs), len(X)
+    if rows.ndim == 2 and rows.shape[1] == 2 and rows.dtype.kind in "iu" and len(rows):  # row numbers
+        if rows.min() < 0 or rows.max() >= n:
+            wrong = rows.min() if rows.min() < 0 else rows.max()
+            raise DSGError(f"pairs of shape (m, 2) must hold row numbers of X, from 0 to {n - 1}, got {wrong}")
+        if (itself := rows[:, 0] == rows[:, 1]).any():
+            raise DSGError(f"pairs must hold two different rows each, got row {rows[itself][0, 0]} twice")
+        rows = rows.astype(np.intp)
         points, _ = validated(estimator, X, np.full(n, UNLABELED), reset=reset, dtype=dtype)
         others = np.setdiff1d(np.arange(n), rows)
         return taken(points, np.concatenate([rows.ravel(), others])), None, ids_of_stacked(rows.size, len(others))
     if isinstance(X, Rows):
         raise DSGError("pairs of points in files are row numbers, whole numbers of shape (m, 2), or pair ids in y")
     unlabeled = validate_data(estimator, X, reset=reset, dtype=dtype or float_types(X))
-    points, ids = stacked(members_of(pairs, unlabeled.shape[1]), unlabeled)
+    shape, d = np.shape(pairs), unlabeled.shape[1]
+    if len(shape) in (2, 3) and not shape[0]:
+        raise DSGError("similar-unlabeled learning needs at least one similar pair, got none")
+    if len(shape) != 3 or shape[1:] != (2, d):
+        raise DSGError(
+            f"pairs must hold the points of the pairs, of shape (m, 2, {d}), or row numbers of X, whole numbers of shape "
+            f"(m, 2), got the shape {shape}" + f" of type {rows.dtype}" * (len(shape) == 2)
+        )
+    members = check_array(np.reshape(pairs, (-1, d)), dtype=[np.float64, np.float32], input_name="pairs")
+    points, ids = stacked(members, unlabeled)
     return points, None, ids
 
 

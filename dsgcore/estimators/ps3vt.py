@@ -20,11 +20,18 @@ from dsgcore.estimators.classes import HighestScore
 from dsgcore.estimators.inputs import all_or_nothing, points_and_classes, seed_of, validated_points, width
 from dsgcore.kernels.kernels import check_values
 from dsgcore.multiclass.automatic import has_minimiser, smooth_minimiser
-from dsgcore.multiclass.loop import TOL_FROM_0, TOL_STARTED, MultiClassStep, descend, tail_mean
+from dsgcore.multiclass.features import Weights
+from dsgcore.multiclass.loop import (
+    TOL_FROM_0,
+    TOL_STARTED,
+    MultiClassStep,
+    MultiClassTask,
+    descend,
+    make_task,
+    tail_mean,
+)
 from dsgcore.multiclass.problem import LOSSES, MultiClass
 from dsgcore.multiclass.setting import MultiClassSetting
-from dsgcore.multiclass.task import MultiClassTask, make_task
-from dsgcore.multiclass.weights import Weights
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.start import START
 from dsgcore.solver.stopping import TOL, Stopping

@@ -141,7 +141,7 @@ class TSGSU(BinaryEstimator):
             If a parameter is out of range (for instance a prior too close to 1/2), if an id does not occur exactly
             twice, if there are no pairs or no unlabeled points, or if the run diverges.
         """
-        found = points_and_labels(self, X, y, pairs, holds_pairs=self._holds_pairs())
+        found = points_and_labels(self, X, y, pairs, holds_pairs=Y_HOLDS.check(self.y_holds) == "pairs")
         kept = None if checkpoint is None else Checkpoint(checkpoint, every)
         return self._train(*self._drawn(*found), kept, callback)
 
@@ -167,15 +167,12 @@ class TSGSU(BinaryEstimator):
         -------
         self
         """
-        is_first, holds_pairs = not hasattr(self, "iterate_"), self._holds_pairs()
+        is_first, holds_pairs = not hasattr(self, "iterate_"), Y_HOLDS.check(self.y_holds) == "pairs"
         known = known_classes(
             [0, 1] if holds_pairs else classes, None if is_first else self.classes_, y, is_sorted=True
         )
         found = points_and_labels(self, X, y, pairs, known, holds_pairs=holds_pairs, reset=is_first)
         return self._train(*self._drawn(*found), is_part=True)
-
-    def _holds_pairs(self) -> bool:
-        return Y_HOLDS.check(self.y_holds) == "pairs"
 
     def _drawn(self, X: NDArray, classes: NDArray | None, codes: NDArray) -> tuple[NDArray, NDArray, NDArray, int]:
         """Return points with pair ids, the classes and the seed, and set `prior_` at the first call.
@@ -186,8 +183,10 @@ class TSGSU(BinaryEstimator):
         prior = PRIOR.check(self.prior) if is_first else self.prior_
         if classes is None:
             if prior == "estimate":
-                rows = SimilarUnlabeled().rows(codes)
-                prior = _estimated_prior(X, rows["similar"], rows["unlabeled"], seed)
+                # The larger class's share, from only the rows that the estimate uses.
+                rows, names = SimilarUnlabeled().rows(codes), {"similar": "component", "unlabeled": "mixture"}
+                some = (X[rows[s][drawn_rows(len(rows[s]), MAX_POINTS, seed, name)]] for s, name in names.items())
+                prior = similar_class_prior(*some, seed=seed)
             self.prior_: float = prior
             return X, codes, np.array([0, 1]), seed
         check_classes(classes, codes, is_binary=True)
@@ -199,12 +198,3 @@ class TSGSU(BinaryEstimator):
 
     def _problem(self, labels: NDArray, **given: object) -> Problem:
         return super()._problem(labels, prior=self.prior_, **given)
-
-
-def _estimated_prior(X: NDArray, similar: NDArray, unlabeled: NDArray, seed: int) -> float:
-    """Return the larger class's share, from only the rows that the estimate uses."""
-    some = [
-        X[own[drawn_rows(len(own), MAX_POINTS, seed, name)]]
-        for own, name in ((similar, "component"), (unlabeled, "mixture"))
-    ]
-    return similar_class_prior(*some, seed=seed)

@@ -19,14 +19,12 @@ from dsgcore.core.metrics import known
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import Split
 from dsgcore.multiclass.automatic import has_minimiser, settle_step, smooth_minimiser
-from dsgcore.multiclass.cache import MAX_KEPT_FEATURES, MIN_POINTS_TO_WAIT_FOR, graph_cache_of, make_graph_and_pull
-from dsgcore.multiclass.features import KEPT_FREQUENCIES, features_of
-from dsgcore.multiclass.loop import MultiClassStep, descend, tail_mean
+from dsgcore.multiclass.features import KEPT_FREQUENCIES, Weights, features_of
+from dsgcore.multiclass.graph import MAX_KEPT_FEATURES, MIN_POINTS_TO_WAIT_FOR, graph_cache_of, make_graph_and_pull
+from dsgcore.multiclass.loop import MultiClassStep, MultiClassTask, descend, make_task, tail_mean
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.setting import AUTOMATIC_TAU_I, MultiClassSetting, problem_at, uses_graph
-from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.twin import MAX_POINTS, KernelTwin
-from dsgcore.multiclass.weights import Weights
 from dsgcore.problems import UNLABELED, objective
 from dsgcore.solver.automatic_step import StepSizes
 from dsgcore.solver.gauges import PLACES, Gauges
@@ -125,7 +123,13 @@ class MultiClassEngine:
         self._after = None if spec.solver.average is None else tail_start(spec.solver.n_iter)
         self._iterates: Iterator[MultiClassStep] = iter(())
         self._last: MultiClassStep | None = None
-        self.twin = self._new_twin()
+        # The exact-kernel twin; none for linear features or large samples.
+        self.twin: KernelTwin | None = None
+        probes, training = split.X_test[: spec.diagnostics.n_probes].astype(np.float64), self._points.get("training")
+        has_features = task.features.kind != "linear" and training is not None and training.phi is not None
+        if has_features and len(probes) and len(training.X) <= MAX_POINTS:
+            given = training.X, training.phi, self.labeled_rows, probes, self.W.shape[1]
+            self.twin = KernelTwin(task.features, *given)
         self._gauged = evenly_spread(len(task.X), GAUGED_POINTS)
         self.gauges = Gauges(len(self._gauged) * self.W.shape[1])
         self._largest = 0.0
@@ -161,17 +165,6 @@ class MultiClassEngine:
         self.automatic_tau_I = min(AUTOMATIC_TAU_I, SHARE_OF_LIMIT / max(step * pull.largest, SMALLEST))
         if self.twin is not None:
             self.twin.link(self.graphs.laplacian(self.task.problem.links))
-
-    def _new_twin(self) -> KernelTwin | None:
-        """Return the exact-kernel twin; None for linear features or large samples."""
-        probes = self.split.X_test[: self.spec.diagnostics.n_probes].astype(np.float64)
-        training = self._points.get("training")
-        if self.task.features.kind == "linear" or training is None or training.phi is None or not len(probes):
-            return None
-        if len(training.X) > MAX_POINTS:
-            return None
-        labeled, K = self.labeled_rows, self.W.shape[1]
-        return KernelTwin(self.task.features, training.X, training.phi, labeled, probes, K)
 
     @property
     def problem(self) -> MultiClassSetting:
@@ -209,7 +202,14 @@ class MultiClassEngine:
         self._last = self._stepped()
         if self._last is None:
             return False
-        self._average_again(self._last.task)
+        if self.is_settled and self._after is not None and self.t < self.spec.solver.n_iter:
+            # No iteration need follow: the average of each one is measured again, as only the planned ones' half was summed.
+            last, last_sum, weights, rows = (self.t, self.W), self._sum, self._weights_from(1), list[dict[str, float]]()
+            self._sum = self.task.start()
+            for self.t, self.W in zip(range(1, last[0] + 1), weights, strict=False):
+                self._sum = self._sum + self.W if self.t > self._after else self._sum
+                rows.append(self._of_average(self._last.task))
+            (self.t, self.W), self._sum, self.averaged_again = last, last_sum, tuple(rows)
         if not is_brief:
             task, problem = self._last.task, self._last.task.problem
             decay = 1.0 - 2.0 * problem.step_size * problem.lam
@@ -218,14 +218,36 @@ class MultiClassEngine:
 
     def row(self, *, is_brief: bool = False) -> dict[str, float]:
         """Return the measurements of the last iteration."""
-        assert self._last is not None
-        if not is_brief:
-            return self._measure(self._last)
+        iterate = self._last
+        assert iterate is not None
+        problem, terms, score = iterate.task.problem, self._terms(iterate.task), self.problem.score
+        score_test = score(self.split.y_test, self.test_values)
+        if is_brief:
+            row = {"t": self.t, "objective": objective(terms), "score_test": score_test}
+            return row | self._of_average(iterate.task)
+        hidden, of_training, values = self.split.y_hidden, self.training_values, self.singular_values
+        unlabeled = {}
+        if of_training is not None:
+            rows = self.unlabeled_rows
+            unlabeled["score_unlabeled"] = score(*known(hidden[rows], of_training.take(rows, axis=0)))
         return {
-            "t": self.t,
-            "objective": objective(self._terms(self._last.task)),
-            "score_test": self.problem.score(self.split.y_test, self.test_values),
-            **self._of_average(self._last.task),
+            "t": iterate.t,
+            "step_size": problem.step_size,
+            "lam": self.spec.values_at(iterate.t)["lam"],
+            "tau_I": problem.tau_I,
+            "tau_S": problem.tau_S,
+            "objective": objective(terms),
+            "objective_batch": objective(iterate.terms),
+            **{f"term: {name}": value for name, value in terms.items()},
+            **self._of_average(iterate.task),
+            "score_test": score_test,
+            "score_labeled": score(*known(hidden[self.labeled_rows], self.labeled_values)),
+            **unlabeled,
+            "gradient_norm": float(np.linalg.norm(iterate.gradient)),
+            "rank": int(np.sum(values > RANK_TOLERANCE * values[0])) if values[0] > 0 else 0,
+            "tail_sum": float(values[problem.n_kept(*self.W.shape) :].sum()),
+            **{f"singular value {i + 1}": value for i, value in enumerate(values[:MAX_SINGULAR_VALUES])},
+            **(self.twin.compare(self.test_values[: len(self.twin.K)]) if self.twin is not None else {}),
         }
 
     def _stepped(self) -> MultiClassStep | None:
@@ -265,17 +287,6 @@ class MultiClassEngine:
                 self._sum = self._sum_to(self.t)
         return iterate
 
-    def _average_again(self, task: MultiClassTask) -> None:
-        """If no iteration need follow, measure the average of each one again: only the planned ones' half was summed."""
-        if not self.is_settled or self._after is None or self.t == self.spec.solver.n_iter:
-            return
-        last, last_sum, weights, rows = (self.t, self.W), self._sum, self._weights_from(1), list[dict[str, float]]()
-        self._sum = self.task.start()
-        for self.t, self.W in zip(range(1, last[0] + 1), weights, strict=False):
-            self._sum = self._sum + self.W if self.t > self._after else self._sum
-            rows.append(self._of_average(task))
-        (self.t, self.W), self._sum, self.averaged_again = last, last_sum, tuple(rows)
-
     def _problem_at(self, t: int) -> MultiClass:
         return problem_at(self.spec, t, self.automatic_tau_I, self.automatic_step)
 
@@ -297,33 +308,6 @@ class MultiClassEngine:
         """Return some of the mini-batch's points: products with the gauged points' features (B, p), and slopes (B, K)."""
         task, rows, W = iterate.task, iterate.batch[:PLACES], iterate.before
         return task.X[rows] @ task.X[self._gauged].T, task.problem.slopes(task.X[rows] @ W, task.y[rows])
-
-    def _measure(self, iterate: MultiClassStep) -> dict[str, float]:
-        problem, terms, score = iterate.task.problem, self._terms(iterate.task), self.problem.score
-        hidden, of_training, values = self.split.y_hidden, self.training_values, self.singular_values
-        unlabeled = {}
-        if of_training is not None:
-            rows = self.unlabeled_rows
-            unlabeled["score_unlabeled"] = score(*known(hidden[rows], of_training.take(rows, axis=0)))
-        return {
-            "t": iterate.t,
-            "step_size": problem.step_size,
-            "lam": self.spec.values_at(iterate.t)["lam"],
-            "tau_I": problem.tau_I,
-            "tau_S": problem.tau_S,
-            "objective": objective(terms),
-            "objective_batch": objective(iterate.terms),
-            **{f"term: {name}": value for name, value in terms.items()},
-            **self._of_average(iterate.task),
-            "score_test": score(self.split.y_test, self.test_values),
-            "score_labeled": score(*known(hidden[self.labeled_rows], self.labeled_values)),
-            **unlabeled,
-            "gradient_norm": float(np.linalg.norm(iterate.gradient)),
-            "rank": int(np.sum(values > RANK_TOLERANCE * values[0])) if values[0] > 0 else 0,
-            "tail_sum": float(values[problem.n_kept(*self.W.shape) :].sum()),
-            **{f"singular value {i + 1}": value for i, value in enumerate(values[:MAX_SINGULAR_VALUES])},
-            **(self.twin.compare(self.test_values[: len(self.twin.K)]) if self.twin is not None else {}),
-        }
 
     def _of_average(self, task: MultiClassTask) -> dict[str, float]:
         """Return the average's objective and test score, if the spec requests iterate averaging."""

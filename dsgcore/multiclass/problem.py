@@ -61,7 +61,7 @@ class MultiClass:
     LRC-MC, tau_S = 0 is SS-MC, both zero is Linear-MC. `step_size` is the paper's 1/mu.
 
     After each step W is projected to ||W||_F <= radius. A radius of None is 1 as in the paper, and 1 / sqrt(lam) with
-    an automatic step. `dsgcore.multiclass.task.make_task` resolves parameters that are "auto". A `batch_size` of None
+    an automatic step. `dsgcore.multiclass.loop.make_task` resolves parameters that are "auto". A `batch_size` of None
     takes all labeled points, which is gradient descent instead of stochastic.
 
     The Fourier features of the Gaussian kernel exp(-sigma ||x - x'||^2) are 2m numbers, scaled so that ||phi(x)|| = 1.

@@ -21,11 +21,11 @@ from sklearn.metrics.pairwise import rbf_kernel
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.kernels.features import explicit
 from dsgcore.multiclass.engine import MultiClassEngine
+from dsgcore.multiclass.features import Weights
+from dsgcore.multiclass.loop import MultiClassTask
 from dsgcore.multiclass.problem import logistic
 from dsgcore.multiclass.setting import HALF, PRECONDITIONED
-from dsgcore.multiclass.task import MultiClassTask
 from dsgcore.multiclass.twin import KernelTwin
-from dsgcore.multiclass.weights import Weights
 from dsgcore.solver.gauges import PLACES
 
 # Added to the preconditioner's diagonal, and the largest ridge that shrinks nothing, as in the authors' program.

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import takewhile
 from typing import Any, TypeVar
 
 import numpy as np
@@ -287,14 +286,16 @@ class Search:
         self.candidates = self.candidates[:number]
         self._draw(number - len(self.candidates))
         self._finished = {0: self.tried[0]}
-        return self._halve(range(number))
+        rounds(range(number), ROUNDS, self._measure, self._kept)
+        return self._answer()
 
     def go_on(self, seconds: float) -> Suggestion:
         """Search on for about so many seconds, with the last round's candidates and new ones; return the suggestion."""
         self.start, self.seconds = time.monotonic(), seconds
         first = len(self.candidates)
         self._draw(self._number())
-        return self._halve([*self._finished, *range(first, len(self.candidates))])
+        rounds([*self._finished, *range(first, len(self.candidates))], ROUNDS, self._measure, self._kept)
+        return self._answer()
 
     def _number(self) -> int:
         """Return the number of candidates that the time allows."""
@@ -303,20 +304,14 @@ class Search:
     def _draw(self, n: int) -> None:
         self.candidates += [self.subject.draw(self._drawn) for _ in range(n)]
 
-    def _halve(self, numbers: Iterable[int]) -> Suggestion:
-        rounds(numbers, ROUNDS, self._measure, self._kept)
-        return self._answer()
-
     def _measure(self, numbers: list[int], stage: tuple[float, int]) -> bool:
         """Score the candidates of a round, the own values and the best so far first; return True if there was time."""
-
-        def is_scored(i: int) -> bool:
-            spent = min(1.0, (time.monotonic() - self.start) / self.seconds)
-            said = f"round {ROUNDS.index(stage) + 1} of {len(ROUNDS)}, {len(numbers)} candidates"
-            self.report((spent, said))
-            return self._score(i, stage)
-
-        made = list(takewhile(is_scored, numbers))
+        made, said = [], f"round {ROUNDS.index(stage) + 1} of {len(ROUNDS)}, {len(numbers)} candidates"
+        for i in numbers:
+            self.report((min(1.0, (time.monotonic() - self.start) / self.seconds), said))
+            if not self._score(i, stage):
+                break
+            made.append(i)
         if len(made) > 1:
             self._finished = {i: self.tried[i] for i in made}
         return len(made) == len(numbers)

@@ -157,7 +157,9 @@ class _Fits(Subject):
     """Candidates for an estimator's parameters."""
 
     def __init__(self, estimator: Any, X: ArrayLike, y: ArrayLike) -> None:
-        self.prefix, self.tuned = _innermost(estimator)
+        self.prefix, self.tuned = "", estimator  # of the names, and the estimator, inside pipelines and meta-estimators
+        while (inside := _inside(self.tuned, "estimator")) is not None:
+            self.prefix, self.tuned = f"{self.prefix}{inside[0]}__", inside[1]
         self.search = _space_of(self.tuned)
         self.estimator, self.X, self.y = estimator, X, y
         self.seed = seed_of(self.tuned.random_state)
@@ -209,14 +211,6 @@ class _Fits(Subject):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="the score is that of")  # all folds together have more labels
             return self.scorer(model, X, y)
-
-
-def _innermost(estimator: Any) -> tuple[str, Any]:
-    """Return the prefix of the tuned parameters' names, and the estimator inside pipelines and meta-estimators."""
-    prefix = ""
-    while (inside := _inside(estimator, "estimator")) is not None:
-        prefix, estimator = f"{prefix}{inside[0]}__", inside[1]
-    return prefix, estimator
 
 
 def _inside(model: Any, name: str) -> tuple[str, Any] | None:
