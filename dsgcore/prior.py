@@ -103,7 +103,10 @@ def mixture_proportion(
     F, H = (sample[drawn_rows(len(sample), max_points, seed, name)] for name, sample in samples.items())
     with single_threaded_blas():  # bit-for-bit identical for any number of threads
         distance = HullDistance.of(F, H)
-        slope = _slope(distance, method, min(len(F), len(H)))
+        D, steep = distance.separation, min(len(F), len(H)) ** -0.5
+        slope = 0.8 * (distance(1.05) - distance(1.0)) / 0.05 + 0.2 * D  # the search stops at nu D
+        if method == "km1" and steep <= 0.9 * D:
+            slope = steep
         lam = _where_slope_exceeds(distance, slope, 1.0 / (1.0 - smallest))
     return (lam - 1.0) / lam
 
@@ -227,14 +230,6 @@ def _mean_power(A: NDArray, B: NDArray, alpha: float) -> float:
     return float(sum((cdist(A[rows], B) ** alpha).sum() for rows in pieces) / (len(A) * len(B)))
 
 
-def _slope(distance: HullDistance, method: str, n_points: int) -> float:
-    """Return the slope nu D at which the search stops."""
-    D = distance.separation
-    if method == "km1" and n_points**-0.5 <= 0.9 * D:
-        return n_points**-0.5
-    return 0.8 * (distance(1.05) - distance(1.0)) / 0.05 + 0.2 * D
-
-
 def _where_slope_exceeds(distance: Callable[[float], float], slope: float, left: float) -> float:
     """Bisect for the lambda at which the slope of the distance exceeds `slope`. The distance is convex."""
     right = MAX_LAMBDA
@@ -288,39 +283,29 @@ class HullDistance:
             ((math.sqrt(max(0.0, float(difference @ K @ difference))), float(s), K) for s, K in kernels),
             key=lambda candidate: candidate[0],
         )
-        return cls(width, separation, _square_root(K), len(mixture))
+        # A pivoted Cholesky decomposition that stops at the numerical rank.
+        factor, pivots, rank, _ = dpstrf(K, tol=MIN_VARIANCE)
+        columns = np.empty((rank, len(K)))
+        columns[:, pivots - 1] = np.triu(factor)[:rank]
+        return cls(width, separation, columns, len(mixture))
 
     def __call__(self, t: float) -> float:
-        """Return the distance d(t) for t >= 1. At t = 1 the point is mean(F), inside the hull."""
+        """Return the distance d(t) for t >= 1. At t = 1 the point is mean(F), inside the hull.
+
+        Let P = columns - point. The minimiser u >= 0 of ||P u||^2 + (sum(u) - 1)^2 is proportional to the weights v of the
+        nearest point. For u = s v, the best s gives ||P v||^2 / (||P v||^2 + 1), which increases with ||P v||.
+        """
         if t <= 1.0:
             return 0.0
         mean_mixture = self.columns[:, : self.n_mixture].mean(axis=1)
         mean_component = self.columns[:, self.n_mixture :].mean(axis=1)
-        return _distance_to_hull(self.columns, t * mean_mixture + (1.0 - t) * mean_component)
-
-
-def _square_root(K: NDArray) -> NDArray:
-    """Return A of shape (r, N) with A'A = K, by a pivoted Cholesky decomposition that stops at the numerical rank."""
-    factor, pivots, rank, _ = dpstrf(K, tol=MIN_VARIANCE)
-    A = np.empty((rank, len(K)))
-    A[:, pivots - 1] = np.triu(factor)[:rank]
-    return A
-
-
-def _distance_to_hull(columns: NDArray, point: NDArray) -> float:
-    """Return the distance from `point` to the convex hull of the columns.
-
-    Let P = columns - point. The minimiser u >= 0 of ||P u||^2 + (sum(u) - 1)^2 is proportional to the weights v of the
-    nearest point. For u = s v, the best s gives ||P v||^2 / (||P v||^2 + 1), which increases with ||P v||.
-    """
-    P = columns - point[:, None]
-    target = np.zeros(len(P) + 1)
-    target[-1] = 1.0
-    try:
-        u, _ = nnls(np.vstack([P, np.ones(P.shape[1])]), target, maxiter=30 * P.shape[1])
-    except RuntimeError:
-        raise PriorError("the distance to the convex hull did not converge; try other or fewer points") from None
-    return float(np.linalg.norm(P @ (u / u.sum())))
+        P = self.columns - (t * mean_mixture + (1.0 - t) * mean_component)[:, None]
+        target = np.append(np.zeros(len(P)), 1.0)
+        try:
+            u, _ = nnls(np.vstack([P, np.ones(P.shape[1])]), target, maxiter=30 * P.shape[1])
+        except RuntimeError:
+            raise PriorError("the distance to the convex hull did not converge; try other or fewer points") from None
+        return float(np.linalg.norm(P @ (u / u.sum())))
 
 
 def checked_samples(**given: ArrayLike) -> dict[str, NDArray]:

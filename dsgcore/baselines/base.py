@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -117,13 +117,6 @@ class GaussianOrLinear:
     sigma: float | str = described("scale", f"{SIGMA.allowed()}, or 'scale'")
 
 
-class HasValues(Protocol):
-    """Protocol for a fitted model: a real-valued function of points."""
-
-    def evaluate(self, X: NDArray) -> NDArray:
-        """Return f at each row of `X`, of shape (n,)."""
-
-
 class Baseline(BaseEstimator):
     """Base class of all baselines.
 
@@ -160,7 +153,7 @@ class Baseline(BaseEstimator):
     kernels: ClassVar[tuple[str, ...]] = ()
     is_everyday: ClassVar[bool] = False  # True for methods that people install, False for a paper's competitors
 
-    model_: HasValues
+    model_: Any
     objectives_: NDArray
     converged_: bool
     n_iter_: int

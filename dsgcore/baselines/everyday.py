@@ -116,7 +116,14 @@ class Everyday(Baseline):
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         """Fit the machine that the row's factory returns; raise its convergence warning in the baseline's name."""
         watch.total, kind = 1, type(self)
-        machine = kind._make(SimpleNamespace(**s, **self._machine_parameters(X), name=kind.__name__), X, y)
+        given = SimpleNamespace(**s, seed=self._seed(), name=kind.__name__)
+        if self.kernels:  # the arguments of a kernel machine; libsvm itself supports "scale"
+            kernel = Choice("kernel", "gaussian", options=self.kernels).check(self.kernel)
+            sigma: Any = self.sigma
+            gamma = sigma if isinstance(sigma, str) and sigma == "scale" else width(SIGMA, sigma, X)
+            given.sigma = partial(width, SIGMA, sigma, X)
+            given.libsvm = {"kernel": {"gaussian": "rbf"}.get(kernel, kernel), "gamma": gamma, "cache_size": CACHE}
+        machine = kind._make(given, X, y)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             with single_threaded_openmp():  # trees of few labels: threads would wait for each other
@@ -129,20 +136,6 @@ class Everyday(Baseline):
             shares = np.bincount(y[y != UNLABELED])
             values = partial(values, shares=shares / shares.sum(), size=max(1, MAX_VALUES // len(X)))
         self.model_ = Machine(machine, values)
-
-    def _machine_parameters(self, X: NDArray) -> dict[str, Any]:
-        """Return the seed, and the arguments of a kernel machine; libsvm itself supports "scale"."""
-        found: dict[str, Any] = {"seed": self._seed()}
-        if self.kernels:
-            kernel = Choice("kernel", "gaussian", options=self.kernels).check(self.kernel)
-            sigma: Any = self.sigma
-            found["sigma"] = partial(width, SIGMA, sigma, X)
-            found["libsvm"] = {
-                "kernel": {"gaussian": "rbf"}.get(kernel, kernel),
-                "gamma": sigma if isinstance(sigma, str) and sigma == "scale" else width(SIGMA, sigma, X),
-                "cache_size": CACHE,
-            }
-        return found
 
 
 class EverydayClassifier(HighestScore, Everyday, LabelsBaseline):

@@ -28,18 +28,14 @@ PIECES_PER_WORKER = 4
 MAX_EVALUATIONS_PER_PIECE = 50_000_000
 
 
-def _usable_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):  # Linux only; it respects a container's limits
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 class _Workers:
     """The pool, made at first use and replaced when the number of workers changes."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.count = int(os.environ.get("DSGCORE_WORKERS", 0)) or _usable_cores()
+        # Linux alone knows a container's limits.
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self.count = int(os.environ.get("DSGCORE_WORKERS", 0)) or cores
         self.executor: ThreadPoolExecutor | None = None
 
     def pool(self) -> ThreadPoolExecutor:

@@ -87,15 +87,9 @@ def in_precision(X: NDArray, dtype: np.dtype) -> NDArray:
     return points
 
 
-class _Buffers(dict[np.dtype, NDArray]):
-    def __missing__(self, dtype: np.dtype) -> NDArray:
-        self[dtype] = loops.scratch(dtype)
-        return self[dtype]
-
-
 class _Scratch(threading.local):
     def __init__(self) -> None:
-        self.buffers = _Buffers()
+        self.buffers = {dtype: loops.scratch(dtype) for dtype in map(np.dtype, ("float32", "float64"))}
 
 
 # The loops' scratch buffer of each thread and precision, made once: fresh memory would cost page faults.

@@ -165,9 +165,11 @@ def settle_step(problem: MultiClass, phi: NDArray, n_labeled: int, M: NDArray | 
         return problem
     size = problem.batch_size or n_labeled
     # E (x x')^2 of a mean over B points is at most (largest eigenvalue + mean ||x||^2 / B) times E x x'.
-    curvature = (
-        CURVATURES[problem.loss] * (_largest_moment(phi) + np.vdot(phi, phi) / len(phi) / size) + 2.0 * problem.lam
-    )
+    v = phi.mean(axis=0) + np.sqrt(np.mean(phi**2, axis=0))
+    for _ in range(POWER_ITERATIONS):  # to the largest eigenvalue of the features' mean x x'
+        v = phi.T @ (phi @ (v / (np.linalg.norm(v) or 1.0))) / len(phi)
+    curvature = CURVATURES[problem.loss] * (float(np.linalg.norm(v)) + np.vdot(phi, phi) / len(phi) / size)
+    curvature += 2.0 * problem.lam
     if M is not None:
         curvature += 2.0 * problem.tau_I * largest_eigenvalue(M)
     radius = free_radius(problem.lam, problem.loss) if problem.radius is None else problem.radius
@@ -182,14 +184,6 @@ def free_radius(lam: float, loss: str) -> float:
     if loss != "hinge":
         return FREE
     return float(min(lam**-0.5, FREE)) if lam > 0.0 else FREE
-
-
-def _largest_moment(phi: NDArray) -> float:
-    """Return the largest eigenvalue of the features' mean x x', by power iteration."""
-    v = phi.mean(axis=0) + np.sqrt(np.mean(phi**2, axis=0))
-    for _ in range(POWER_ITERATIONS):
-        v = phi.T @ (phi @ (v / (np.linalg.norm(v) or 1.0))) / len(phi)
-    return float(np.linalg.norm(v))
 
 
 def has_minimiser(problem: MultiClass) -> bool:

@@ -198,7 +198,12 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
             return codes[:0], ()
         parts = []
         for train, test in splits:
-            method = _rough(self.estimator)
+            method = clone(self.estimator)  # for its values alone: with a larger tolerance, and without thresholds
+            own = _last(method)
+            if getattr(own, "tol", None) == AUTOMATIC:
+                own.set_params(tol=ROUGH)
+            if isinstance(own, QS3ORAO) and own.thresholds == "error":
+                own.set_params(thresholds="hinge")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # the fit to all points has warned already
                 method.fit(_safe_indexing(X, train), _safe_indexing(y, train))
@@ -243,7 +248,12 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
             if unseen is not None:
                 unseen = unseen - decision_threshold("labels", y, unseen, unseen)
         if unseen is not None:
-            self._scale = _likeliest_scale(y, unseen, cuts)
+
+            def loss(log_scale: float) -> float:
+                found = _probabilities(unseen, np.exp(log_scale), cuts)[np.arange(len(y)), y]
+                return -float(np.log(np.maximum(found, 1e-12)).mean())
+
+            self._scale = float(np.exp(minimize_scalar(loss, bounds=(-5.0, 5.0), method="bounded").x))
 
     def _score(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self, "simple_")
@@ -358,17 +368,6 @@ class _Graph:
         return links @ values / self.nearest.n_neighbors
 
 
-def _rough(estimator: Any) -> Any:
-    """Return a copy of the estimator for its values alone: a larger automatic tolerance, and no thresholds from held-out labels."""
-    copy = clone(estimator)
-    own = _last(copy)
-    if getattr(own, "tol", None) == AUTOMATIC:
-        own.set_params(tol=ROUGH)
-    if isinstance(own, QS3ORAO) and own.thresholds == "error":
-        own.set_params(thresholds="hinge")
-    return copy
-
-
 def _last(estimator: Any) -> Any:
     """Return the last step of a pipeline, or the estimator itself."""
     while isinstance(estimator, Pipeline):
@@ -433,13 +432,3 @@ def _probabilities(f: NDArray, scale: float, cuts: NDArray | None) -> NDArray:
         return softmax(scale * (np.column_stack([-f, f]) / 2.0 if f.ndim == 1 else f), axis=1)
     above = expit(scale * (f[:, None] - cuts))
     return -np.diff(np.column_stack([np.ones(len(f)), above, np.zeros(len(f))]), axis=1)
-
-
-def _likeliest_scale(y: NDArray, f: NDArray, cuts: NDArray | None) -> float:
-    """Return the scale of the scores whose probabilities have the highest likelihood."""
-
-    def loss(log_scale: float) -> float:
-        own = _probabilities(f, np.exp(log_scale), cuts)[np.arange(len(y)), y]
-        return -float(np.log(np.maximum(own, 1e-12)).mean())
-
-    return float(np.exp(minimize_scalar(loss, bounds=(-5.0, 5.0), method="bounded").x))
