@@ -50,16 +50,9 @@ class Linear(HasMatrix):
 class Basis:
     """Features phi(x) = [k(x, c_1) .. k(x, c_m)], or x itself without a kernel, then a 1 if there is a bias.
 
-    Parameters
-    ----------
-    kernel : HasMatrix or None
-        None for the coordinates themselves.
-    centers : ndarray of shape (m, d)
-        Of shape (0, d) if there is no kernel.
-    has_bias : bool
-    factor : ndarray of shape (m, m), optional
-        Lower triangular, with L L' = k(c, c). Then the penalty |v|^2 is that of weights v for psi = L^-1 phi: the
-        squared norm of f in the kernel's space, plus the squared bias. Without it psi is phi.
+    `centers` is of shape (m, d), or (0, d) without a kernel. `factor` (m, m) is lower triangular with L L' = k(c, c): then the
+    penalty |v|^2 is that of weights v for psi = L^-1 phi, the squared norm of f in the kernel's space, plus the squared bias.
+    Without it psi is phi.
     """
 
     kernel: HasMatrix | None
@@ -104,14 +97,7 @@ class Basis:
 
 @dataclass(frozen=True, eq=False)
 class BasisModel:
-    """Model f(x) = phi(x)' coef.
-
-    Parameters
-    ----------
-    basis : Basis
-    coef : ndarray of shape (size,), or (size, k) for k functions
-        The bias is the last entry, if the basis has one.
-    """
+    """Model f(x) = phi(x)' coef, with `coef` of shape (size,), or (size, k) for k functions; the bias is its last entry."""
 
     basis: Basis
     coef: NDArray

@@ -33,16 +33,10 @@ PRIOR = Real("prior", 0.5, low=0.0, high=1.0, symbol="π", words=("estimate",)).
 
 @dataclass(frozen=True)
 class PairRisk:
-    """Weighted sum of squared pairwise risks R_AB = mean over a in A, b in B of (1 - (f(a) - f(b)))^2.
+    """Weighted sum of squared pairwise risks R_AB = mean over a in A, b in B of (1 - (f(a) - f(b)))^2, and a constant.
 
-    If A is B, the mean includes each point paired with itself.
-
-    Parameters
-    ----------
-    weights : mapping from (A, B) to float
-        Weight of each R_AB, by the names of the sets; none is 0.
-    constant : float, default 0.0
-        Constant added to the sum.
+    `weights` has the weight of each R_AB by the names of the sets; none is 0. If A is B, the mean includes each point paired
+    with itself.
     """
 
     weights: Mapping[tuple[str, str], float]

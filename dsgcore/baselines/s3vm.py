@@ -41,22 +41,10 @@ MAX_VALUES = 2**20
 
 
 def regress(G: NDArray, targets: NDArray, weights: NDArray, *, epsilon: float, tol: float) -> tuple[NDArray, bool]:
-    """Minimise ||w||^2 / 2 + sum_i weight_i max(0, |w'phi_i - target_i| - epsilon), without a bias.
+    """Minimise ||w||^2 / 2 + sum_i weight_i max(0, |w'phi_i - target_i| - epsilon), without a bias; w = sum_i dual_i phi_i.
 
-    Parameters
-    ----------
-    G : ndarray of shape (n + 2, n + 2)
-        Kernel matrix, with two rows and columns of zeros at the end.
-    targets, weights : ndarray of shape (n,)
-    tol : float
-        Largest violation of the optimality conditions, in units of w'phi_i.
-
-    Returns
-    -------
-    dual : ndarray of shape (n,)
-        w = sum_i dual_i phi_i.
-    is_accurate : bool
-        As in `fit_to_tolerance`.
+    G (n + 2, n + 2) is the kernel matrix, with two rows and columns of zeros at the end. `tol` is the largest violation of the
+    optimality conditions, in units of w'phi_i. Return the dual (n,), and whether it is accurate, as in `fit_to_tolerance`.
     """
     of_all = np.concatenate([weights, np.full(len(HOLDERS), HOLD * weights.sum())])
     svr = SVR(kernel="precomputed", C=1.0, epsilon=epsilon, cache_size=CACHE)

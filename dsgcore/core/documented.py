@@ -29,13 +29,7 @@ Class = TypeVar("Class", bound=type[Any])
 def described(default: Any, allowed: str, **options: Any) -> Any:
     """Return a dataclass field that pages and specs do not offer, but that the docstring describes.
 
-    Parameters
-    ----------
-    default : object
-    allowed : str
-        The allowed values; `{cls}` stands for the class.
-    **options
-        Options of `dataclasses.field`.
+    `allowed` are the allowed values in words; `{cls}` stands for the class. `options` are those of `dataclasses.field`.
     """
     return field(default=default, metadata={WORDS: allowed}, **options)
 

@@ -24,13 +24,7 @@ def duration_text(seconds: float) -> str:
 
 
 class TimeLeft:
-    """Time left of some work, from the time that its parts have taken so far.
-
-    Parameters
-    ----------
-    clock : callable, optional
-        Returns the time in seconds.
-    """
+    """Time left of some work, from the time that its parts have taken so far; `clock` returns the time in seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._start, self._before = clock, clock(), 0

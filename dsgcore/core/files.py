@@ -52,18 +52,9 @@ class TextFileError(DSGError):
 
 
 def read_text(file: str | os.PathLike[str], holds: str) -> str:
-    """Return a file's text, without a byte order mark.
+    """Return a file's text, without a byte order mark; `holds` names the content in messages, such as "a spec in JSON".
 
-    Parameters
-    ----------
-    file : path
-    holds : str
-        Name of the content in messages, such as "a spec in JSON".
-
-    Raises
-    ------
-    TextFileError
-        If the file is missing, a folder, empty, not readable or not text in UTF-8 or marked UTF-16.
+    Raise `TextFileError` if it is missing, a folder, empty, not readable or not text in UTF-8 or marked UTF-16.
     """
     path = Path(file)
     is_folder = TextFileError(f"{path} is a folder: give the file in it that holds {holds}")
@@ -109,15 +100,9 @@ def check_place(file: Path, option: str) -> None:
 def whole_files(folder: str | os.PathLike[str], names: Sequence[str]) -> Iterator[Path]:
     """Provide a place to write files of these names. At the end all of them move to `folder`; after a failure none does.
 
-    The folder is created if necessary, and tested before anything is written. Files of these names are replaced. The
-    last one is removed first and moved last, so even a killed process leaves no mixture that includes it.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    IsADirectoryError
-        If one of the files is a folder.
+    The folder is created if necessary, and tested before anything is written: `OSError` if it cannot be written. Files of these
+    names are replaced; a folder of such a name is an `IsADirectoryError`. The last file is removed first and moved last, so even
+    a killed process leaves no mixture that includes it.
     """
     to = Path(folder)
     if taken := next((to / name for name in names if (to / name).is_dir()), None):

@@ -38,20 +38,9 @@ class Effect(Enum):
 class Difference:
     """One score less another, measured in pairs: on the same seeds, folds or points.
 
-    Attributes
-    ----------
-    mean : float
-        The mean difference; NaN without pairs.
-    low, high : float
-        Its 95 % interval; NaN if there is none.
-    n : int
-        Number of pairs.
-    unit : str
-        What a pair is.
-    wins, ties, losses : int
-        Number of pairs in which the first score is higher, the same and lower; 0 if they are not counted.
-    reason : str
-        Why nothing can be concluded, in a sentence; empty otherwise.
+    `mean` is NaN without pairs, and its 95 % interval `low` to `high` if there is none. `n` pairs are of the kind `unit`; in
+    `wins`, `ties` and `losses` of them the first score is higher, the same and lower, 0 if they are not counted. `reason` says
+    in a sentence why nothing can be concluded; it is empty otherwise.
     """
 
     mean: float = math.nan
@@ -98,23 +87,9 @@ def paired_difference(
 ) -> Difference:
     """Return first − second with Student's interval of its mean, over the pairs in which both are finite.
 
-    Parameters
-    ----------
-    first, second : array-like of shape (n,)
-    overlap : float, default 0
-        As in `mean_half_width`.
-    step : float, default 0
-        Smallest difference that there can be. If all differences are equal, which is no proof, the interval is that of
-        one such step more in one pair.
-    most : float, optional
-        Largest difference that there can be; the interval does not go beyond it.
-    unit : str, default "seeds"
-        What a pair is.
-
-    Returns
-    -------
-    Difference
-        Without an interval for fewer than three pairs.
+    Fewer than three pairs have no interval. `overlap` is as in `mean_half_width`. `step` is the smallest difference that there can
+    be: if all differences are equal, which is no proof, the interval is that of one such step more in one pair. The interval does
+    not go beyond `most`, the largest difference that there can be.
     """
     pairs = np.array([first, second], dtype=float)
     pairs = pairs[:, np.isfinite(pairs).all(axis=0)]
@@ -140,18 +115,10 @@ def student(n: int) -> float:
 def mean_half_width(differences: NDArray, overlap: float = 0.0) -> float:
     """Return half of the 95 % interval of the mean of paired differences (n,), by Student's t; NaN for fewer than two.
 
-    Parameters
-    ----------
-    differences : ndarray of shape (n,)
-        One difference for each split.
-    overlap : float, default 0
-        Number of test points over number of training points, if the splits share points. Then their differences are not
-        independent, and Student's interval is too narrow.
+    `overlap` is the number of test points over that of training points, if the splits share points. Then the differences are not
+    independent, and the variance of their mean is (1 / n + overlap) times that of a difference.
 
-    Notes
-    -----
-    Source: C. Nadeau and Y. Bengio, Inference for the generalization error, Machine Learning, 2003. The variance of the
-    mean is (1 / n + overlap) times the variance of a difference.
+    Source: C. Nadeau and Y. Bengio, Inference for the generalization error, Machine Learning, 2003.
     """
     n = len(differences)
     if n < 2:

@@ -375,23 +375,10 @@ def mapping(parameter: Parameter = ANYTHING) -> Any:
 
 
 def read(cls: type[Made], plain: object, place: str, **more: Any) -> Made:
-    """Return an instance of a dataclass whose fields are parameters, made from plain data.
+    """Return an instance of a dataclass whose fields are parameters, made from plain data: a mapping of names to values.
 
-    Parameters
-    ----------
-    cls : type
-        The dataclass.
-    plain : object
-        A mapping of names to values. Missing fields take their defaults.
-    place : str
-        Name of the object in messages.
-    **more
-        Fields that are not in the data.
-
-    Raises
-    ------
-    ParameterError
-        If a field is unknown, missing or has a value that is not allowed. The message begins with the place.
+    Missing fields take their defaults; `more` are fields that are not in the data. Raise `ParameterError` if a field is unknown,
+    missing or has a value that is not allowed; its message begins with the `place`.
     """
     parameters = parameters_of(cls)  # type: ignore[arg-type]
     given = known(plain, parameters, place)

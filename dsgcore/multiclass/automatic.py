@@ -93,16 +93,8 @@ def _ridge(problem: MultiClass, X: NDArray, y: NDArray) -> float:
 def left_out_factor(X: NDArray, y: NDArray, usual: float) -> float:
     """Return the factor of the usual ridge for which ridge regressions have the least logistic loss at points left out.
 
-    Of the factors between it and 1, it is the one nearest to 1 whose loss is at most one standard error higher.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Labeled points.
-    y : ndarray of shape (n,)
-        Their classes.
-    usual : float
-        The ridge times n, for an objective of the mean loss over n points plus the ridge times the squared weights.
+    Of the factors between it and 1, it is the one nearest to 1 whose loss is at most one standard error higher. X (n, d) are
+    labeled points, y (n,) their classes. `usual` is the ridge times n, for an objective of the mean loss over n points.
     """
     rows = evenly_spread(len(y), int(np.clip(MOST_NUMBERS // X.shape[1], *LABELS_FOR_RIDGE)))
     points, (classes, own) = X[rows], np.unique(y[rows], return_inverse=True)

@@ -82,17 +82,8 @@ def multiclass_cost(spec: RunSpec, sizes: Sizes) -> Cost:
 class MultiClassEngine:
     """Run of proximal stochastic sub-gradients on a spec's data.
 
-    Raises
-    ------
-    ProblemError
-        If there are fewer than two classes.
-
-    Attributes
-    ----------
-    singular_values : ndarray of shape (min(d, K),)
-        Singular values of the weights, in descending order.
-    automatic_tau_I : float
-        Value of an automatic tau_I: 0.001, or less if the first step would overshoot.
+    `singular_values` (min(d, K),) are those of the weights, in descending order. `automatic_tau_I` is the value of an automatic
+    tau_I: 0.001, or less if the first step would overshoot. Raise `ProblemError` if there are fewer than two classes.
     """
 
     has_graph: ClassVar[bool] = True

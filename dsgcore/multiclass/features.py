@@ -35,20 +35,9 @@ KEPT_FREQUENCIES = 2
 class FixedFeatures:
     """Features that W multiplies: a point's coordinates, or random Fourier features of them, fixed by the seed.
 
-    Attributes
-    ----------
-    kind : {"linear", "fourier"}
-    sigma : float
-        Inverse bandwidth of the kernel exp(-sigma ||x - x'||^2) that the Fourier features approximate.
-    n_features : int
-        Number m of frequencies.
-    seed : int
-    has_ones : bool
-        True if a column of ones follows, for an intercept.
-    is_orthogonal : bool
-        True if the frequencies' directions are orthogonal to each other, in groups of at most d.
-    n_blocks : int
-        Number of iterations whose own features they are, one block of 2m after the other. 0 for those of all iterations.
+    `kind` is "linear" or "fourier". `n_features` frequencies approximate the kernel exp(-sigma ||x - x'||^2). With
+    `is_orthogonal` their directions are orthogonal to each other, in groups of at most d. With `has_ones` a column of ones
+    follows, for an intercept. `n_blocks` iterations have own features, one block of 2m after the other; 0: those of all.
     """
 
     kind: str
@@ -172,17 +161,7 @@ _OTHERS: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Scores of K classes, h(x) = W' phi(x).
-
-    Attributes
-    ----------
-    features : FixedFeatures
-        The features phi.
-    W : ndarray of shape (D, K)
-        float64, one row per feature: D = d for linear features, 2m for random Fourier features.
-    d : int
-        Number of coordinates of a point.
-    """
+    """Scores of K classes, h(x) = W' phi(x), with `W` (D, K) in float64, for points with `d` coordinates."""
 
     features: FixedFeatures
     W: NDArray = field(repr=False)

@@ -157,16 +157,9 @@ class Graph:
 
 @dataclass(frozen=True, eq=False)
 class Pull:
-    """The graph's term for a model that is linear in some features.
+    """The graph's term for a model that is linear in some features: M (D, D), the features' X L X', and its `seconds`.
 
-    Attributes
-    ----------
-    M : ndarray of shape (D, D)
-        The features' X L X'.
-    largest : float
-        The largest eigenvalue of M. A step 1/mu overshoots if tau_I / mu is above 1 / `largest`.
-    seconds : float
-        Time for M and the graph, in seconds.
+    A step 1/mu overshoots if tau_I / mu is above 1 / `largest`, M's largest eigenvalue.
     """
 
     M: NDArray

@@ -32,20 +32,11 @@ from dsgcore.solver.stopping import Stopping, TailMean
 
 @dataclass(frozen=True, eq=False)
 class MultiClassStep:
-    """Record of one iteration. Its measurements are computed when they are asked for: most fits need none.
+    """Record of iteration `t` (from 1). Its measurements are computed when they are asked for: most fits need none.
 
-    Attributes
-    ----------
-    task : MultiClassTask
-    t : int
-        Number of the iteration, from 1.
-    batch : ndarray of shape (B,)
-        Rows of the mini-batch, among the labeled points.
-    before, gradient, Q, W : ndarray of shape (d, K)
-        Weights before the step; the sub-gradient that was followed, without the tail; weights after the sub-gradient
-        step, and after threshold and projection. Do not write to them.
-    spectra : pair of ndarray of shape (min(d, K),), or None
-        Singular values before and after the step, in descending order, if the thresholding has computed them.
+    `batch` (B,) are rows among the labeled points. `before`, `gradient`, `Q` and `W` (d, K) are the weights before the step, the
+    sub-gradient that was followed, without the tail, and the weights after the sub-gradient step, and after threshold and
+    projection: do not write to them. `spectra` are singular values before and after, if the thresholding has computed them.
     """
 
     task: MultiClassTask
@@ -149,23 +140,8 @@ POINTS_FOR_STEP = 2048
 class MultiClassTask:
     """Task of PS3VT's loop; `make_task` makes it from points and labels.
 
-    Attributes
-    ----------
-    problem : MultiClass
-        Objective and parameters.
-    features : FixedFeatures
-        The features that W multiplies.
-    X : ndarray of shape (n_l, d), or LazyFeatures
-        Features of the labeled points, float64.
-    y : ndarray of shape (n_l,)
-        Their classes, 0 to K - 1.
-    n_classes : int
-        Number K of classes.
-    M : ndarray of shape (d, d) or None
-        The graph's X L X' over all points. None if tau_I = 0.
-    seed : int
-    frame : Frame, optional
-        Frame of X, M and all weights, if they differ from the original features.
+    X (n_l, d) are the features of the labeled points, float64, and y (n_l,) their classes, 0 to K - 1. M (d, d) is the graph's
+    X L X' over all points; None if tau_I = 0. `frame` is that of X, M and all weights, if they differ from the original features.
     """
 
     problem: MultiClass
@@ -215,23 +191,10 @@ class MultiClassTask:
 
 
 def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int, n_classes: int = 0) -> MultiClassTask:
-    """Map the points to features, build the graph over all of them, and resolve automatic parameters.
+    """Map the points X (n, d) to features, build the graph over all of them, and resolve automatic parameters.
 
-    Parameters
-    ----------
-    problem : MultiClass
-    X : ndarray of shape (n, d)
-        Points.
-    y : ndarray of shape (n,)
-        Classes 0 to K - 1, and -1 for unlabeled points.
-    seed : int, 0 <= seed < 2**32
-    n_classes : int, optional
-        Number K of classes, if some may have no label. Default: those up to the largest label.
-
-    Raises
-    ------
-    ProblemError
-        If there are fewer than two classes, or a point is too far away for Fourier features.
+    y (n,) are classes 0 to K - 1, and -1 for unlabeled points. By default K counts the classes up to the largest label. Raise
+    `ProblemError` if there are fewer than two classes, or a point is too far away for Fourier features.
     """
     labeled = y != UNLABELED
     found = np.unique(y[labeled])

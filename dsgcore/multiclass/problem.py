@@ -191,16 +191,7 @@ class MultiClass:
     def gradient(self, W: NDArray, X: NDArray, y: NDArray, M: NDArray | None) -> NDArray:
         """Return a sub-gradient (d, K) of the terms without the tail: Section 4.3.
 
-        Parameters
-        ----------
-        W : ndarray of shape (d, K)
-            Weights.
-        X : ndarray of shape (B, d)
-            Labeled points, or their features.
-        y : ndarray of shape (B,)
-            Classes, 0 to K - 1.
-        M : ndarray of shape (d, d) or None
-            The graph's X L X'. None if tau_I = 0.
+        X (B, d) are labeled points or their features, y (B,) their classes, and M (d, d) is the graph's X L X' or None.
         """
         gradient = X.T @ (self.slopes(X @ W, y) / len(y))
         gradient += 2.0 * self.lam * self._pulled(W)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,42 +122,25 @@ def problem_at(
     setting = cast(MultiClassSetting, spec.problem)
     values, solver = spec.values_at(t), spec.solver
     theta = automatic_step if values["step_size"] is None else values["step_size"]
-    if setting.is_plain:
-        return _plain_problem(spec, t, HALF if theta is None and setting.variant == PRECONDITIONED else theta)
+    theta = HALF if theta is None and setting.variant == PRECONDITIONED else theta
+    shared: dict[str, Any] = {
+        "step_size": None if theta is None else SCHEDULES[solver.schedule](theta, max(t, 1), solver.n_iter),
+        "batch_size": None if setting.is_full_gradient else solver.batch_size,
+        "n_iter": solver.n_iter,
+        "sigma": spec.kernel.sigma,  # type: ignore[attr-defined]  # the kernel is Gaussian
+        "n_features": solver.n_features,
+    }
+    if setting.is_plain:  # the softmax loss and lam / 2 ||W||^2
+        none = {"tau_I": 0.0, "tau_S": 0.0, "theta": 1.0, "radius": FREE}
+        return MultiClass(lam=values["lam"] / 2.0, feature_map="fourier", loss="logistic", **none, **shared)
     is_open = solver.step_size is None and setting.radius is None
     return MultiClass(
         **{name: getattr(setting, name) for name in _AS_IN_SETTING},
         lam=values["lam"],
         tau_I=automatic if values["tau_I"] is None else values["tau_I"],
         tau_S=values["tau_S"],
-        step_size=_step(spec, t, theta),  # type: ignore[arg-type]
         radius=free_radius(solver.lam, setting.loss) if is_open else setting.radius,
-        batch_size=None if setting.is_full_gradient else solver.batch_size,
-        n_iter=solver.n_iter,
-        sigma=spec.kernel.sigma,  # type: ignore[attr-defined]  # the kernel is Gaussian
-        n_features=solver.n_features,
-    )
-
-
-def _step(spec: RunSpec, t: int, theta: float | None) -> float | None:
-    return None if theta is None else SCHEDULES[spec.solver.schedule](theta, max(t, 1), spec.solver.n_iter)
-
-
-def _plain_problem(spec: RunSpec, t: int, theta: float | None) -> MultiClass:
-    """Return the objective of plain doubly stochastic gradients at iteration `t`: the softmax loss and lam / 2 ||W||^2."""
-    return MultiClass(
-        lam=spec.values_at(t)["lam"] / 2.0,
-        tau_I=0.0,
-        tau_S=0.0,
-        theta=1.0,
-        step_size=_step(spec, t, theta),  # type: ignore[arg-type]
-        radius=FREE,
-        batch_size=None if spec.problem.is_full_gradient else spec.solver.batch_size,
-        n_iter=spec.solver.n_iter,
-        feature_map="fourier",
-        sigma=spec.kernel.sigma,  # type: ignore[attr-defined]  # the kernel is Gaussian
-        n_features=spec.solver.n_features,
-        loss="logistic",
+        **shared,
     )
 
 

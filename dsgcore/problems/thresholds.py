@@ -17,33 +17,13 @@ def thresholds(y: NDArray, f: NDArray, *, loss: str = "hinge", margin: float = 1
     """Return the thresholds b_1 <= .. <= b_{k-1} that minimise the all-threshold loss, of shape (k - 1,).
 
     For each j, b_j minimises sum_{y_i >= j} delta(f_i - b) + sum_{y_i < j} delta(b - f_i), where delta(z) is
-    max(0, margin - z) or (margin - z)^2.
+    max(0, margin - z) ("hinge") or (margin - z)^2 ("squared"). y (n,) are class codes 0 .. k - 1 in their order, f (n,) values of
+    the ranking function. If the values spread by less than the margin, the hinge thresholds follow the sizes of the classes more
+    than the values. That happens for an AUC objective with a ridge. With 0 they cut the values into the labeled classes' shares.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Class codes 0 .. k - 1 in their order. Every code must be present.
-    f : ndarray of shape (n,)
-        Values of the ranking function at the same points.
-    loss : {"hinge", "squared"}, default "hinge"
-        The loss delta.
-    margin : float >= 0, default 1.0
-        Wanted distance of a value from a threshold, in units of f. If the values spread by less than the margin, the
-        hinge thresholds follow the sizes of the classes more than the values. That happens for an AUC objective with a
-        ridge. With 0 they cut the values into the labeled classes' shares.
+    Thresholds that coincide get the same value with a warning: no point can get a class between them. Raise `ProblemError` if a
+    class is missing, there is only one, a value is not finite, or the margin is negative.
 
-    Raises
-    ------
-    ProblemError
-        If a class is missing, there is only one, a value is not finite, or the margin is negative.
-
-    Warns
-    -----
-    UserWarning
-        If thresholds coincide. They then get the same value, and no point can get a class between them.
-
-    Notes
-    -----
     Source: QS3ORAO (AAAI 2020), "Calculate the Thresholds"; Fathony, Bashiri and Ziebart (2017).
 
     Deviation: no linear program is solved. The hinge loss is linear between its kinks: f_i - margin for points

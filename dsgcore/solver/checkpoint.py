@@ -83,14 +83,8 @@ def _short(value: object) -> Any:
 class Checkpoint:
     """A file for a run's iterations so far.
 
-    Attributes
-    ----------
-    file : path or None
-        It is written every so many iterations; if it exists already, the run continues from it.
-    every : int
-        Iterations between two writings.
-    origin : dict
-        The record of the run for the file, made by `origin_of`.
+    It is written every so many iterations; if it exists already, the run continues from it. `origin` is the record of the run
+    for the file, made by `origin_of`.
     """
 
     file: str | os.PathLike[str] | None = None

@@ -36,15 +36,9 @@ class FeatureError:
 
 
 class ExactTwin(OwnValues):
-    """The iterate's twin with the exact kernel, h, at some probe points, updated from the solver's records.
+    """The iterate's twin with the exact kernel, h, at probe points (p, d) in the model's precision, from the solver's records.
 
     h_{t+1}(x) = (1 - eta_t lambda) h_t(x) - eta_t sum_b c_b k(x_b, x), with the same c_b: the gradient is taken at f_t.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    probes : ndarray of shape (p, d)
-        In the model's precision.
     """
 
     changed: ClassVar[tuple[str, ...]] = ("h",)
@@ -176,20 +170,10 @@ class GradientNorm:
 
     With h = sum_i a_i k(x_i, .), and c_i the derivative of the whole sample's risk by the value h(x_i),
     grad J(h) = sum_i (c_i + lambda a_i) k(x_i, .). The papers' theorems on non-convex risks use this norm. At a kink of
-    a loss, c is one of its slopes, so the norm need not vanish at a minimum.
+    a loss, c is one of its slopes, so the norm need not vanish at a minimum. The problem must be bound to its labels; K (n, n) is
+    the kernel matrix on the training points. One evaluation costs two products of K and a vector.
 
-    Parameters
-    ----------
-    problem : Problem
-        Bound to its labels.
-    rows : source -> ndarray of shape (n_source,)
-        The training points that belong to each source.
-    K : ndarray of shape (n, n)
-        Kernel matrix on the training points. More than `MAX_EXACT_POINTS` points raise `DiagnosticsError`.
-
-    Notes
-    -----
-    Source: TSGSU, Theorem 1 and (17); TSGS3VM, Theorem 2 and (6). One evaluation costs two products of K and a vector.
+    Source: TSGSU, Theorem 1 and (17); TSGS3VM, Theorem 2 and (6).
     """
 
     def __init__(self, problem: Problem, rows: Mapping[str, NDArray], K: NDArray) -> None:
@@ -219,15 +203,9 @@ class GradientNorm:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Matrix, gradient and optimum that runs with the same data, kernel and ridge share.
+    """Matrix K (n, n), the whole sample's gradient and the optimum that runs with the same data, kernel and ridge share.
 
-    Attributes
-    ----------
-    K : ndarray of shape (n, n)
-    whole : GradientNorm
-        The whole sample's gradient.
-    optimum : ndarray of shape (n,) or None
-        Dual coefficients of f*; None if the risk is not quadratic, or without a ridge.
+    `optimum` (n,) are the dual coefficients of f*; None if the risk is not quadratic, or without a ridge.
     """
 
     K: NDArray

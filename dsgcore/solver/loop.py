@@ -119,21 +119,9 @@ def solve(
 ) -> Iterator[Iterate]:
     """Run the iterations that `model` does not have yet, up to `stop` (default: the plan's last one).
 
-    Parameters
-    ----------
-    task : Task
-    model : Expansion
-        ``task.new_model()``, or a model to continue; every iteration appends a block to it.
-    training : AllPoints, VisitedPoints or DrawnPoints, optional
-        Given if the caller also reads their values.
-    carried : sequence of Advanced
-        Other state to update: values at test points, probes, a surface.
-
-    Yields
-    ------
-    Iterate
-        After the model and all tracked values have been updated. The generator ends early, before the first step that
-        is not finite.
+    `model` is ``task.new_model()``, or one to continue; every iteration appends a block to it. `training` is given if the caller
+    also reads its values. `carried` is other state to update: values at test points, probes, a surface. Yield an `Iterate` after
+    the model and all tracked values have been updated. The generator ends early, before the first step that is not finite.
     """
     sources, problem, has_start = tuple(task.rows), task.problem, task.plan.first_features is not None
     training = training if training is not None else training_points(task, model)
@@ -185,19 +173,12 @@ class OwnValues:
 
 
 class Carried(OwnValues):
-    """A set of points with the model's values at them, updated at every iteration.
+    """A set of points (n, d) with the model's values at them, updated at every iteration.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    model : Expansion
-    with_variance : bool, default False
-        Also track V, an unbiased estimate of E (f - h)^2 at every point, from the spread of the single features'
-        contributions: V <- (1 - eta lambda)^2 V + Var_j[m p_j] / m, with p_j the j-th feature's contribution to the
-        block. The errors of the iterations are martingale differences, so their variances add up. With fixed features,
-        V is the same spread of the features' contributions to f.
-    average_after : int, optional
-        Also track the sum of the iterates after so many iterations, for their mean.
+    `with_variance` also tracks V, an unbiased estimate of E (f - h)^2 at every point, from the spread of the single features'
+    contributions: V <- (1 - eta lambda)^2 V + Var_j[m p_j] / m, with p_j the j-th feature's contribution to the block. The errors
+    of the iterations are martingale differences, so their variances add up. With fixed features, V is the same spread of the
+    features' contributions to f. `average_after` also tracks the sum of the iterates after so many iterations, for their mean.
     """
 
     changed: ClassVar[tuple[str, ...]] = ("values", "variance", "total")
@@ -283,15 +264,8 @@ class VisitedPoints(Carried):
     visit, latest first, so the points needed after iteration t are a prefix. The sum of its lengths over t is at most
     min(n T, B T^2 / 2) block evaluations. Summing all earlier blocks again would cost B T^2 / 2.
 
-    Parameters
-    ----------
-    task : Task
-    model : Expansion
-        The run's model, which has the iterations before each stage when the run gets there.
-    first : int, optional
-        Number of iterations to begin after. Default: all that the model has.
-    is_staged : bool, default False
-        True for a run that may end early: the points of a later stage get their values when the run gets there.
+    It begins after the `first` iterations, by default all that the model has. `is_staged` is for a run that may end early: the
+    points of a later stage get their values when the run gets there, from the model's iterations of then.
     """
 
     def __init__(self, task: Task, model: Expansion, first: int | None = None, *, is_staged: bool = False) -> None:

@@ -38,22 +38,10 @@ class Stopping(Checked):
 class TailMean:
     """Mean of the second half of the iterates, whatever their number will be, and the rule that it has settled.
 
-    An iterate is an array: weights, or the values of f at some points. Sums are kept at every `stretch` iterations. At every
-    second of these times the mean's scores are compared with those before. It has settled if they changed by no more than
-    the share `tol` of their size, for `n_iter_no_change` iterations.
-
-    Parameters
-    ----------
-    zero : ndarray
-        The sum of no iterate.
-    n_iter : int
-        Largest number of iterations.
-    stretch : int
-    stopping : Stopping
-    start : ndarray, optional
-        The iterate before the first one, if it is a solution already: the first mean is compared with it.
-    scores : callable, optional
-        Returns the scores of a mean; by default the mean itself.
+    An iterate is an array: weights, or the values of f at some points; `zero` is the sum of none. Sums are kept at every `stretch`
+    of at most `n_iter` iterations. At every second of these times the mean's `scores` (by default the mean itself) are compared
+    with those before. It has settled if they changed by no more than the share `tol` of their size, for `n_iter_no_change`
+    iterations. `start` is the iterate before the first one, if it is a solution already: the first mean is compared with it.
     """
 
     def __init__(
@@ -112,25 +100,11 @@ class TailMean:
 
 
 class ValuesMean(TailMean):
-    """Tail mean of f at some training points, whose values the solver carries through the iterations.
+    """Tail mean of f at some training points, whose values the solver carries through the iterations of `model`.
 
-    Parameters
-    ----------
-    task : Task
-    model : Expansion
-        The run's model, to which the solver appends.
-    training : AllPoints, VisitedPoints or DrawnPoints
-        The solver's source of mini-batches. If it has all points, their values serve here.
-    stopping : Stopping
-    first : int, default 0
-        Number of iterations that the model had before the run.
-    needed : sequence of int
-        Ascending rows whose values the fit needs in the end. The change is measured at 256 others.
-
-    Attributes
-    ----------
-    carried : list of Carried
-        Other values that the solver must update.
+    If `training`, the solver's source of mini-batches, has all points, their values serve here; else `carried` is what the solver
+    must update, too. The model had `first` iterations before the run. `needed` are ascending rows whose values the fit needs in
+    the end. The change is measured at 256 others.
     """
 
     def __init__(

@@ -107,15 +107,8 @@ class Calibrated(ScoredOnLabels, BaseEstimator):
 class Confidence:
     """Probability that a predicted class is right: a logistic function of how far it is ahead, fitted to held-out labels.
 
-    Parameters
-    ----------
-    n_classes : int
-        The probability is at least one over their number.
-
-    Notes
-    -----
-    Platt's method for the predicted class alone, so that it does not change which class is predicted. It suits few labels of
-    many classes, since it has two parameters. They are 0 or more for the slope.
+    It is at least one over the number of classes. Platt's method for the predicted class alone does not change which class is
+    predicted. It suits few labels of many classes, since it has two parameters, of which the slope is 0 or more.
 
     Source: C. Gupta and A. Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022.
     """

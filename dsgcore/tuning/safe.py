@@ -300,18 +300,11 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
 
 
 class SimpleModels:
-    """The two models beside a method.
+    """The two models beside a method: `linear`, on standardised points, and the neighbours in two `graphs`.
 
-    Attributes
-    ----------
-    linear : LogisticRegression or Ridge
-        Of the classes, or of the numbers of ordered classes, on standardised points.
-    graphs : list
-        Two graphs of neighbours. Standardised coordinates suit columns of different units, and pixels tell more as they
-        are. Few labels cannot choose, so the neighbours' value is the mean over both.
-    shares : list of ndarray of shape (m,) or (m, K)
-        For each graph what its labels say about its points: for two classes the second one's share less the first one's, for
-        ordered classes their mean number, else all shares.
+    Standardised coordinates suit columns of different units, and pixels tell more as they are. Few labels cannot choose, so the
+    neighbours' value is the mean over both graphs. `shares` (m,) or (m, K) is for each graph what its labels say about its points:
+    for two classes the second one's share less the first one's, for ordered classes their mean number, else all shares.
     """
 
     def __init__(self, points: NDArray, n_classes: int, n_neighbors: int, *, is_ordered: bool) -> None:

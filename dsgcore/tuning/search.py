@@ -41,17 +41,9 @@ def rounds(
 ) -> None:
     """Measure candidates in rounds, each time only those that are worth it; end if none is, or a round is not finished.
 
-    Suggestions, best-first studies and comparisons of methods are such rounds.
-
-    Parameters
-    ----------
-    candidates : iterable
-    stages : iterable
-        How much of each candidate a round measures, such as a number of seeds.
-    measure : callable
-        Measures the candidates of a stage; returns False if there was no time for all.
-    keep : callable
-        Returns the candidates that are worth the next stage.
+    Suggestions, best-first studies and comparisons of methods are such rounds. A stage says how much of each candidate a round
+    measures, such as a number of seeds. `measure` returns False if there was no time for all; `keep` returns the candidates that
+    are worth the next stage.
     """
     left = list(candidates)
     for number, stage in enumerate(stages):
