@@ -15,7 +15,6 @@ from dsgcore.baselines.s3vm import OrderedPoints, S3VMLight
 from dsgcore.core.sampling import batch_rows, generator
 from dsgcore.kernels import Gaussian
 
-FIVE = (S3VMLight, BLS3VM, BGS3VM, FRS3VM, QNS3VM)
 KERNEL = {0: "linear", 1: "gaussian"}
 
 
@@ -349,12 +348,3 @@ def test_frs3vm_with_a_linear_kernel_is_linear(moons):
     X, _, few = moons
     model = make(FRS3VM, kernel="linear").fit(X, few)
     np.testing.assert_allclose(model.decision_function(X), X @ model.model_.weights.W[:, 0])
-
-
-# All five.
-
-
-@each("cls", FIVE)
-def test_unlabeled_points_help_to_tell_the_moons_apart(cls, moons):
-    X, y, few = moons
-    assert make(cls).fit(X, few).score(X[30:], y[30:]) > 0.85

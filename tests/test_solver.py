@@ -63,35 +63,32 @@ def assert_equals(model, X, alphas, frequencies):
 
 
 @each("pairing", ["triplets", "all"])
-@each("schedule", ["constant", "theta/t", "theta/sqrt(T)", "theta/T^(3/4)"])
+@each("schedule", ["constant", "theta/t", "theta/sqrt(T)", "theta/T^(3/4)", "steered"])
 def test_equals_the_papers_algorithm_1_and_2(make_task, pairing, schedule):
-    task = make_task(problem=SemiSupervisedAUC(0.4, pairing), schedule=schedule, batch_size=3)
+    is_steered = schedule == "steered"
+    given = {"schedule": "constant" if is_steered else schedule, "batch_size": 3}
+    task = make_task(problem=SemiSupervisedAUC(0.4, pairing), **given)
+    if is_steered:
+        task.plan.changes += [Change(3, "step_size", 0.1), Change(4, "n_features", 11), Change(5, "lam", 0.9)]
     model, _ = run(task)
     batches, frequencies, steps, lams = draws(task, model)
+    if is_steered:
+        assert (steps[1], steps[2], lams[4], frequencies[3].shape[1]) == (0.3, 0.1, 0.9, 11)
     alphas = naive.qsg_s2auc(task.X, batches, frequencies, steps, lams, 0.4, all_pairs=pairing == "all")
     assert_equals(model, task.X, alphas, frequencies)
 
 
-def test_equals_the_papers_algorithm_when_it_is_steered(make_task):
-    task = make_task()
-    task.plan.changes += [Change(3, "step_size", 0.1), Change(4, "n_features", 11), Change(5, "lam", 0.9)]
-    model, _ = run(task)
-    batches, frequencies, steps, lams = draws(task, model)
-    assert (steps[1], steps[2], lams[4], frequencies[3].shape[1]) == (0.3, 0.1, 0.9, 11)
-    alphas = naive.qsg_s2auc(task.X, batches, frequencies, steps, lams, 0.4)
-    assert_equals(model, task.X, alphas, frequencies)
-
-
 @pytest.mark.parametrize("carry", [AllPoints, VisitedPoints])
-def test_carried_values_equal_the_model_evaluated_anew(make_task, carry):
-    task = make_task(n_iter=9)
+def test_values_and_averages_at_batch_points_are_those_of_the_model_before_the_step(make_task, carry):
+    task = make_task(n_iter=12, average_after=5)
     model = task.new_model()
-    points = carry(task, model)
-    for iterate in solve(task, model, training=points):
+    for iterate in solve(task, model, training=carry(task, model)):
         before = model.prefix(iterate.t - 1)
+        n_last = iterate.t - 1 - 5
+        mean = before.tail_average(n_last) if n_last > 0 else before
         for source, rows in iterate.batch.items():
-            expected = before.evaluate(task.X[rows])
-            np.testing.assert_allclose(iterate.f[source], expected, rtol=1e-10, atol=1e-13)
+            for values, own in ((iterate.f, before), (iterate.average, mean)):
+                np.testing.assert_allclose(values[source], own.evaluate(task.X[rows]), rtol=1e-10, atol=1e-13)
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 0), (0, 1), (3, 70), (64, 130)])
@@ -113,36 +110,15 @@ def test_visited_points_are_given_up_after_their_last_visit(make_task):
     assert points.needed_after.tolist() == [len(rows) for rows in needed]
 
 
-def test_points_begun_within_the_average_have_the_values_of_those_that_were_there_from_the_start(make_task):
-    task = make_task(n_iter=12, average_after=5)
-    model = task.new_model()
-    early = VisitedPoints(task, model)
-    list(solve(task, model, training=early, stop=8))
-    late = VisitedPoints(task, model)
-    (_, places), (_, others) = late.batch(9), early.batch(9)
-    np.testing.assert_allclose(late.values[places], early.values[others], rtol=1e-10, atol=1e-13)
-    np.testing.assert_allclose(late.average_of(places), early.average_of(others), rtol=1e-10, atol=1e-13)
-
-
-def test_going_on_with_a_model_equals_one_run(make_task):
-    task = make_task(n_iter=10)
-    whole, _ = run(task)
-    part = replace(task, plan=replace(task.plan, n_iter=4))
-    model, _ = run(part)
-    for _ in solve(task, model):
-        pass
-    np.testing.assert_allclose(model.evaluate(task.X), whole.evaluate(task.X), rtol=1e-10, atol=1e-13)
-
-
-def test_going_on_brings_carried_values_and_variance_along(make_task):
+def test_going_on_with_a_model_equals_one_run_carried_values_and_variance_included(make_task):
     task = make_task(n_iter=8)
     model, _ = run(replace(task, plan=replace(task.plan, n_iter=5)))
-    late = Carried(task.X, model, with_variance=True)
-    whole = task.new_model()
+    late, whole = Carried(task.X, model, with_variance=True), task.new_model()
     early = Carried(task.X, whole, with_variance=True)
     list(solve(task, model, carried=[late]))
     list(solve(task, whole, carried=[early]))
-    np.testing.assert_allclose(late.values, early.values, rtol=1e-10, atol=1e-13)
+    for values in (model.evaluate(task.X), late.values):
+        np.testing.assert_allclose(values, whole.evaluate(task.X), rtol=1e-10, atol=1e-13)
     np.testing.assert_allclose(late.variance, early.variance, rtol=1e-9, atol=1e-13)
 
 
@@ -532,29 +508,22 @@ def test_the_averaged_model_is_the_mean_of_the_naive_twins_iterates(make_task, n
     np.testing.assert_allclose(points.average, expected, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("carry", [AllPoints, VisitedPoints])
-def test_the_average_at_the_batch_points_is_that_of_the_iterates_before_the_step(make_task, carry):
-    task = make_task(n_iter=12, average_after=5)
-    model = task.new_model()
-    for iterate in solve(task, model, training=carry(task, model)):
-        before = model.prefix(iterate.t - 1)
-        n_last = iterate.t - 1 - 5
-        mean = before.tail_average(n_last) if n_last > 0 else before
-        for source, rows in iterate.batch.items():
-            expected = mean.evaluate(task.X[rows])
-            np.testing.assert_allclose(iterate.average[source], expected, rtol=1e-10, atol=1e-13)
-
-
 @pytest.mark.parametrize("with_variance", [False, True])
 def test_points_that_join_late_have_the_same_average(make_task, with_variance):
     task = make_task(n_iter=9, average_after=4)
     model = task.new_model()
     early = Carried(task.X, model, with_variance=with_variance, average_after=4)
-    steps = solve(task, model, carried=[early])
+    training = VisitedPoints(task, model)
+    steps = solve(task, model, carried=[early], training=training)
     for _ in range(7):
         next(steps)
     late = Carried(task.X, model, with_variance=with_variance, average_after=4)
     np.testing.assert_allclose(late.average, early.average, rtol=1e-10, atol=1e-13)
+    visited = VisitedPoints(task, model)
+    places = [points.batch(8)[1] for points in (visited, training)]
+    for at in ("values", "average"):
+        own, same = (getattr(p, at)[where] for p, where in zip((visited, training), places, strict=True))
+        np.testing.assert_allclose(own, same, rtol=1e-10, atol=1e-13)
     list(steps)
     expected = model.tail_average(5).evaluate(task.X)
     np.testing.assert_allclose(early.average, expected, rtol=1e-10, atol=1e-13)

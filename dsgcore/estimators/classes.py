@@ -49,13 +49,6 @@ def best_threshold(is_positive: NDArray, values: NDArray) -> float:
     return float((lowest_positive + below.max()) / 2.0) if len(below) else float(lowest_positive) - 1.0
 
 
-def share_threshold(values: NDArray, share: float) -> float:
-    """Return the middle of the gap above which this share of the values lies, at least one value and not all."""
-    ordered = np.sort(values)
-    below = int(np.clip(round((1.0 - share) * len(ordered)), 1, max(1, len(ordered) - 1)))
-    return float(ordered[below - 1] + ordered[min(below, len(ordered) - 1)]) / 2.0
-
-
 def decision_threshold(share: Any, codes: NDArray, values: NDArray, some: NDArray) -> float:
     """Return the decision threshold for two classes, from class codes (n,) and values (n,) of labeled points.
 
@@ -68,7 +61,9 @@ def decision_threshold(share: Any, codes: NDArray, values: NDArray, some: NDArra
         share = np.mean(codes)
     elif share == "estimate":
         share = energy_class_prior(*(sample[:, None] for sample in (values[codes == 1], values[codes == 0], some)))
-    return share_threshold(some, float(share))
+    ordered = np.sort(some)  # the middle of the gap, with at least one value below and one above
+    below = int(np.clip(round((1.0 - float(share)) * len(ordered)), 1, max(1, len(ordered) - 1)))
+    return float(ordered[below - 1] + ordered[min(below, len(ordered) - 1)]) / 2.0
 
 
 def spread(values: NDArray) -> float:

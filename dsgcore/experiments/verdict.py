@@ -19,7 +19,7 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.data.datasets import keyed_generator
-from dsgcore.estimators.classes import share_threshold
+from dsgcore.estimators.classes import decision_threshold
 from dsgcore.estimators.inputs import POINTS_CUT
 from dsgcore.experiments.live import LiveRun
 from dsgcore.experiments.run import Health, Run
@@ -257,7 +257,7 @@ def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
             some = run.result_at(X[evenly_spread(len(X), POINTS_CUT)])
         else:
             some = every[evenly_spread(len(every), POINTS_CUT)]
-        return (values > share_threshold(some, float(np.mean(y)))).astype(np.int64)
+        return (values > decision_threshold(float(np.mean(y)), y, values, some)).astype(np.int64)
     return (values + run.result_shift >= 0).astype(np.int64)
 
 

@@ -126,13 +126,11 @@ class Gaussian(Kernel):
         return float((2 * self.sigma) ** -0.5)
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
-        """Return k(x_i, z_j), of shape (n, p)."""
         values = cdist(X, Z, "sqeuclidean")
         values *= -self.sigma  # in place: new memory takes longer than the exponentials
         return np.exp(values, out=values)
 
     def sums(self, X: NDArray, c: NDArray, Z: NDArray, decay: float, out: NDArray) -> None:
-        """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place."""
         scalar = X.dtype.type
         with single_threaded_blas():
             loops.gaussian_sums(X, c, Z, scalar(self.sigma), scalar(decay), out, scratch.buffers[X.dtype])
@@ -142,7 +140,6 @@ class Gaussian(Kernel):
         return seconds_of_features(values, d, 1, itemsize)
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
-        """Draw float32 frequencies of shape (d, m), in turns per unit."""
         # float32 draws in any precision: a model has the same features in both.
         W = rng.standard_normal((d, m), dtype=np.float32)
         W *= np.float32((2 * self.sigma) ** 0.5 / (2 * np.pi))
@@ -210,11 +207,9 @@ class Laplacian(Kernel):
         return math.sqrt(sigma * math.pi / (2 * d))
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
-        """Return k(x_i, z_j), of shape (n, p)."""
         return np.exp(-self.sigma * cdist(X, Z, "cityblock"))
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
-        """Draw float32 frequencies of shape (d, m), in turns per unit."""
         W = rng.standard_cauchy((d, m))
         W *= self.sigma / (2 * np.pi)
         return W.astype(np.float32)
@@ -258,13 +253,11 @@ class Matern(Kernel):
         return 1 / math.sqrt(2 * sigma)
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
-        """Return k(x_i, z_j), of shape (n, p)."""
         nu, polynomial = MATERN[self.nu]
         r = cdist(X, Z) * ((2 * nu) ** 0.5 / self.length)
         return polynomial(r) * np.exp(-r)
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
-        """Draw float32 frequencies of shape (d, m), in turns per unit."""
         nu, _ = MATERN[self.nu]
         W = rng.standard_normal((d, m))
         W *= np.sqrt(2 * nu / rng.chisquare(2 * nu, m)) / (2 * np.pi * self.length)
@@ -317,11 +310,9 @@ class DotProduct(Kernel):
         return 1 / (mean * d + 3 * deviation * math.sqrt(d))
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
-        """Return k(x_i, z_j), of shape (n, p)."""
         return (self.sigma * (np.asarray(X, dtype=float) @ np.asarray(Z, dtype=float).T)) ** int(self.power)
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
-        """Draw the random signs, times sqrt(sigma), as float32 of shape (power, d, m)."""
         signs = rng.integers(0, 2, size=(int(self.power), d, m), dtype=np.int8)
         return (2 * signs - 1).astype(np.float32) * np.float32(self.sigma**0.5)
 

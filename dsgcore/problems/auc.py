@@ -124,5 +124,4 @@ class SemiSupervisedAUC(RankingProblem):
         return max(3.0 * one, min(0.01, 10.0 / min(n)))
 
     def score(self, y: NDArray, f: NDArray) -> float:
-        """Return the AUC, counting ties as one half."""
         return metrics.auc(y, f)

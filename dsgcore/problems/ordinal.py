@@ -146,5 +146,4 @@ class SemiSupervisedOrdinal(RankingProblem):
         }
 
     def score(self, y: NDArray, f: NDArray) -> float:
-        """Return the mean AUC over the sub-problems, counting ties as one half; y of shape (n,) holds class codes."""
         return mean_auc(y, f)

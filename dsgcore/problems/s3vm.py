@@ -170,7 +170,6 @@ class SemiSupervisedSVM(Problem):
         return {source: (c[source] + 0.0 * values).astype(values.dtype) for source, values in f.items()}
 
     def terms(self, f: Values) -> dict[str, float]:
-        """Return the weighted mean losses of positives, negatives and unlabeled points."""
         weight, shift = self._weights(), self.shift(f["unlabeled"])
         losses = {
             "positive": np.maximum(0.0, 1.0 - (f["positive"] + shift)),

@@ -200,7 +200,6 @@ class SimilarUnlabeled(Problem):
         return c
 
     def terms(self, f: Values) -> dict[str, float]:
-        """Return the four signed parts of A_1 and A_2, and the correction: delta(A_1) + delta(A_2) - A_1 - A_2."""
         below_zero = sum(min(risk, 0.0) for risk in self.risks(f).values())
         return {**self._parts(f), "correction": (self._delta_slope - 1.0) * below_zero}
 

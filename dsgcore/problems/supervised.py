@@ -90,7 +90,6 @@ class Supervised(Problem):
         }
 
     def terms(self, f: Values) -> dict[str, float]:
-        """Return the weighted mean losses of positives and negatives."""
         value, weights = LOSSES[self.loss].value, self._weights()
         return {s: weights[s] * float(value(SIGNS[s] * f[s]).mean()) for s in self.sources}
 
