@@ -16,16 +16,14 @@ from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DivergedError
 from dsgcore.core.parameters import like, parameter_like
 from dsgcore.core.sampling import batches
-from dsgcore.estimators.classes import check_classes
 from dsgcore.estimators.inputs import all_or_nothing
-from dsgcore.estimators.pairs import drawn_members, points_and_labels, stacked
+from dsgcore.estimators.pairs import pairs_and_prior, points_and_labels
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.similar_unlabeled import Y_HOLDS
 from dsgcore.kernels.kernels import check_sizes
-from dsgcore.prior import similar_class_prior
 from dsgcore.problems.similar_unlabeled import SIMILAR, SimilarUnlabeled
 from dsgcore.solver.parameters import SolverParameters
-from dsgcore.solver.problem import UNLABELED, objective, unlabeled_rows
+from dsgcore.solver.problem import UNLABELED, objective
 from dsgcore.solver.task import SCHEDULES
 
 # Corrections that L-BFGS-B keeps. With fewer it needs half as many iterations again.
@@ -85,20 +83,11 @@ class PairsBaseline(ScoredOnLabels, BasisParameters):
         holds_pairs = self._checked()["y_holds"] == "pairs"
         points, classes, codes = points_and_labels(self, X, y, pairs, holds_pairs=holds_pairs, dtype=np.float64)
         check_sizes(points)
-        share = None  # the second class's share of the labels
-        if classes is not None:
-            check_classes(classes, is_binary=True)
-            share = float(np.mean(codes[codes != UNLABELED]))
-            unlabeled = points[unlabeled_rows(codes == UNLABELED)]
-            points, codes = stacked(points[drawn_members(codes, self._seed())], unlabeled)
-        rows = [*SimilarUnlabeled().rows(codes).values()]
-        prior = self._checked()["prior"]
-        if prior == "estimate":
-            prior = similar_class_prior(*(points[own] for own in rows), seed=self._seed()) if share is None else share
-        SimilarUnlabeled(prior=prior)  # raises an error for one half
-        self.prior_, order = prior, np.concatenate(rows)  # similar points first
-        self._run(points[order], codes[order], callback)
-        self.classes_ = np.array([0, 1]) if classes is None else classes
+        points, ids, both, self.prior_ = pairs_and_prior(points, classes, codes, self._checked()["prior"], self._seed())
+        SimilarUnlabeled(prior=self.prior_)  # raises an error for one half
+        order = np.concatenate([*SimilarUnlabeled().rows(ids).values()])  # similar points first
+        self._run(points[order], ids[order], callback)
+        self.classes_ = both
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray:

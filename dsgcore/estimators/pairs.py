@@ -13,8 +13,11 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import generator
 from dsgcore.data.reading.unlabeled import check_exact, numbers_given
 from dsgcore.data.rows import Rows, opened
+from dsgcore.estimators.classes import check_classes
 from dsgcore.estimators.inputs import encode, float_types, taken, validated
-from dsgcore.solver.problem import UNLABELED
+from dsgcore.prior import MAX_POINTS, drawn_rows, similar_class_prior
+from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from dsgcore.solver.problem import UNLABELED, unlabeled_rows
 
 
 def pair_ids(y: Any) -> NDArray:
@@ -34,12 +37,6 @@ def pair_ids(y: Any) -> NDArray:
     is_large = own.dtype.kind == "O" or (own.dtype.kind == "u" and len(own) > 0 and own.max() >= 2**63)
     ids[given.is_labeled] = np.unique(own, return_inverse=True)[1] if is_large else own
     return ids
-
-
-def stacked(members: NDArray, unlabeled: NDArray) -> tuple[NDArray, NDArray]:
-    """Return all points, of shape (2 n_S + n_U, d), and their pair ids. Members of a pair are adjacent."""
-    points = np.concatenate([members, unlabeled]).astype(unlabeled.dtype, copy=False)
-    return points, ids_of_stacked(len(members), len(unlabeled))
 
 
 def ids_of_stacked(n_members: int, n_unlabeled: int) -> NDArray:
@@ -96,8 +93,8 @@ def points_and_labels(
             f"(m, 2), got the shape {shape}" + f" of type {rows.dtype}" * (len(shape) == 2)
         )
     members = check_array(np.reshape(pairs, (-1, d)), dtype=[np.float64, np.float32], input_name="pairs")
-    points, ids = stacked(members, unlabeled)
-    return points, None, ids
+    points = np.concatenate([members, unlabeled]).astype(unlabeled.dtype, copy=False)  # members of a pair are adjacent
+    return points, None, ids_of_stacked(len(members), len(unlabeled))
 
 
 def drawn_members(codes: NDArray, seed: int) -> NDArray:
@@ -115,3 +112,24 @@ def drawn_members(codes: NDArray, seed: int) -> NDArray:
     places = (rng.random((len(size), 2)) * size[:, None]).astype(np.intp)
     members = np.where(is_positive[:, None], rows[1][places % positive], rows[0][places % negative])
     return members.ravel()
+
+
+def pairs_and_prior(
+    X: Any, classes: NDArray | None, codes: NDArray, prior: Any, seed: int
+) -> tuple[Any, NDArray, NDArray, float]:
+    """Return points with pair ids, both classes, and the share of positives, which `prior` gives or wants to be estimated.
+
+    From classes draw similar pairs, the same ones for a seed. Without classes the codes are pair ids already.
+    """
+    if classes is None:
+        if prior == "estimate":  # the larger class's share, from only the rows that the estimate uses
+            rows, names = SimilarUnlabeled().rows(codes), {"similar": "component", "unlabeled": "mixture"}
+            some = (X[rows[s][drawn_rows(len(rows[s]), MAX_POINTS, seed, name)]] for s, name in names.items())
+            prior = similar_class_prior(*some, seed=seed)
+        return X, codes, np.array([0, 1]), prior
+    check_classes(classes, codes, is_binary=True)
+    is_labeled = codes != UNLABELED
+    members, unlabeled = drawn_members(codes, seed), unlabeled_rows(~is_labeled)
+    points = taken(X, np.concatenate([members, unlabeled]))
+    share = float(np.mean(codes[is_labeled])) if prior == "estimate" else prior
+    return points, ids_of_stacked(len(members), len(unlabeled)), classes, share

@@ -5,22 +5,18 @@ from __future__ import annotations
 from os import PathLike
 from typing import ClassVar, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
 from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import Choice, like, parameter_like
 from dsgcore.estimators.base import BinaryEstimator, Callback
-from dsgcore.estimators.classes import check_classes
-from dsgcore.estimators.inputs import all_or_nothing, known_classes, taken
-from dsgcore.estimators.pairs import drawn_members, ids_of_stacked, points_and_labels
-from dsgcore.prior import MAX_POINTS, drawn_rows, similar_class_prior
+from dsgcore.estimators.inputs import all_or_nothing, known_classes
+from dsgcore.estimators.pairs import pairs_and_prior, points_and_labels
 from dsgcore.problems import Problem
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.solver.checkpoint import Checkpoint
 from dsgcore.solver.parameters import SolverParameters
-from dsgcore.solver.problem import UNLABELED, unlabeled_rows
 from dsgcore.solver.start import START
 from dsgcore.solver.task import SAMPLING
 
@@ -175,26 +171,11 @@ class TSGSU(BinaryEstimator):
         return self._train(*self._drawn(*found), is_part=True)
 
     def _drawn(self, X: NDArray, classes: NDArray | None, codes: NDArray) -> tuple[NDArray, NDArray, NDArray, int]:
-        """Return points with pair ids, the classes and the seed, and set `prior_` at the first call.
-
-        From classes draw similar pairs, the same ones at every call. Without classes the codes are pair ids already.
-        """
-        seed, is_first = self._seed(), not hasattr(self, "prior_")
-        prior = PRIOR.check(self.prior) if is_first else self.prior_
-        if classes is None:
-            if prior == "estimate":
-                # The larger class's share, from only the rows that the estimate uses.
-                rows, names = SimilarUnlabeled().rows(codes), {"similar": "component", "unlabeled": "mixture"}
-                some = (X[rows[s][drawn_rows(len(rows[s]), MAX_POINTS, seed, name)]] for s, name in names.items())
-                prior = similar_class_prior(*some, seed=seed)
-            self.prior_: float = prior
-            return X, codes, np.array([0, 1]), seed
-        check_classes(classes, codes, is_binary=True)
-        is_labeled = codes != UNLABELED
-        self.prior_ = float(np.mean(codes[is_labeled])) if prior == "estimate" else prior
-        members, unlabeled = drawn_members(codes, seed), unlabeled_rows(~is_labeled)
-        points = taken(X, np.concatenate([members, unlabeled]))
-        return points, ids_of_stacked(len(members), len(unlabeled)), classes, seed
+        """Return points with pair ids, the classes and the seed, and set `prior_` at the first call."""
+        seed = self._seed()
+        prior = getattr(self, "prior_", None) or PRIOR.check(self.prior)
+        points, ids, both, self.prior_ = pairs_and_prior(X, classes, codes, prior, seed)
+        return points, ids, both, seed
 
     def _problem(self, labels: NDArray, **given: object) -> Problem:
         return super()._problem(labels, prior=self.prior_, **given)

@@ -28,21 +28,11 @@ def usual_sigma(X: NDArray) -> float:
 
     It is 2.5 over the median squared distance, rounded to 1, 2 or 5 times a power of 10; 1 if all points are the same.
     """
-    distances = pdist(_unit(X[evenly_spread(len(X), PROBED_ROWS)]), "sqeuclidean")
+    points = X[evenly_spread(len(X), PROBED_ROWS)].astype(np.float64)
+    extent = np.ptp(points, axis=0)
+    distances = pdist((points - points.min(axis=0)) / np.where(extent > 0, extent, np.inf), "sqeuclidean")
     median = float(np.median(distances)) if len(distances) else 0.0
-    return _stop(SHARPNESS, median)
-
-
-def _unit(X: NDArray) -> NDArray:
-    """Return points in float64, each coordinate scaled to [0, 1]; a constant one is 0."""
-    points = X.astype(np.float64)
-    width = np.ptp(points, axis=0)
-    return (points - points.min(axis=0)) / np.where(width > 0, width, np.inf)
-
-
-def _stop(times: float, spread: float) -> float:
-    """Return a multiple of one over the points' spread, as 1, 2 or 5 times a power of 10; 1 without spread."""
-    wanted = min(max(times / spread, LOWEST), HIGHEST) if spread > 1e-9 else 1.0
+    wanted = min(max(SHARPNESS / median, LOWEST), HIGHEST) if median > 1e-9 else 1.0
     exponent = math.floor(math.log10(wanted))
     return _nearest([float(f"{digit}e{e}") for e in (exponent, exponent + 1) for digit in (1, 2, 5)], wanted)
 
