@@ -31,7 +31,6 @@ class RankingProblem(Problem, Protocol):
 
     gamma: Any
     pairing: str
-    is_pooled: bool = False  # True if the sources' variances have weights, too
 
     @cached_property
     def risk_weights(self) -> NDArray:
@@ -110,7 +109,7 @@ class RankingProblem(Problem, Protocol):
         # Values that their own precision cannot square are those of a run that has diverged.
         parts[(risks > np.finfo(values[0].dtype).max) & (parts > 0.0)] = np.inf
         terms = self._named(parts) | {"constant": -0.5 * float(np.mean(1.0 - np.asarray(self.gamma, dtype=float)))}
-        if self.is_pooled:
+        if getattr(self, "is_pooled", False):  # a field of one of the two
             sizes = np.array([len(own) for own in values])
             terms["pooled spread"] = float((variance * sizes / np.maximum(sizes - lost, 1)) @ self.variance_weights)
         return terms
