@@ -164,7 +164,9 @@ def test_a_study_scores_the_model_the_average_or_the_last_iterate(tmp_path, sett
     stored = store.put(*make_run(spec.to_json()))
     row = run.history.last()
     assert stored.score == run.problem.score(run.split.y_test, np.asarray(run.result_test_values))
-    assert stored.score == summary(run)["score"] == row["score_average" if average else "score_test"]
+    assert stored.score == summary(run)["score"]
+    if not (average and stop):  # of an average a row has the score of up to fifteen iterations before
+        assert stored.score == row["score_average" if average else "score_test"]
     assert stored.objective == row["objective_average" if average else "objective"]
     if average and not stop:
         curves = curves_of(store, [spec.sha256])

@@ -228,6 +228,7 @@ class SUDH(PairsBaseline):
         scale, similar_share = 1.0 / (2.0 * self.prior_ - 1.0), self.prior_**2 + (1.0 - self.prior_) ** 2
         mean_similar = sum(psi.sum(axis=0) for psi in basis.blocks(similar)) / len(similar)
         q = scale * ((1.0 - self.prior_) * phi.mean(axis=0) - similar_share * mean_similar)
+        latest = gap = np.inf
 
         def primal(w: NDArray, f: NDArray) -> float:
             """Return J at w, with values f at the unlabeled points."""
@@ -250,7 +251,7 @@ class SUDH(PairsBaseline):
             if gap <= s["tol"]:
                 raise StopIteration
 
-        latest, gap, reached = np.inf, np.inf, -np.inf
+        reached = -np.inf
         z, bounds = np.concatenate([np.full(n, 0.25), np.zeros(n)]), [(0.0, 0.5)] * (2 * n)
         # only the gap stops the solver
         options = {"maxfun": 20 * s["max_iter"], "ftol": 0.0, "gtol": 0.0, "maxcor": N_CORRECTIONS}

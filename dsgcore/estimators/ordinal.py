@@ -128,7 +128,7 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
         self, problem: Problem, kernel: Kernel, X: NDArray, labels: NDArray, rows: Mapping[str, NDArray]
     ) -> float:
         usual, labeled = super()._ridge(problem, kernel, X, labels, rows), labels != UNLABELED
-        some = evenly_spread(np.count_nonzero(labeled), MOST_LABELS)
+        some = evenly_spread(int(labeled.sum()), MOST_LABELS)
         points, y = np.asarray(X[labeled][some], dtype=float), labels[labeled][some]
         if np.bincount(y)[np.unique(y)].min() < FOLDS:
             return usual

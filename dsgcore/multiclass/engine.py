@@ -117,10 +117,10 @@ class MultiClassEngine:
         # The exact-kernel twin; none for linear features or large samples.
         self.twin: KernelTwin | None = None
         probes, training = split.X_test[: spec.diagnostics.n_probes].astype(np.float64), self._points.get("training")
-        has_features = task.features.kind != "linear" and training is not None and training.phi is not None
-        if has_features and len(probes) and len(training.X) <= MAX_POINTS:
-            given = training.X, training.phi, self.labeled_rows, probes, self.W.shape[1]
-            self.twin = KernelTwin(task.features, *given)
+        is_twinned = task.features.kind != "linear" and len(probes) > 0
+        if is_twinned and training is not None and training.phi is not None and len(training.X) <= MAX_POINTS:
+            phi, k = training.phi, self.W.shape[1]
+            self.twin = KernelTwin(task.features, training.X, phi, self.labeled_rows, probes, k)
         self._gauged = evenly_spread(len(task.X), GAUGED_POINTS)
         self.gauges = Gauges(len(self._gauged) * self.W.shape[1])
         self._largest = 0.0

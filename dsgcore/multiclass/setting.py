@@ -131,7 +131,7 @@ def problem_at(
         "n_features": solver.n_features,
     }
     if setting.is_plain:  # the softmax loss and lam / 2 ||W||^2
-        none = {"tau_I": 0.0, "tau_S": 0.0, "theta": 1.0, "radius": FREE}
+        none: dict[str, Any] = {"tau_I": 0.0, "tau_S": 0.0, "theta": 1.0, "radius": FREE}
         return MultiClass(lam=values["lam"] / 2.0, feature_map="fourier", loss="logistic", **none, **shared)
     is_open = solver.step_size is None and setting.radius is None
     return MultiClass(
