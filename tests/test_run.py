@@ -164,12 +164,16 @@ def test_the_time_of_training_has_nothing_of_what_is_measured_in_it(setting, mon
     plain["diagnostics"]["n_probes"] = 20
     run = Run(Spec.from_dict(plain))
     engine = run.engine
-    measuring = [(engine, "_measure")]
     if setting == "auc":
-        measuring += [(engine.probes, "advance"), (engine.rest_of_test, "advance"), (engine, "_bring_forward")]
+        measuring = [
+            (engine, "_measure"),
+            (engine.probes, "advance"),
+            (engine.rest_of_test, "advance"),
+            (engine, "_bring_forward"),
+        ]
         monkeypatch.setattr(engine._training, "advance", costing(clock, 1.0, engine._training.advance))
     else:
-        measuring += [(engine.twin, "advance")]
+        measuring = [(engine.gauges, "advance"), (engine.twin, "advance")]
         monkeypatch.setattr(engine, "_next", costing(clock, 1.0, engine._next))
     for of, name in measuring:
         monkeypatch.setattr(of, name, costing(clock, 100.0, getattr(of, name)))
