@@ -18,12 +18,11 @@ import pyarrow
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from dsgcore.comparing.cautions import about_labels, about_shift
 from dsgcore.comparing.fits import training_rows
 from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL, Method, suited
 from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.rounds import compare
-from dsgcore.comparing.samples import ComparisonError, thinned
+from dsgcore.comparing.samples import ComparisonError, about_labels, about_shift, thinned
 from dsgcore.core.metrics import INFLATION, Difference, share_interval
 from dsgcore.core.parameters import Integer, ParameterError, Real, finite, quoted
 from dsgcore.data.datasets import OF_OWN, DataError
