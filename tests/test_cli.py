@@ -430,6 +430,16 @@ def test_what_is_typed_arrives_where_a_command_does_its_work(line, person, tmp_p
         assert found == value, (place, found, value)
 
 
+def test_a_quiet_command_prints_what_was_asked_for_and_not_what_was_done(person, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(person)
+    assert main(["data", "describe", "data.csv", "--quiet"]) == 0
+    assert "80 rows" in capsys.readouterr().out
+    for more, said in ((["--quiet"], ""), ([], f"{tmp_path / 'new'}: 80 rows as Parquet\n")):
+        assert main(["data", "convert", "data.csv", str(tmp_path / "new"), *more]) == 0
+        assert capsys.readouterr().out == said
+        shutil.rmtree(tmp_path / "new")
+
+
 def test_options_of_the_app_reach_streamlit(monkeypatch):
     monkeypatch.setattr("runpy.run_module", lambda *_, **__: None)
     monkeypatch.setattr(sys, "argv", [])

@@ -84,6 +84,15 @@ def test_diverged_runs_are_counted_apart_and_come_last(filled):
     assert filled.results("objective").ranking().tolist() == [4, 2, 3, 0, 1, 5]
 
 
+def test_a_point_with_one_lucky_seed_does_not_lead(tmp_path):
+    made, store = StudyRuns(Study.from_dict(STUDY)), Store(tmp_path / "runs.sqlite")
+    for run in made.runs:
+        if run.values == (STEPS[1], WIDTHS[0]) or (run.values == (STEPS[2], WIDTHS[0]) and run.seed == 0):
+            kept(store, run, 0.6 if run.values[0] == STEPS[1] else 0.9)
+    made.refresh(store)
+    assert made.results("score").ranking()[:2].tolist() == [2, 4]
+
+
 def test_a_paired_difference_is_students(filled):
     results = filled.results("score")
     difference = results.compared(0, 4)
