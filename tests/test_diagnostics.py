@@ -279,8 +279,6 @@ def test_dual_coefficients_add_up_where_a_row_is_drawn_twice():
 # --- four runs
 
 
-# Kernel matrices at every step: without the compiler they take long, and nothing here depends on it.
-
 # Of each setting with an exact optimum: a run that does well.
 GOOD = {
     "auc": {

@@ -24,8 +24,6 @@ from dsgcore.experiments.export import estimator_of
 from dsgcore.settings import profile_of
 from dsgcore.settings.theorems import NO_THEOREM
 
-# Whole runs: without the compiler they take minutes.
-
 every_setting = pytest.mark.parametrize("setting", SETTINGS)
 
 
