@@ -69,6 +69,9 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
             assert_stands_alone(page, figure.value.path())
     expect(page.locator(".live-chart-help").first).to_be_focused()
 
+    page.get_by_role("button", name="Pin", exact=True).click()
+    # The button is in a fragment; the link above the question follows.
+    expect(page.get_by_role("link", name="Pinned runs (1)")).to_have_count(2, timeout=20_000)
     page.get_by_role("link", name="Open this run").click()
     expect(page.locator(".live-status")).to_contain_text("of 16", timeout=60_000)
     assert "step_size=5" in page.url
