@@ -357,6 +357,8 @@ def blanked(column: pd.Series, words: Sequence[str], seen: Seen) -> pd.Series:
         return column
     if pd.api.types.is_numeric_dtype(column):
         given = [number for word in words if (number := as_number(word)) is not None and isfinite(number)]
+        if not given:
+            return column
         is_word = column.isin(given)
     else:
         texts = [cell.strip() if isinstance(cell, str) else None for cell in column]
