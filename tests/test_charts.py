@@ -10,6 +10,7 @@ from small_specs import small
 
 from dsgcore.experiments import LiveRun, Plane, Run
 from dsgcore.experiments.verdict import RandomChoices
+from dsgcore.settings import panels
 from dsgcore.settings.panels import Mark
 from pages.charts import figures as charts
 from pages.charts.run_map import _blended, colors_of, decision_heats, point_sets
@@ -85,6 +86,15 @@ def curve(y, name="test"):
 def test_a_log_axis_draws_each_positive_number_and_has_gaps_for_the_others():
     (trace,) = charts.line_chart([curve([1e-9, 0.5, 0.0, -1.0, 2.0])], title="", is_log_y=True)["data"]
     assert trace["y"] == [1e-9, 0.5, None, None, 2.0]
+
+
+def test_scores_by_class_have_the_classes_colours():
+    run = Run(small("auc"))
+    run.advance(3)
+    found = {values.name: (values.role, values.values.tolist()) for values in panels.by_class(run)}
+    y, names = run.split.y_test, run.split.class_names
+    of_class = [run.result_test_values[y == code].tolist() for code in (0, 1)]
+    assert found == {names[0]: (panels.NEGATIVE, of_class[0]), names[1]: (panels.POSITIVE, of_class[1])}
 
 
 def test_lines_of_random_choices_are_their_median_their_band_and_the_best(monkeypatch):

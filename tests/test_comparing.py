@@ -142,7 +142,8 @@ def test_each_kind_has_its_methods_and_its_score():
         written.format(name) for name in ("TSGS3VM", "QSGS2AUC") for written in ("{}", "Safe{}", "Safe{}-labels")
     }
     sample = Sample.of(*IRIS, n_labeled=30, is_ordered=False)
-    assert len({FitRequest(name, 0, 30).key(sample) for name in METHODS}) == len(METHODS)  # each is kept by itself
+    requests = [FitRequest(name, seed, n) for name in METHODS for seed in (0, 1) for n in (20, 30)]
+    assert len({request.key(sample) for request in requests}) == len(requests)  # each is kept by itself
     for method in METHODS.values():
         made = method.make(0)
         assert isinstance(made, Safe) == method.is_safe == method.name.startswith("Safe")

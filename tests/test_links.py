@@ -32,6 +32,7 @@ from dsgcore.studies import Study, StudyError
 from pages.controls.controls import read_also
 from pages.controls.link import names_of, unknown_names
 from pages.session.link import KEPT, read_link
+from pages.shell.page_link import PageLink
 from pages.studies.links import link_to_run, link_to_study
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -60,7 +61,7 @@ def spec_of(app, setting):
 
 @pytest.mark.parametrize("setting", OF_EACH_ENGINE)
 def test_a_settings_page_leaves_a_link_to_the_same_run_with_its_changes(setting):
-    changes = (Change(2, "lam", 0.25), Change(3, "step_size", 0.125), Change(5, "lam", 1 / 7))
+    changes = (Change(1, "lam", 0.25), Change(3, "step_size", 0.125), Change(5, "lam", 1 / 7))
     spec = replace(unusual(setting), changes=changes)
     app = open_page(setting, **link_to_run(spec))
     assert spec_of(app, setting) == spec
@@ -342,3 +343,8 @@ def test_fields_that_no_control_says_are_refused_in_a_sentence_when_they_are_not
         with pytest.raises(SpecError) as caught:
             read_also(SETTINGS["auc"], text)
         assert str(caught.value).startswith(words)
+
+
+def test_a_link_that_asks_only_for_a_frame_opens_a_page_as_it_was_left():
+    given = {"": True, "embed": True, "hide": True, "seed": False, "data.n": False}
+    assert {name: PageLink(given={name: "1"} if name else {}).is_plain for name in given} == given
