@@ -243,6 +243,16 @@ def test_missing_numbers_are_replaced_or_dropped_and_told(missing, filled):
     assert len(dataset.y) == len(dataset.X)
 
 
+def test_missing_cells_are_counted_by_word_wherever_they_are():
+    words = {50: "", 60: "NaN", 70: "NA"}  # of which Arrow's numbers hold two
+    rows = [f"{words.get(i % 100, f'{i}.5')},{'' if i == 250 else i},{'ab'[i % 2]}" for i in range(300)]
+    for header in ("x,z,label", "# by us\nx,z,label"):  # Arrow reads one, Python the other
+        report = " ".join(points_of(header, *rows).report)
+        assert "Read as missing: 4 empty cells, 3 cells 'NaN' (in 'x'), 3 cells 'NA' (in 'x')." in report
+    few = [row.replace("NaN", "").replace("NA", "") for row in rows]
+    assert "Read as missing: 10 empty cells." in " ".join(points_of("x,z,label", *few).report)
+
+
 def test_what_may_be_a_mistake_is_said():
     rows = [
         f"{-999 if i % 5 == 0 else i % 9},{'gone' if i % 2 else ''},{['stay', 'churn'][i % 2]},{i % 4}"
@@ -495,6 +505,8 @@ def test_one_class_against_the_rest():
 def test_forms_of_a_word_are_one_class():
     data = points_of("x,label", *(f"{i},{'Yes' if i % 4 else 'no '}" for i in range(40)))
     assert data.class_names == ("Yes", "no")
+    data = points_of("x,label", *(f"{i},{('YES', 'yes', 'no', 'yes')[i % 4]}" for i in range(40)))
+    assert data.class_names == ("no", "yes")  # the most frequent form is the name
 
 
 @each("labels, bins", [("binary", 2), ("ordinal", 5), ("classes", 5)])
