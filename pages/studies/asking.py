@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -49,21 +46,10 @@ SEEDS, RANDOM, POINTS, BEST_FIRST, TARGET, MEASURE, VIEW = OWN = tuple(
 QUESTION = Question(PREFIX, OWN, tuple(SETTINGS), MOST_AXES)
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The question in the widgets, as a study's plain data."""
-
-    plain: dict[str, Any]
-
-    def study(self) -> Study:
-        """Return the study; raise `StudyError` with a sentence if it is not valid."""
-        return Study.from_dict(self.plain)
-
-
-def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Asked | None:
+def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Study | None:
     """Draw the setting, the data and all other values in the sidebar, and at `main` the varied sliders, their values and the seeds.
 
-    Return None if the reader must still choose a file. Raise `SpecError` if a value does not fit.
+    Return None if the reader must still choose a file. Raise `SpecError` if a value or the study is not valid.
     """
     begun = QUESTION.begin(upload)
     axes = {f"{c.section}.{name}": c for name, c in begun.offered.items() if can_be_axis(c)}
@@ -98,4 +84,5 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Asked | None:
     if spec is None:
         return None
     seeds = list(range(n_seeds)) if fit_any_seed(spec.data.edits) else [spec.seed]
-    return Asked({"spec": spec.to_dict(), "axes": said, "seeds": seeds, "budget": {"best_first": is_best_first}})
+    plain = {"spec": spec.to_dict(), "axes": said, "seeds": seeds, "budget": {"best_first": is_best_first}}
+    return Study.from_dict(plain)

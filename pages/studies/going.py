@@ -167,7 +167,7 @@ def draw_and_look(state: Exploring, draw: Callable[..., Any]) -> Any:
             asked = draw(question, upload)
         if asked is None:
             return None  # the upload has its own message
-        look_at(state, asked.study())
+        look_at(state, asked if isinstance(asked, Study) else asked.study())
     except (*BAD_INPUT, StoreError) as error:
         st.error(plain(str(error)))
         return None

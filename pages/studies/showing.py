@@ -190,9 +190,10 @@ def _draw_chart(answer: Answer, is_kept: NDArray[np.bool_] | None) -> None:
     best = short_number(results.mean[ranking[0]]) if len(ranking) else "nan"
     alt = f"{answer.name} of {len(results.points)} points; the best has {best}."
     live_chart(figure, key=CHART, alt=alt, height=HEIGHT, on_clicked=choose)
-    for text, is_needed in ((LIMIT, charts.has_limit(figure)), (TO_SCORE, answer.measure == TIME)):
-        if is_needed:
-            st.caption(text)
+    if any(trace.get("name") == charts.LIMIT for trace in figure["data"]):
+        st.caption(LIMIT)
+    if answer.measure == TIME:
+        st.caption(TO_SCORE)
 
 
 def _slices(answer: Answer) -> None:

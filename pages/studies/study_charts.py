@@ -227,11 +227,6 @@ def _limit_on_cells(results: Results, axes: Sequence[AxisView], cells: NDArray) 
     return [_limit(along, beside) if is_across else _limit(beside, along)]
 
 
-def has_limit(figure: Figure) -> bool:
-    """Return True if a figure shows the limit."""
-    return any(trace.get("name") == LIMIT for trace in figure["data"])
-
-
 def parallel(
     results: Results, axes: Sequence[AxisView], *, name: str, is_kept: NDArray[np.bool_], chosen: int | None
 ) -> Figure:
