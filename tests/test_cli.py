@@ -258,6 +258,8 @@ REFUSED = {
     "data describe data.csv --drop bogus": "there is no column 'bogus'",
     "data convert nowhere.csv OUT": "there is no file 'nowhere.csv'",
     "data convert wine OUT": "wine comes with the package, and is no file",
+    "data convert data.csv .": "'.' must be a new or empty folder, and it is not: name another one",
+    "data convert data.csv data.csv": "'data.csv' must be a new or empty folder, and it is not: name another one",
     "study open nowhere.json --no-browser": "nowhere.json",
     "app --port 99999 --no-browser": "port 99999",
 }
@@ -531,7 +533,6 @@ FOLDERS = {
     "fit of a folder": ["fit", "TSGS3VM", "rows", "--target", "class", "--out"],
     "predict": ["predict", "model", "data.csv", "--out"],
     "predict of a folder": ["predict", "model", "rows", "--out"],
-    "convert": ["data", "convert", "data.csv", "--out"],
 }
 FILES = {
     "check": ["check", "spec.json", "--json"],

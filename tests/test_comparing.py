@@ -40,7 +40,7 @@ from dsgcore.core.metrics import mean_half_width, paired_difference
 from dsgcore.core.parameters import ParameterError
 from dsgcore.data import load
 from dsgcore.data.reading import File
-from dsgcore.jobs.tasks import NOT_BEGUN, Finished, finished
+from dsgcore.jobs.tasks import CUT_OFF, NOT_BEGUN, Finished, finished
 from dsgcore.model_selection import compare as compare_of_model_selection
 from dsgcore.studies import Store
 
@@ -305,7 +305,7 @@ def test_the_command_reads_a_file_and_its_unlabeled_rows(tmp_path, capsys):
 
 GIVEN = {"n_labeled": 30, "methods": ["LogisticRegression", "SVC", "Nystroem"], "curves": False, "store": None}
 # Gain of SVC over logistic regression: its mean, and its spread over the seeds.
-EQUAL, UNCLEAR, BETTER = (0.1, 0.1), (0.1, 5.0), (2.0, 3.5)
+EQUAL, UNCLEAR, BETTER, CLEAR = (0.1, 0.1), (0.1, 5.0), (2.0, 3.5), (10.0, 0.1)
 
 
 @pytest.fixture
@@ -313,7 +313,7 @@ def race(monkeypatch):
     """Return a function that compares methods with made-up scores, whose fits take 0.1 s of a made-up clock."""
     clock = [0.0]
 
-    def run(gain, **options):
+    def run(gain, slow=(), **options):
         def score(request):
             rng = np.random.default_rng(request.seed)
             hard, sign = rng.normal(), 1.0 if request.seed % 2 else -1.0
@@ -327,6 +327,10 @@ def race(monkeypatch):
         def made(queue, function, shared, lists, *, end, memory_limit):
             for (request,) in lists:
                 if clock[0] >= end:
+                    return
+                if request.method in slow:  # it would take longer than there is time
+                    clock[0] = end
+                    yield Finished(request, None, CUT_OFF)
                     return
                 clock[0] += 0.1
                 yield Finished(request, Fit(request, {"accuracy": score(request)}, 0.1, 1.0))
@@ -348,6 +352,7 @@ def seeds_of(found):
     "gain, options, seeds",
     (
         (EQUAL, {}, (10, 10)),
+        (CLEAR, {}, (10, 10)),  # a simple method that is clearly worse gets its seeds, too
         (BETTER, {}, (15, 15)),  # until SVC clearly beats the simpler one, which cannot be much better
         (UNCLEAR, {}, (50, 50)),
         (UNCLEAR, {"seeds": 10}, (10, 10)),
@@ -383,6 +388,13 @@ def test_a_method_that_has_not_begun_comes_before_more_seeds_of_others(race):
     found = race(EQUAL, methods=names, seconds=1.8)  # the first round of 13 fits may take half of it
     assert len(names) == 13
     assert min(seeds_of(found).values()) == 1
+
+
+def test_a_method_whose_first_fit_takes_too_long_takes_half_of_the_tables_time(race):
+    found = race(UNCLEAR, slow=("Nystroem",), seconds=10.0)
+    assert seeds_of(found)["Nystroem"] == 0
+    # It may take 3.25 s. Of the other 6.75 s each of the two methods gets a tenth for a seed.
+    assert 30 <= seeds_of(found)["SVC"] <= 36
 
 
 @each("curves", (False, True))
