@@ -21,7 +21,7 @@ from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, Linea
 from dsgcore.baselines import CUU, SUSL
 from dsgcore.core.metrics import paired_difference
 from dsgcore.core.sampling import MAX_SEED
-from dsgcore.estimators.classes import even_chances
+from dsgcore.estimators.classes import best_threshold, decision_threshold, even_chances
 from dsgcore.estimators.inputs import encode, known_classes, labeled_rows, seed_of, width
 from dsgcore.estimators.pairs import drawn_members
 from dsgcore.kernels import KERNELS, DotProduct, Gaussian, Laplacian, Matern
@@ -300,9 +300,14 @@ def test_the_classes_keep_to_a_share_of_positives():
     assert np.mean(models["estimate"].fit(X, picked).predict(X)) == pytest.approx(0.05, abs=0.03)
 
 
-def test_a_threshold_is_a_finite_number_though_no_cut_beats_chance():
-    from dsgcore.estimators.classes import best_threshold
+def test_a_threshold_is_in_the_middle_of_a_gap():
+    codes, values = np.array([0, 1]), np.array([1.0, 6.0, 2.0, 4.0])
+    for share, threshold in ((0.25, 5.0), (0.5, 3.0), ("labels", 3.0), (0.0, 5.0), (1.0, 1.5)):
+        assert decision_threshold(share, codes, values[:2], values) == threshold
+    assert decision_threshold(0.5, codes, values[:2], values[:1]) == 1.0
 
+
+def test_a_threshold_is_a_finite_number_though_no_cut_beats_chance():
     for values in ([1.0, 0.0], [3.0, 3.0], [-1e30, -2e30]):
         threshold = best_threshold(np.array([False, True]), np.array(values))
         assert np.isfinite(threshold)
