@@ -75,14 +75,14 @@ def test_each_value_in_the_link_that_is_not_allowed_gets_one_sentence():
         ("seed", "view.speed", "view.slider", "view.map", "view.log_objective", "view.columns"), "inf"
     )
     # Which columns there are is known with the data, and which iterations with the run.
-    later = {"view.map_x": "bogus", "view.map_y": "bogus", "hide": "bogus", "at": "301", "changes": "," * 5000}
+    later = {"view.map_x": "bogus", "view.map_y": "bogus", "hide": "bogus", "at": "999999", "changes": "," * 5000}
     assert refused(said(open_auc(**controls, **others)), {**controls, **others})
     notices = said(open_auc(**later, **{"data.name": "Breast cancer"}))
     assert refused(notices, later)
     for words in (
         "map_x must be a column of these data",
         "hide must name",
-        "at must be a whole number between 1 and 300",
+        "at must be a whole number between 1 and",
     ):
         assert any(words in notice for notice in notices), words
 
