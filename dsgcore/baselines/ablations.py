@@ -12,7 +12,6 @@ from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import like
 from dsgcore.estimators.inputs import all_or_nothing
 from dsgcore.estimators.ps3vt import PS3VT
-from dsgcore.multiclass.loop import MultiClassTask
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.solver.stopping import Stopping
 
@@ -60,7 +59,7 @@ class LinearMC(PS3VT, Baseline):
         """
         return super().fit(X, y, callback=_Iterations(callback, type(self).__name__))
 
-    def _train(self, task: MultiClassTask, callback: Any) -> NDArray:
+    def _train(self, task: Any, callback: Any) -> NDArray:
         callback.total = task.problem.n_iter + 1
         W = super()._train(task, callback)
         callback.step(sum(task.terms(W).values()))
