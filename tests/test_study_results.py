@@ -16,7 +16,7 @@ from dsgcore.jobs.tasks import ThisProcess
 from dsgcore.studies import Store, StoredRun, Study, StudyError, StudyRuns, importance, response
 from dsgcore.studies import store as store_module
 from dsgcore.studies.carrying_out import LEFT_OUT
-from dsgcore.studies.importance import FEWEST_POINTS, HELD_OUT, N_SPLITS, _forest, encoded
+from dsgcore.studies.importance import FEWEST_POINTS, HELD_OUT, N_SPLITS, Importance, _forest, encoded
 from dsgcore.studies.results import evaluations
 
 STEPS, WIDTHS, SEEDS = [0.1, 0.5, 2.0], [0.5, 5.0], [0, 1, 2]
@@ -335,3 +335,8 @@ def test_a_response_over_many_drawn_numbers_has_an_even_grid():
     assert np.ptp(np.diff(np.log(found.across))) < 1e-9
     assert np.ptp(np.diff(found.up)) < 1e-9
     assert found.values[:, -1].mean() > found.values[:, 0].mean() + 2
+
+
+def test_ends_of_an_importance_leave_out_the_most_extreme_split_on_both_sides():
+    low, high = Importance(np.array([[0.9], [0.2], [0.1], [0.4], [0.3]])).ends
+    assert (low.tolist(), high.tolist()) == ([0.2], [0.4])
