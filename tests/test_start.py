@@ -174,7 +174,7 @@ def test_it_is_half_of_one_over_the_smallest_source():
 
 
 @each(
-    "positive, negative, ridge", [(20, 50, 0.075), (400, 5000, 0.01), (10_000, 10_000, 1e-3), (120_000, 100_000, 1e-4)]
+    "positive, negative, ridge", [(20, 50, 0.075), (400, 5000, 0.01), (2048, 2048, 6.25e-4), (102_400, 120_000, 2.5e-7)]
 )
 def test_of_the_auc_it_is_more_and_shrinks_only_with_many_labels(positive, negative, ridge):
     rows = {"positive": np.arange(positive), "negative": np.arange(negative)}

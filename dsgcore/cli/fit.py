@@ -82,7 +82,7 @@ def fit(given: argparse.Namespace) -> Made:
     checkpoint.unlink(missing_ok=True)
     said = f"{given.method} is trained"
     if hasattr(estimator, "n_iter_") and hasattr(estimator, "n_iter"):
-        state = "and has settled" if estimator.n_iter_ < estimator.n_iter else "which are all of n_iter"
+        state = "and has settled" if estimator.n_iter_ < _most(estimator, training.y) else "which are all of n_iter"
         said += f" in {estimator.n_iter_} iterations, {state}"
     return Made(facts | {"out": given.out}, f"{said}. The model is in {given.out}.")
 
@@ -92,7 +92,7 @@ def _learn(estimator: Any, training: Training, given: argparse.Namespace, progre
 
     The notes about the training data are printed once the first iteration, or the fit, shows that the data are usable.
     """
-    X, y, waiting, most = training.X, training.y, ["\n".join(training.notes)], getattr(estimator, "n_iter", 0)
+    X, y, waiting, most = training.X, training.y, ["\n".join(training.notes)], _most(estimator, training.y)
 
     def made(iterate: Iterate | None = None) -> None:
         is_new = not waiting
@@ -108,6 +108,11 @@ def _learn(estimator: Any, training: Training, given: argparse.Namespace, progre
         rows = slice(None) if METHODS[given.method].uses_unlabeled else np.flatnonzero(y != UNLABELED)
         estimator.fit(X[rows], y[rows])
     made()
+
+
+def _most(estimator: Any, y: Any) -> int:
+    """Return the largest number of iterations of a fit; 0 if the method has none."""
+    return estimator.most_iterations(y) if hasattr(estimator, "most_iterations") else getattr(estimator, "n_iter", 0)
 
 
 def _check_finished(estimator: Any, given: argparse.Namespace) -> None:

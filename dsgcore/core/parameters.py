@@ -132,18 +132,21 @@ class Real(Parameter):
 
 @dataclass(frozen=True)
 class Integer(Parameter):
-    """A whole number in [low, high]. `usual` and `scale` as for a real number."""
+    """A whole number in [low, high], or one of a few `words`. `usual` and `scale` as for a real number."""
 
     low: int = 0
     high: int = 2**31 - 1
     scale: str = "linear"
     usual: tuple[int, int] | None = None
     optional: bool = False
+    words: tuple[str, ...] = ()
 
     def _words(self) -> str:
-        return f"a whole number between {self.low} and {self.high}"
+        return " or ".join([f"a whole number between {self.low} and {self.high}", *map(repr, self.words)])
 
-    def _checked(self, value: object) -> int:
+    def _checked(self, value: object) -> int | str:
+        if isinstance(value, str) and value in self.words:
+            return value
         is_whole = isinstance(value, Integral) or (isinstance(value, float) and value.is_integer())
         if isinstance(value, bool) or not is_whole or not self.low <= value <= self.high:  # type: ignore[operator]
             raise self.refuse(value)

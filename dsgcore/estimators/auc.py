@@ -31,6 +31,8 @@ class QSGS2AUC(BinaryEstimator):
 
     Parameters
     ----------
+    lam
+        Ridge. 'auto' is 3 over the number of labels, and at least 0.01. For r times 1,024 labels it is 0.01 / r^2.
     is_pooled
         Weigh the scores' spread within a class by its share of the labels, and let all labels decide on the ridge.
         This helps if one class has only a few labels. It changes nothing if both classes have equally many. The paper

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.parameters import AUTOMATIC, ParameterError, like, parameters_of
-from dsgcore.core.sampling import batches, evenly_spread
+from dsgcore.core.sampling import UNLABELED, batches, evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data.rows import Rows, opened
 from dsgcore.estimators.as_in_paper import FromPaper
@@ -52,7 +52,17 @@ from dsgcore.solver.model import FEW_POINTS, Expansion
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.start import AUTOMATIC_START, EXACT, ITERATIONS, MOST_LABELS, OF_AUTOMATIC_START, plan_start
 from dsgcore.solver.stopping import TOL, Stopping, ValuesMean
-from dsgcore.solver.task import FIXED, FRESH, SAMPLING, SHUFFLED, Plan, Task, tail_start
+from dsgcore.solver.task import (
+    FIXED,
+    FRESH,
+    SAMPLING,
+    SHUFFLED,
+    Plan,
+    Task,
+    by_labels,
+    drawn_rows,
+    tail_start,
+)
 
 Callback = Callable[[Iterate], object]
 # Two numbers are the same parameter up to this relative difference, such as one that a person has computed.
@@ -69,7 +79,11 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         Ridge. 'auto' is one half over the number of points of the smallest source. Then each of these points has the
         same weight against the norm as in an SVM with C = 2.
     n_iter
-        Number of iterations T: the maximum for `fit`, the exact number for one call of `partial_fit`.
+        Number of iterations T: the maximum for `fit`, the exact number for one call of `partial_fit`. 'auto' is 800 for
+        up to 1,024 labels, and grows with the cube root of their number, to 3,200.
+    batch_size
+        Number of points that each iteration draws from each source. 'auto' is 128 for up to 1,024 labels, an eighth of
+        the labels for more, and at most 1,024.
     average
         Iterate averaging. 'tail' gives the mean of the second half of the iterates, None the last iterate.
     start
@@ -83,12 +97,13 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         Tolerance for early stopping, as a share of the scores' size: `fit` ends when the mean of the second half of the
         iterates has changed by no more within `n_iter_no_change` iterations (root mean square over some training points).
         'auto' is 0.05 after an exact start (TSGS3VM: 0.02, QS3ORAO: 0.03), and 0.02 after a start at 0. None makes
-        all iterations, as `partial_fit` does.
+        all iterations, as `partial_fit` does. With r times 1,024 labels 'auto' divides these numbers by r, or by 10.
     sampling
         How the points of a mini-batch are drawn. 'independent' draws each point from all, whatever was drawn before, as in
         the papers. 'shuffled' visits the points of a source in passes: each point once, in a new random order. Then the
         noise of many mini-batches cancels in the mean of the iterates, and a fit of a ranking needs fewer iterations.
-        If a source has more than 131,072 points, they are drawn independently.
+        If a source has more than 131,072 points, they are drawn independently. If there are more than 1,024 labels,
+        'shuffled' visits as many unlabeled points as labels, and at least 4,096: more would take time, and change no score.
     step_size
         Step size η, or the constant θ of the learning-rate schedule. None or 'auto': as large as the data allow. The
         dot product kernel is not bounded, and may need a smaller step.
@@ -122,10 +137,10 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
     lam: float | Literal["auto"] | None = like(
         SolverParameters, "lam", default=AUTOMATIC, optional=True, automatic=1e-2
     )
-    n_iter: int = like(SolverParameters, "n_iter", default=800)
+    n_iter: int | Literal["auto"] = like(SolverParameters, "n_iter", default=AUTOMATIC, words=(AUTOMATIC,))
     n_features: int = like(SolverParameters, "n_features", default=64)
     features: Literal["fresh", "fixed"] = like(SolverParameters, "features")
-    batch_size: int = like(SolverParameters, "batch_size")
+    batch_size: int | Literal["auto"] = like(SolverParameters, "batch_size", default=AUTOMATIC, words=(AUTOMATIC,))
     step_size: float | Literal["auto"] | None = like(SolverParameters, "step_size", default=AUTOMATIC)
     schedule: Literal["constant", "theta/t", "theta/sqrt(T)", "theta/T^(3/4)"] = like(SolverParameters, "schedule")
     average: Literal["tail"] | None = like(SolverParameters, "average", default="tail")
@@ -240,7 +255,8 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
             kept = None if checkpoint is None else checkpoint.of(task)
             started = task.new_model() if earlier is None else earlier.prefix(first)
             model = started if kept is None else kept.begun(task)
-            tol = (self.tol_started if has_start else self.tol_from_0) if s["tol"] == AUTOMATIC else s["tol"]
+            usual = by_labels(task.rows).tol
+            tol = usual * (self.tol_started if has_start else self.tol_from_0) if s["tol"] == AUTOMATIC else s["tol"]
             stopping = Stopping(None if is_part else tol, s["n_iter_no_change"], s["verbose"])
             training = training_points(task, model, first, is_staged=stopping.tol is not None)
             some = evenly_spread(len(labels), POINTS_CUT)
@@ -319,9 +335,11 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         """Return the solver's task, from checked parameters `s`, to continue a model if there is one."""
         dtype = np.dtype(s["dtype"]) if model is None else model.dtype
         problem = self._problem(labels).bind(labels)
-        rows = problem.rows(labels)
-        made, size, sampling = 0 if model is None else len(model), s["batch_size"], s["sampling"]
-        n_iter = made + s["n_iter"]
+        sampling = s["sampling"]
+        rows = drawn_rows(problem, labels, sampling)
+        usual, made = by_labels(rows), 0 if model is None else len(model)
+        size = usual.batch_size if s["batch_size"] == AUTOMATIC else s["batch_size"]
+        n_iter = made + (usual.n_iter if s["n_iter"] == AUTOMATIC else s["n_iter"])
         points: Any
         if isinstance(X, Rows):
             ahead = range(made + 1, 1 + (n_iter if self.start is None else max(n_iter, ITERATIONS)))
@@ -342,6 +360,12 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         task = Task(problem, kernel, points, rows, plan, size, seed, dtype, sampling, features)
         settle_step(task)
         return task
+
+    def most_iterations(self, y: ArrayLike) -> int:
+        """Return the largest number of iterations of a fit to these labels: `n_iter`, or what 'auto' stands for."""
+        if (n_iter := self._checked()["n_iter"]) != AUTOMATIC:
+            return int(n_iter)
+        return by_labels(int(np.count_nonzero(encode(y)[1] != UNLABELED))).n_iter
 
     def automatic_values(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return the numbers that a fit would take for "scale" and "auto": the Gaussian kernel's width, and the ridge.

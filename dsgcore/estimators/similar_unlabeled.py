@@ -97,6 +97,7 @@ class TSGSU(BinaryEstimator):
     correction: Literal["absolute value", "ReLU", "leaky ReLU", "identity"] = like(
         SimilarUnlabeled, "correction", default="identity"
     )
+    n_iter: int = like(SolverParameters, "n_iter", default=800)
     batch_size: int = like(SolverParameters, "batch_size", default=256)
     leak: float = like(SimilarUnlabeled, "leak")
 

@@ -32,7 +32,7 @@ from dsgcore.solver.model import Expansion
 from dsgcore.solver.problem import unlabeled_rows
 from dsgcore.solver.start import plan_start
 from dsgcore.solver.stopping import Stopping, ValuesMean
-from dsgcore.solver.task import Task, tail_start
+from dsgcore.solver.task import Task, drawn_rows, tail_start
 
 # With at most this many training points, f is tracked at all of them, and the objective is that of the whole sample.
 # The shift that keeps the balance is computed from at most this many unlabeled points.
@@ -65,7 +65,7 @@ def task_of(spec: Spec, split: Split) -> Task:
         problem=problem,
         kernel=spec.kernel,
         X=np.ascontiguousarray(split.X_train, dtype=dtype),
-        rows=problem.rows(split.y_train),
+        rows=drawn_rows(problem, split.y_train, spec.solver.sampling),
         plan=spec.plan(),
         batch_size=spec.solver.batch_size,
         seed=spec.seed,

@@ -15,6 +15,7 @@ from dsgcore.core.documented import documented
 from dsgcore.core.parameters import choice, flag, real
 from dsgcore.problems.ranking import RankingProblem
 from dsgcore.solver.problem import Sections, bound
+from dsgcore.solver.task import by_labels
 
 # The three pair terms of the risk: source that should score higher, source that should score lower.
 PAIRS = (("positive", "negative"), ("positive", "unlabeled"), ("unlabeled", "negative"))
@@ -113,7 +114,7 @@ class SemiSupervisedAUC(RankingProblem):
         return {f"{upper} over {lower}": float(parts[place(upper), place(lower)]) for upper, lower in PAIRS}
 
     def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
-        """Return three times the ridge of other problems, and at least 0.01; with over 1,000 labels of each class less than that.
+        """Return three times the ridge of other problems, and at least 0.01; with many labels less (`by_labels`).
 
         Pairs of a few positives with all other points are many, but say no more than these few positives. And the
         noise from pairs with unlabeled points does not shrink with the first labels. With `is_pooled`, use the ridge of
@@ -121,7 +122,7 @@ class SemiSupervisedAUC(RankingProblem):
         """
         n = len(rows["positive"]), len(rows["negative"])
         one = 1.0 / sum(n) if self.is_pooled else super().usual_ridge(rows)
-        return max(3.0 * one, min(0.01, 10.0 / min(n)))
+        return max(3.0 * one, 0.01) * by_labels(sum(n) if self.is_pooled else 2 * min(n)).ridge
 
     def score(self, y: NDArray, f: NDArray) -> float:
         return metrics.auc(y, f)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dsgcore.settings import panels
 from dsgcore.settings.profile import TRUST, USUAL, Profile, fitted, texts_of, usual_run
 from dsgcore.settings.theorems import convex_theorem
+from dsgcore.solver.task import by_labels
 
 
 def _details(run: panels.Result) -> panels.Details:
@@ -29,7 +30,7 @@ AUC = Profile(
     **texts_of("auc"),
     fitted=fitted(0.05),
     usual=lambda n, n_labeled, rarest: usual_run(
-        gamma=0.9, pairing="all", is_pooled=True, lam=max(3.0 / n_labeled, 0.01)
+        gamma=0.9, pairing="all", is_pooled=True, lam=max(3.0 / n_labeled, 0.01) * by_labels(n_labeled).ridge
     ),
     suggested=USUAL | {"gamma": TRUST},
     details=_details,

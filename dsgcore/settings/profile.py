@@ -33,7 +33,7 @@ from dsgcore.settings.theorems import NO_THEOREM, Theorem
 from dsgcore.solver.parameters import RunSpec
 from dsgcore.solver.problem import STEERABLE, Sections
 from dsgcore.solver.start import EXACT, MOST_LABELS
-from dsgcore.solver.task import SHUFFLED
+from dsgcore.solver.task import SHUFFLED, by_labels
 
 HERE = Path(__file__).parent / "texts"
 
@@ -160,11 +160,18 @@ def fitted(tol: float) -> Callable[[int], dict[str, Any]]:
 
     `tol` is its tolerance after an exact start.
     """
-    return lambda n_labeled: {
-        "start": EXACT if n_labeled <= MOST_LABELS else None,
-        "sampling": SHUFFLED,
-        "tol": tol if n_labeled <= MOST_LABELS else FROM_0,
-    }
+
+    def of_labels(n_labeled: int) -> dict[str, Any]:
+        usual, has_start = by_labels(n_labeled), n_labeled <= MOST_LABELS
+        return {
+            "start": EXACT if has_start else None,
+            "sampling": SHUFFLED,
+            "tol": usual.tol * (tol if has_start else FROM_0),
+            "n_iter": usual.n_iter,
+            "batch_size": usual.batch_size,
+        }
+
+    return of_labels
 
 
 def short(value: float) -> float:

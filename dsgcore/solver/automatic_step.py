@@ -11,7 +11,7 @@ from dsgcore.core.sampling import generator
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.kernels import features
 from dsgcore.kernels.features import as_points
-from dsgcore.solver.task import SCHEDULES, Task
+from dsgcore.solver.task import SCHEDULES, Task, by_labels
 
 # A quarter of the largest stable step, so that the remaining mini-batch noise is averaged away.
 SHARE_OF_LARGEST = 0.25
@@ -53,14 +53,14 @@ def step_sizes(task: Task, t: int = 0) -> StepSizes:
     # the step itself is not used
     now = replace(task.plan, schedule="constant", automatic_step=1.0, first_features=None).at(t)
     plan, slope = replace(task.plan, lam=now.lam, n_features=now.n_features), task.problem.largest_slope
-    limit = 2.0 / plan.lam if plan.lam > 0 else None
+    limit, many = 2.0 / plan.lam if plan.lam > 0 else None, by_labels(task.rows)
     if slope is None:
         mu = max(_curvature(task, t, plan.n_features) for t in range(1, ITERATIONS + 1))
         limit = largest = 2.0 / max(plan.lam + mu, 1.0 / HIGHEST)
-        step = SHARE_OF_LARGEST * largest
+        step = SHARE_OF_LARGEST * largest * many.step
     else:
         n_labeled = sum(len(rows) for source, rows in task.rows.items() if source != "unlabeled")
-        across = STEPS_ACROSS * max(1.0, n_labeled / MANY_LABELS) ** 0.5
+        across = STEPS_ACROSS * max(1.0, n_labeled / MANY_LABELS) ** 0.5 * many.hinge_step
         if not np.isfinite(size := task.kernel.bound):  # the mean of k(x, x) over the first batches
             rows = np.concatenate([rows[:POINTS] for rows in task.batch(1).values()])
             points = as_points(task.X[rows], np.dtype(float))

@@ -356,7 +356,8 @@ def training_points(
     if model.is_fixed:
         return DrawnPoints(task, model.prefix(start))
     n_visits = (task.plan.n_iter - start) * task.batch_size * len(task.rows)
-    if n_visits > MAX_VISITS_PER_POINT * len(task.X) and memory_map_of(task.X) is None:
+    is_most = 2 * sum(map(len, task.rows.values())) > len(task.X)  # many labels leave many unlabeled points out
+    if is_most and n_visits > MAX_VISITS_PER_POINT * len(task.X) and memory_map_of(task.X) is None:
         return AllPoints(task, model.prefix(start))
     return VisitedPoints(task, model, start, is_staged=is_staged)
 

@@ -92,7 +92,7 @@ class TailMean:
         """Warn if the model was still changing at the last look of the whole run."""
         if self.is_moving and self.t >= self.n_iter:
             warnings.warn(
-                f"{type(estimator).__name__} was still moving by {self.change:.1%} after n_iter={estimator.n_iter} iterations "
+                f"{type(estimator).__name__} was still moving by {self.change:.1%} after n_iter={self.n_iter} iterations "
                 f"(tol={self.stopping.tol:g}): raise n_iter, or raise tol if this is accurate enough",
                 ConvergenceWarning,
                 stacklevel=5,

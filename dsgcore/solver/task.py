@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import Choice
-from dsgcore.core.sampling import places_around
+from dsgcore.core.sampling import evenly_spread, places_around
 from dsgcore.kernels import Kernel
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.problem import Problem
@@ -35,6 +35,61 @@ SCHEDULE_WORDS = {
 }
 # Kinds of iterate averaging: "tail" is the mean over the second half.
 AVERAGES = ("tail",)
+
+# Up to so many labels the values of a fit are constant; with more, at least so many unlabeled points are drawn from.
+FEW_LABELS, FEWEST_UNLABELED = 1024, 4096
+
+
+@dataclass(frozen=True)
+class ByLabels:
+    """Values of a fit that follow its number of labels; the last four are factors of the values for few labels."""
+
+    n_iter: int
+    batch_size: int
+    n_unlabeled: int | None  # None: all
+    tol: float
+    ridge: float
+    step: float
+    hinge_step: float
+
+
+def by_labels(labels: int | Mapping[str, NDArray]) -> ByLabels:
+    """Return the values that suit a number of labels: the one rule behind 'auto' of the estimators' parameters.
+
+    Instead of the number give the rows of a run's sources. Of pairs it counts none, because it was not measured for them.
+
+    Up to 1,024 labels they are constant. With r times as many, more can be learned, and the noise of mini-batches and
+    features matters more than that of the labels. Then a fit takes
+
+    - r^(1/3) times as many iterations, at most four times, and mini-batches r times as large, at most eight times;
+    - a tolerance of 1/r of the usual one, at least a tenth;
+    - 1/r^2 of the usual ridge, for a ranking of two classes;
+    - longer steps, because larger mini-batches have less noise: r^(1/4) times, at most twice, and for a hinge loss r^0.4 times;
+    - as many unlabeled points as labels, at least 4,096. More took most of the time, and changed no score.
+
+    The measurements are in `.github/docs/notes/many_labels.md`.
+    """
+    is_rows = isinstance(labels, Mapping)
+    n = sum(len(labels[s]) for s in labels if s not in ("unlabeled", "similar")) if is_rows else labels
+    r = max(1.0, n / FEW_LABELS)
+    return ByLabels(
+        n_iter=round(800 * min(r ** (1 / 3), 4.0)),
+        batch_size=round(128 * min(r, 8.0)),
+        n_unlabeled=None if r == 1.0 else max(n, FEWEST_UNLABELED),
+        tol=max(1.0 / r, 0.1),
+        ridge=r**-2.0,
+        step=min(r**0.25, 2.0),
+        hinge_step=r**0.4,
+    )
+
+
+def drawn_rows(problem: Problem, labels: NDArray, sampling: str) -> dict[str, NDArray]:
+    """Return the rows of each source from which mini-batches are drawn. In passes, many labels limit the unlabeled ones."""
+    rows = problem.rows(labels)
+    most = by_labels(rows).n_unlabeled
+    if sampling == SHUFFLED and most is not None and "unlabeled" in rows:
+        rows["unlabeled"] = rows["unlabeled"][evenly_spread(len(rows["unlabeled"]), most)]
+    return rows
 
 
 def tail_start(n_iter: int) -> int:

@@ -188,7 +188,8 @@ class _Fits(Subject):
         return self._named(values)
 
     def n_iter(self, share: float) -> int:
-        return max(10, round(share * self.tuned.n_iter))
+        most = self.tuned.most_iterations if hasattr(self.tuned, "most_iterations") else lambda y: self.tuned.n_iter
+        return max(10, round(share * most(self.y)))
 
     def _fitted(self, parameters: Mapping[str, Any], share: float, rows: NDArray) -> Any:
         model = clone(self.estimator).set_params(**parameters)
