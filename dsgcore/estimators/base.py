@@ -45,7 +45,7 @@ from dsgcore.kernels import Kernel
 from dsgcore.kernels.features import in_precision
 from dsgcore.kernels.kernels import check_values, warn_of_rounding
 from dsgcore.problems import Problem
-from dsgcore.solver.automatic_step import settle_step
+from dsgcore.solver.automatic_step import step_sizes
 from dsgcore.solver.checkpoint import Checkpoint
 from dsgcore.solver.loop import Iterate, solve, training_points
 from dsgcore.solver.model import FEW_POINTS, Expansion
@@ -97,7 +97,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         Tolerance for early stopping, as a share of the scores' size: `fit` ends when the mean of the second half of the
         iterates has changed by no more within `n_iter_no_change` iterations (root mean square over some training points).
         'auto' is 0.05 after an exact start (TSGS3VM: 0.02, QS3ORAO: 0.03), and 0.02 after a start at 0. None makes
-        all iterations, as `partial_fit` does. With r times 1,024 labels 'auto' divides these numbers by r, or by 10.
+        all iterations, as `partial_fit` does. With r times 1,024 labels 'auto' divides these numbers by √r, or by 4.
     sampling
         How the points of a mini-batch are drawn. 'independent' draws each point from all, whatever was drawn before, as in
         the papers. 'shuffled' visits the points of a source in passes: each point once, in a new random order. Then the
@@ -358,7 +358,8 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
             if model.is_fixed and s["n_features"] != model.blocks[-1].shape[1]:
                 raise DSGError(f"fixed features stay {model.blocks[-1].shape[1]}, got n_features {s['n_features']}")
         task = Task(problem, kernel, points, rows, plan, size, seed, dtype, sampling, features)
-        settle_step(task)
+        if plan.is_open:
+            plan.automatic_step = step_sizes(task).automatic
         return task
 
     def most_iterations(self, y: ArrayLike) -> int:

@@ -62,7 +62,7 @@ def by_labels(labels: int | Mapping[str, NDArray]) -> ByLabels:
     features matters more than that of the labels. Then a fit takes
 
     - r^(1/3) times as many iterations, at most four times, and mini-batches r times as large, at most eight times;
-    - a tolerance of 1/r of the usual one, at least a tenth;
+    - a tolerance of r^(-1/2) times the usual one, at least a quarter;
     - 1/r^2 of the usual ridge, for a ranking of two classes;
     - longer steps, because larger mini-batches have less noise: r^(1/4) times, at most twice, and for a hinge loss r^0.4 times;
     - as many unlabeled points as labels, at least 4,096. More took most of the time, and changed no score.
@@ -76,7 +76,7 @@ def by_labels(labels: int | Mapping[str, NDArray]) -> ByLabels:
         n_iter=round(800 * min(r ** (1 / 3), 4.0)),
         batch_size=round(128 * min(r, 8.0)),
         n_unlabeled=None if r == 1.0 else max(n, FEWEST_UNLABELED),
-        tol=max(1.0 / r, 0.1),
+        tol=max(r**-0.5, 0.25),
         ridge=r**-2.0,
         step=min(r**0.25, 2.0),
         hinge_step=r**0.4,
