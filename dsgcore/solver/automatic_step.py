@@ -22,7 +22,7 @@ ITERATIONS, POINTS, POWERS = 4, 128, 12
 MOST_FEATURES, MOST_NUMBERS = 8192, 2**20
 # The largest slope moves a value from the wrong side to the other in about one step. With more than so many labels steps
 # are longer: values have farther to go, and the mean of the iterates loses the noise.
-STEPS_ACROSS, MANY_LABELS = 2.0, 512
+STEPS_ACROSS, MANY_LABELS, MOST_ACROSS = 2.0, 512, 24.0
 LOWEST, HIGHEST = 1e-6, 1e6
 # Values so small that a run does not meet a correction of negative risks, or a kink.
 SMALL = 1e-2
@@ -60,7 +60,7 @@ def step_sizes(task: Task, t: int = 0) -> StepSizes:
         step = SHARE_OF_LARGEST * largest * many.step
     else:
         n_labeled = sum(len(rows) for source, rows in task.rows.items() if source != "unlabeled")
-        across = STEPS_ACROSS * max(1.0, n_labeled / MANY_LABELS) ** 0.5 * many.hinge_step
+        across = min(STEPS_ACROSS * max(1.0, n_labeled / MANY_LABELS) ** 0.5 * many.hinge_step, MOST_ACROSS)
         if not np.isfinite(size := task.kernel.bound):  # the mean of k(x, x) over the first batches
             rows = np.concatenate([rows[:POINTS] for rows in task.batch(1).values()])
             points = as_points(task.X[rows], np.dtype(float))
