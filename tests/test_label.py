@@ -49,6 +49,11 @@ def test_every_unlabeled_row_gets_a_class_and_a_probability():
     assert json.loads(json.dumps(found.to_dict()))["ask"] == list(found.ask)
 
 
+def test_rows_that_are_left_out_are_warned_of():
+    found = label(moons()[0], "kind", missing="drop", drop=["id"], **QUICK)
+    assert found.warnings[-1] == "Warning: rows with missing numbers are left out, and have no class."
+
+
 def test_rows_are_counted_by_their_place_and_nothing_is_changed():
     table, _ = moons(100, 40)
     moved = table.set_index(np.arange(100)[::-1] * 3)

@@ -361,6 +361,7 @@ def test_the_papers_values_are_the_printed_ones():
     model = TSGS3VM.as_in_paper(10_001)
     assert (model.n_features, model.batch_size, model.n_iter, model.labeled_weight) == (101, 256, 40, 1.0)
     assert QSGS2AUC.as_in_paper(lam=2.0).step_size == 0.75
+    assert AS_IN_PAPER["multiclass"].at(None)["tau_I"] == 3.16e-11  # the middle of those that are not 0
     assert QSGS2AUC.as_in_paper(step_size=0.1).step_size == 0.1
     assert QS3ORAO.as_in_paper(gamma=(0.1, 0.9)).gamma == (0.1, 0.9)
     with pytest.raises(ParameterError, match="n must be the number of training points"):
