@@ -90,6 +90,16 @@ def test_patience_ends_a_run_that_no_longer_improves():
     assert run.t < 200
 
 
+@pytest.mark.parametrize("setting", ["auc", "s3vm", "ordinal", "similar_unlabeled", "multiclass", "supervised"])
+def test_the_last_row_of_a_run_out_of_patience_has_the_average_of_its_end(setting):
+    run = finished(
+        small_spec(setting, solver={"n_iter": 60, "average": "tail"}, stop={"patience": 3, "tolerance": 0.9})
+    )
+    assert run.stop_reason is StopReason.PLATEAU
+    assert run.t % 16
+    assert run.history.last()["score_average"] == summary(run)["score"]
+
+
 def test_health_says_when_the_objective_is_above_its_start():
     run = Run(small(step_size=20.0, n_iter=100))
     assert run.health is Health.STARTING

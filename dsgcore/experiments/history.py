@@ -87,6 +87,11 @@ class History:
         for name in rows[0] if rows else ():
             self._columns[name] = array("d", [row[name] for row in rows])
 
+    def amend(self, row: Mapping[str, float]) -> None:
+        """Set some columns' values of the last row."""
+        for name, value in row.items():
+            self._columns[name][-1] = value
+
     def column(self, name: str) -> NDArray[np.float64]:
         """Return a column as an array of shape (rows,)."""
         # A copy of its own: another thread may be adding a row, which an array in use does not allow.

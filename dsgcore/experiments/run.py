@@ -269,6 +269,8 @@ class Run:
             self._best = (value, self.t)
         elif stop.patience and self.t - best_t >= stop.patience:
             self.stop_reason = StopReason.PLATEAU
+            self.engine.ends_at = self.t
+            self.history.amend(self.engine.row(is_brief=True))  # the average is not measured at every iteration
         if self.stop_reason is None and self.engine.is_settled:
             self.stop_reason = StopReason.SETTLED
         elif self.stop_reason is None and self.t >= self.n_iter:

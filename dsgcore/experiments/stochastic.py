@@ -375,7 +375,7 @@ class StochasticEngine:
 
     def _of_average(self, iterate: Iterate) -> dict[str, float]:
         """Return the averaged iterate's last objective and test score, measured at every sixteenth iteration and at the end."""
-        is_due = iterate.t % ITERATIONS_BETWEEN_AVERAGES == 0 or iterate.t == self.task.plan.n_iter
+        is_due = iterate.t % ITERATIONS_BETWEEN_AVERAGES == 0 or iterate.t in (self.task.plan.n_iter, self.ends_at)
         if is_due or not self._average_row:
             assert self.average_norm is not None
             average = self._training.average if isinstance(self._training, AllPoints) else None
