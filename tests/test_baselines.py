@@ -15,6 +15,7 @@ import pytest
 from cases import each, some
 from data_makers import similar_pairs
 from four_estimators import moons_with_few_labels
+from naive_problems import exact_optimum, quadratic
 from scipy.optimize import lsq_linear, minimize
 from scipy.spatial.distance import cdist
 from scipy.special import expit
@@ -83,7 +84,6 @@ from dsgcore.model_selection import PNUAUCRisk
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, LOSSES, SimilarUnlabeled
-from dsgcore.solver.exact import exact_optimum
 
 ALL = [(setting, cls) for setting, classes in COMPETITORS.items() for cls in classes]
 OWN = (SUSL, SUDH, CUU, PNUAUC, SAMULT, MPNUAUC, MSAMULT)
@@ -537,7 +537,7 @@ def test_su_sl_in_the_kernels_norm_is_the_exact_optimum_of_the_problem():
     members = pairs.reshape(-1, 2)
     points, ids = np.concatenate([members, X]), np.concatenate([np.arange(120) // 2, np.full(150, -1)])
     problem = SimilarUnlabeled(0.7, "squared", "identity")
-    Q, l = problem.quadratic(problem.rows(ids), len(points))
+    Q, l = quadratic(problem, problem.rows(ids), len(points))
     K = Gaussian(0.5).matrix(points, points) + 1.0  # a bias that is punished is a constant in the kernel
     f = K @ exact_optimum(K, Q, l, 0.01)
     model = SUSL(prior=0.7, sigma=0.5, lam=0.01, penalty="half rkhs").fit(points, ids)
@@ -777,7 +777,7 @@ def test_there_is_no_gradient_at_the_solution(model, risk, penalty):
 def test_samult_in_the_kernels_norm_is_where_qsg_s2auc_goes():
     X, _, few = sample()
     problem = SemiSupervisedAUC(gamma=0.4).bind(few)
-    Q, l = problem.quadratic(problem.rows(few), len(X))
+    Q, l = quadratic(problem, problem.rows(few), len(X))
     K = Gaussian(0.5).matrix(X, X)
     f = K @ exact_optimum(K, Q, l, 0.05)
     model = SAMULT(gamma=0.4, sigma=0.5, lam=0.05, penalty="half rkhs").fit(X, few)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cases import each, some
+from naive_problems import quadratic
 from opened_pages import checked, open_page
 from small_specs import small
 from test_explore import figure, is_example
@@ -201,7 +202,8 @@ def test_the_drawn_bound_is_the_printed_one_and_never_below_the_mean(setting):
 def test_the_printed_L_is_half_of_what_the_proof_needs_and_bounds_the_curvature(setting, gamma):
     spec = shown(setting, gamma=gamma)
     L = 4 * gamma + 8 * (1 - gamma)
-    Q = reference_of(spec, load_split(spec)).whole.quadratic[0]
+    whole = reference_of(spec, load_split(spec)).whole
+    Q, _ = quadratic(whole.problem, whole.rows, len(whole.K))
     assert np.abs(np.diag(Q)).sum() == pytest.approx(L, rel=1e-6)  # each derivative with its own value, as printed
     assert np.abs(Q).sum() == pytest.approx(2 * L, rel=1e-6)  # and with both values of a pair
     assert convergence(spec, 1).theorem_bound().ingredients["L"] == L

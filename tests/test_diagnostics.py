@@ -12,6 +12,7 @@ from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from live_page import head
+from naive_problems import exact_optimum, quadratic
 from numpy.testing import assert_allclose
 from opened_pages import bench_of, open_auc, open_page
 from own_tables import own_spec, sniff
@@ -39,10 +40,10 @@ from dsgcore.solver.exact import (
     FeatureError,
     GradientNorm,
     SquaredNorm,
-    exact_optimum,
     slope,
 )
 from dsgcore.solver.loop import AllPoints, Carried, solve
+from dsgcore.solver.start import shares
 from dsgcore.solver.task import Plan, Task
 from dsgcore.studies import Store, Study, StudyRuns, carry_out
 from dsgcore.studies.runs import make_run
@@ -89,7 +90,7 @@ def test_points_without_a_logarithm_are_left_out_and_fewer_than_two_have_no_slop
 def quadratic_task(make_task, labeled_points):
     task = make_task(lam=0.3)
     X, _ = labeled_points
-    Q, linear = task.problem.quadratic(task.rows, len(X))
+    Q, linear = quadratic(task.problem, task.rows, len(X))
     return task, task.kernel.matrix(X, X), Q, linear
 
 
@@ -106,7 +107,8 @@ def numerical_gradient(function, x, step=1e-4):
 
 def test_the_gradient_vanishes_at_the_exact_optimum(quadratic_task):
     task, K, Q, linear = quadratic_task
-    a = exact_optimum(K, Q, linear, task.plan.lam)
+    a = task.problem.near_risk().solution(shares(task.rows.values(), len(K)), K, task.plan.lam)
+    np.testing.assert_allclose(a, exact_optimum(K, Q, linear, task.plan.lam), rtol=1e-10)
     # In the kernel's space the gradient is sum_i (Q f + linear + lam a)_i k(x_i, .).
     np.testing.assert_allclose(Q @ K @ a + linear + task.plan.lam * a, 0, atol=1e-14)
     np.testing.assert_allclose(numerical_gradient(lambda b: value(task, K, b), a), 0, atol=1e-8)
@@ -116,9 +118,6 @@ def test_the_gradient_vanishes_at_the_exact_optimum(quadratic_task):
 def test_too_many_points_for_the_exact_optimum_are_refused():
     n = MAX_EXACT_POINTS + 1
     nothing = np.broadcast_to(0.0, (n, n))  # of no memory
-    with pytest.raises(DiagnosticsError) as caught:
-        exact_optimum(nothing, nothing, np.zeros(n), 1.0)
-    assert str(caught.value) == "the exact optimum needs 6001 x 6001 matrices, 0.8 GB; at most 6000 points"
     with pytest.raises(
         DiagnosticsError, match=r"^the gradient's norm needs .* of all points; at most 6000 points, got 6001$"
     ):
@@ -351,7 +350,7 @@ def test_the_noiseless_path_and_the_batches_path_are_plain_recursions():
     task = ENGINES["stochastic"](spec, split).task
     X = split.X_train.astype(float)
     K = np.array([[np.exp(-10.0 * np.sum((x - z) ** 2)) for z in X] for x in X])
-    Q, linear = task.problem.quadratic(task.rows, len(X))
+    Q, linear = quadratic(task.problem, task.rows, len(X))
     g, b = np.zeros(len(X)), np.zeros(len(X))
     for t in range(1, 9):
         step, batch = task.plan.at(t), task.batch(t)

@@ -25,6 +25,7 @@ from dsgcore.problems.similar_unlabeled import LOSSES as PAIR_LOSSES
 from dsgcore.problems.supervised import Supervised
 from dsgcore.problems.thresholds import class_measures, classify, mean_auc, thresholds
 from dsgcore.solver.loop import solve
+from dsgcore.solver.start import SourceQuadratic, shares
 
 # Facts about a problem for the tests; add an entry to test a new problem.
 
@@ -259,7 +260,7 @@ def test_the_mean_over_all_batches_is_the_full_gradient_and_risk(problem):
             n_batches += 1
         mean /= n_batches
         np.testing.assert_allclose(mean, gradient(lambda v, r=rows: risk(problem, r, v), f), rtol=1e-6, atol=1e-9)
-        if form := problem.quadratic(rows, n):
+        if form := naive_problems.quadratic(problem, rows, n):
             Q, linear = form
             np.testing.assert_allclose(mean, Q @ f + linear, rtol=1e-10, atol=1e-12)
         expected = problem.risk_terms({source: f[index] for source, index in rows.items()})
@@ -269,11 +270,13 @@ def test_the_mean_over_all_batches_is_the_full_gradient_and_risk(problem):
 @every_problem
 def test_the_quadratic_form_is_the_risk_but_for_a_constant(problem):
     for rows, n in samples(problem):
-        form = problem.quadratic(rows, n)
+        form = naive_problems.quadratic(problem, rows, n)
         if form is None:
             pytest.skip("the risk is not quadratic")
         Q, linear = form
         f = np.random.default_rng(2).normal(size=(4, n))
+        slopes = [problem.near_risk().slopes(shares(rows.values(), n), v) for v in f]
+        np.testing.assert_allclose(slopes, f @ Q + linear, rtol=1e-10, atol=1e-12)
         constants = [risk(problem, rows, v) - (v @ Q @ v / 2 + linear @ v) for v in f]
         np.testing.assert_allclose(constants, constants[0], rtol=1e-10)
         np.testing.assert_allclose(Q, Q.T, rtol=0, atol=1e-15)
@@ -567,7 +570,7 @@ def test_bind_takes_the_share_and_the_weight_from_the_labels():
 
 def test_there_is_no_quadratic_form_and_the_twin_has_labels_only(labeled_points):
     problem = SemiSupervisedSVM(is_balanced=True)
-    assert problem.bind(labeled_points[1]).quadratic(problem.rows(labeled_points[1]), 40) is None
+    assert not isinstance(problem.bind(labeled_points[1]).near_risk(), SourceQuadratic)
     assert problem.baseline() == SemiSupervisedSVM(unlabeled_weight=0.0)
     assert objective(bound().baseline().terms(draw())) == pytest.approx(
         objective({k: v for k, v in bound().terms(draw()).items() if k != "unlabeled"})

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from cases import each, tiers
 from clocks import until
+from naive_problems import exact_optimum, quadratic
 from opened_pages import checked, open_auc, run_of
 from small_specs import small
 
@@ -36,7 +37,6 @@ from dsgcore.experiments.rivals import RaceError, competitors, fixed_parameters,
 from dsgcore.experiments.rivals import competitor as named
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.kernels import Laplacian, Matern, OrthogonalGaussian
-from dsgcore.solver.exact import exact_optimum
 from dsgcore.studies import Store, keep_race, kept_race, name_of
 from pages.race.state import Started, same_data, whose
 
@@ -99,7 +99,7 @@ def test_samult_solves_the_very_problem_of_the_run():
     split, kind = load_split(spec), named("auc", "SAMULT")
     model = kind(**parameters(spec, kind)).fit(split.X_train, split.y_train)
     problem = spec.problem.bind(split.y_train)
-    Q, linear = problem.quadratic(problem.rows(split.y_train), len(split.X_train))
+    Q, linear = quadratic(problem, problem.rows(split.y_train), len(split.X_train))
     K = spec.kernel.matrix(split.X_train.astype(float), split.X_train.astype(float))
     f = K @ exact_optimum(K, Q, linear, 0.05)
     values = model.decision_function(split.X_train)

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from cases import each
+from naive_problems import exact_optimum, quadratic
 from numpy.typing import NDArray
 
 from dsgcore.kernels import Gaussian
@@ -31,7 +32,7 @@ from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.solver.automatic_step import settle_step
-from dsgcore.solver.exact import DualCoefficients, GradientNorm, exact_optimum, slope
+from dsgcore.solver.exact import DualCoefficients, GradientNorm, slope
 from dsgcore.solver.loop import AllPoints, Iterate, solve
 from dsgcore.solver.task import Plan, Task
 
@@ -168,9 +169,7 @@ class Way:
 def the_way(case: Case, seeds: Sequence[int], *, per_decade: int = 20) -> Way:
     """Run a convex case once with every seed."""
     K, rows = case.matrix(), case.problem.rows(case.y)
-    quadratic = case.problem.quadratic(rows, N)
-    assert quadratic is not None
-    optimum = K @ exact_optimum(K, *quadratic, case.plan.lam)
+    optimum = K @ exact_optimum(K, *quadratic(case.problem, rows, N), case.plan.lam)
     n_iter = case.plan.n_iter
     t = np.unique(np.logspace(0, np.log10(n_iter), round(np.log10(n_iter) * per_decade) + 1).round().astype(int))
     squares = np.array([_squares(case.task(seed), K, optimum, set(t.tolist())) for seed in seeds])
@@ -189,9 +188,7 @@ def _squares(task: Task, K: NDArray, optimum: NDArray, at: set[int]) -> list[tup
 def averages(case: Case, seeds: Sequence[int]) -> tuple[NDArray, NDArray, NDArray]:
     """Return t = 16, 32 .., ||f_t - f*|| / ||f*|| and the same of the mean of the second half: over the seeds, in rms."""
     K = case.matrix()
-    quadratic = case.problem.quadratic(case.problem.rows(case.y), N)
-    assert quadratic is not None
-    optimum = K @ exact_optimum(K, *quadratic, case.plan.lam)
+    optimum = K @ exact_optimum(K, *quadratic(case.problem, case.problem.rows(case.y), N), case.plan.lam)
     at = 2 ** np.arange(4, int(np.log2(case.plan.n_iter)) + 1)
     errors = np.array([_average_errors(case.task(seed), optimum, at) for seed in seeds])
     return at, *np.sqrt(np.mean(errors, axis=0) / np.mean(optimum**2)).T

@@ -297,7 +297,7 @@ def short(setting, **solver):
 
 def test_a_quarter_of_the_largest_is_the_inverse_curvature_of_many_features(make_task):
     task = make_task(problem=SemiSupervisedAUC(0.4, "all"), n_features=8000, batch_size=500, step_size=None)
-    Q, _ = task.problem.quadratic(task.rows, 40)
+    Q, _ = naive_problems.quadratic(task.problem, task.rows, 40)
     mu = np.linalg.eigvals(Q @ task.kernel.matrix(task.X, task.X)).real.max()
     sizes = step_sizes(task)
     assert sizes.largest == pytest.approx(2.0 / (0.2 + mu), rel=0.1)  # batches of 128: some per cent more curvature

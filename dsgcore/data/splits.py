@@ -1,4 +1,4 @@
-"""The only place that hides labels. It also holds out test rows, scales the features, and can break two assumptions."""
+"""The only place that hides labels of data. It also holds out test rows, scales the features, and can break two assumptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The run beside the exact kernel: the error of its random features, its distance from the optimum, and rates."""
+"""The twin h, a run with the exact kernel beside it: the error of random features, the distance from the optimum, and rates."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from dsgcore.core.errors import DSGError
 from dsgcore.kernels import Kernel
 from dsgcore.solver.loop import OwnValues
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.problem import Problem
+from dsgcore.solver.start import SourceQuadratic, shares
 from dsgcore.solver.task import Task
 
 MAX_EXACT_POINTS = 6000
@@ -122,21 +122,6 @@ class AverageNorm:
         self.value = max(self.squared / (n + 1) ** 2, 0.0)
 
 
-def exact_optimum(K: NDArray, Q: NDArray, l: NDArray, lam: float) -> NDArray:
-    """Return the coefficients a (n,) of f* = K a, the minimiser of f'Qf / 2 + l'f + lam / 2 ||f||^2: (lam I + Q K) a = -l.
-
-    K (n, n) is the kernel matrix on all points, Q (n, n) and l (n,) are the problem's ``quadratic``, lam > 0.
-    """
-    n = len(K)
-    if n > MAX_EXACT_POINTS:
-        raise DiagnosticsError(
-            f"the exact optimum needs {n} x {n} matrices, {n * n * 24 / 2**30:.1f} GB; at most {MAX_EXACT_POINTS} points"
-        )
-    A = np.asarray(Q, dtype=np.float64) @ np.asarray(K, dtype=np.float64)
-    A[np.diag_indices(n)] += lam
-    return linalg.solve(A, -l)
-
-
 def slope(x: Sequence[float] | NDArray, y: Sequence[float] | NDArray) -> float:
     """Return the slope of log y against log x by least squares, over the points where both are positive and finite."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
@@ -183,7 +168,8 @@ class GradientNorm:
             )
         self.problem, self.rows, self.K = problem, dict(rows), K
         # A batch's coefficients may pair points one by one; the quadratic form uses all pairs.
-        self.quadratic = problem.quadratic(self.rows, len(K))
+        self.quadratic = risk if isinstance(risk := problem.near_risk(), SourceQuadratic) else None
+        self.shares = shares(self.rows.values(), len(K))
 
     def at(self, dual: NDArray, lam: float) -> float:
         """Return the squared norm at h of dual coefficients a, of shape (n,), for the ridge `lam`."""
@@ -193,8 +179,7 @@ class GradientNorm:
     def slopes(self, h: NDArray) -> NDArray:
         """Return the derivative of the whole sample's risk by every point's value, of shape (n,)."""
         if self.quadratic is not None:
-            Q, l = self.quadratic
-            return Q @ h + l
+            return self.quadratic.slopes(self.shares, h)
         slopes = np.zeros(len(h))
         for source, c in self.problem.coefficients({source: h[rows] for source, rows in self.rows.items()}).items():
             np.add.at(slopes, self.rows[source], c)
@@ -218,5 +203,5 @@ class Reference:
         X, lam = np.asarray(task.X, dtype=np.float64), task.plan.at(task.plan.n_iter).lam
         K = task.kernel.matrix(X, X)
         whole = GradientNorm(task.problem, task.rows, K)
-        is_known = whole.quadratic is not None and lam > 0
-        return cls(K, whole, exact_optimum(K, *whole.quadratic, lam) if is_known else None)  # type: ignore[misc, call-arg]
+        risk = whole.quadratic
+        return cls(K, whole, risk.solution(whole.shares, K, lam) if risk is not None and lam > 0 else None)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Checked
 from dsgcore.core.sampling import UNLABELED as UNLABELED
-from dsgcore.solver.start import SourceHinge, SourceQuadratic, shares
+from dsgcore.solver.start import SourceHinge, SourceQuadratic
 
 STEERABLE = ("step_size", "n_features", "lam")
 # Number of rows examined together when their numbers are made.
@@ -192,14 +192,6 @@ class Problem(Setting, Protocol):
         The default, `terms`, is right for means over one source.
         """
         return self.terms(f)
-
-    def quadratic(self, rows: Mapping[str, NDArray], n: int) -> tuple[NDArray, NDArray] | None:
-        """Return Q (n, n) and l (n,): over all n points the risk is f'Qf / 2 + l'f + constant. None if it is not quadratic."""
-        risk = self.near_risk()
-        if not isinstance(risk, SourceQuadratic):
-            return None
-        M = shares(rows.values(), n)
-        return np.diag(M @ risk.spread) - M @ risk.between @ M.T, M @ risk.linear
 
     def near_risk(self) -> SourceQuadratic | SourceHinge | None:
         """Return the risk if it is quadratic, or one near it whose minimiser is known and can begin a run; else None."""

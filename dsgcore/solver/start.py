@@ -56,9 +56,17 @@ class SourceQuadratic:
 
         With the risk as f'Qf / 2 + l'f it solves (Q K + lam) a = -l. Raise `numpy.linalg.LinAlgError` if nothing does.
         """
-        system = (M @ self.spread)[:, None] * K - M @ (self.between @ (M.T @ K))
+        system = self.curvature(M, K)
         system[np.diag_indices(len(K))] += lam
         return np.linalg.solve(system, -(M @ self.linear))
+
+    def curvature(self, M: NDArray, values: NDArray) -> NDArray:
+        """Return Q V (n, k) of values V (n, k), for M (n, S) from `shares`, without a matrix Q (n, n)."""
+        return (M @ self.spread)[:, None] * values - M @ (self.between @ (M.T @ values))
+
+    def slopes(self, M: NDArray, values: NDArray) -> NDArray:
+        """Return the derivative Q v + l (n,) of the risk by every point's value (n,)."""
+        return self.curvature(M, values[:, None])[:, 0] + M @ self.linear
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -123,7 +124,7 @@ class ValuesMean(TailMean):
         has_needed = self.is_watching and len(needed) and n_iter <= MOST_ITERATIONS_SUMMED
         self.rows = np.union1d(checked, np.asarray(needed, dtype=np.intp)) if has_needed else checked
         places = np.searchsorted(self.rows, checked)
-        super().__init__(np.zeros(len(self.rows)), n_iter, STRETCH, stopping, scores=lambda mean: mean[places])
+        super().__init__(np.zeros(len(self.rows)), n_iter, STRETCH, stopping, scores=partial(np.take, indices=places))
         self._has_start = first == 0 and task.plan.first_features is not None
         own = None if isinstance(training, AllPoints) else Carried(task.X[self.rows], model.prefix(first))
         self._points = cast(Carried, training if own is None else own)
