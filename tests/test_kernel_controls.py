@@ -18,7 +18,7 @@ from dsgcore.kernels import KERNELS
 from dsgcore.kernels.widths import like_scale, usual_sigma
 from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.control import automatic_of
+from pages.controls.control import automatic_of, names_of_stops
 
 STOCHASTIC = [name for name, setting in SETTINGS.items() if len(kernel_names(setting)) > 1]
 CUT = {setting: profile_of(SETTINGS[setting]).prefix for setting in STOCHASTIC}
@@ -41,6 +41,12 @@ def test_the_stop_of_an_automatic_value_is_where_that_value_is():
             assert all(stop > automatic for stop in control.options[place + 1 :])
             assert 0 < place < len(control.options) - 1
     assert found
+
+
+def test_the_names_of_stops_that_links_add_are_not_kept_forever():
+    for extra in range(1100):
+        names_of_stops((0.5, 1 + extra / 7))
+    assert names_of_stops.cache_info().currsize < 1100
 
 
 PLACES = [

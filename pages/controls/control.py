@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from mimetypes import guess_type
 from typing import Any
 
@@ -163,7 +163,7 @@ def number(text: str, parameter: Real | Integer) -> float | None:
         return None
 
 
-@cache
+@lru_cache(maxsize=1024)  # a link may add stops
 def names_of_stops(stops: tuple[Any, ...]) -> dict[Any, str]:
     """Return the names of a slider's stops: those that were computed with four digits, unless another stop has that name."""
     short = {stop: brief(stop) for stop in stops}
