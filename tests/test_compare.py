@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from cases import each
-from opened_pages import said
+from opened_pages import checked, open_page, run_of, said
+from test_edits import send
 from test_explore import figure, fill, opened
 
 from dsgcore.experiments import Run, Spec, default_spec
@@ -123,3 +124,14 @@ def test_a_run_of_the_workbench_is_shown_over_ten_seeds_once_they_are_there(monk
     assert "labels only, median" in [trace.get("name") for trace in figure(app, "chart-repeats")["data"]]
     app.button(key="pin-auc").click().run()
     assert len(app.session_state["_pins"]) == 1
+
+
+@pytest.mark.usefixtures("store")
+def test_ten_seeds_can_be_run_again_after_an_edit_that_fits_one_seed_is_undone():
+    app = open_page("auc", at="2", **{"view.by_hand": "true", "solver.n_iter": "4"})
+    assert app.button(key="repeats-start")
+    app = checked(send(app, {"do": "erase", "rows": [int(run_of(app).split.train_rows[-1])]}))
+    (refused,) = (caption.value for caption in app.caption if caption.value.startswith("Over 10 seeds"))
+    app = checked(send(app, {"do": "undo"}, first=2))
+    assert refused not in [caption.value for caption in app.caption]
+    assert app.button(key="repeats-start")

@@ -32,7 +32,8 @@ def draw_repeats(run: Run) -> None:
         st.error(plain(str(error)))
         return
     except StudyError as error:  # edits by hand that fit one seed
-        state.refused = str(error)
+        st.caption(plain(f"Over {N_SEEDS} seeds: {error}."))
+        return
     if state.refused:
         st.caption(plain(f"Over {N_SEEDS} seeds: {state.refused}."))
         return
