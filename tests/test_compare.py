@@ -84,6 +84,11 @@ def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):
     assert len(app.session_state["_pins"]) == 1
 
 
+def test_a_visit_without_a_link_opens_no_store(monkeypatch):
+    monkeypatch.setattr("pages.studies.pins.Store", None)
+    checked(open_page("pinned"))
+
+
 @pytest.mark.usefixtures("store")
 def test_a_hostile_link_is_refused_in_a_sentence():
     app = opened(page="pinned", runs="' OR 1=1 --,%,zz" + "f" * 500)

@@ -48,6 +48,8 @@ def draw_link_to_pins() -> None:
 
 def linked(given: str) -> tuple[dict[str, Spec], list[str]]:
     """Return the specs that a link names by the first digits of their hashes, and the names that have no valid spec here."""
+    if not given:
+        return {}, []  # a visit without a link opens no store
     store, found, unknown = Store(default_store()), dict[str, Spec](), list[str]()
     for beginning in dict.fromkeys(part for part in given.split(",") if part):
         is_hash = len(beginning) >= SHORT and set(beginning) <= set("0123456789abcdef")
