@@ -29,7 +29,7 @@ from pages.studies.going import (
     watched_runs,
 )
 from pages.studies.links import link_to_run
-from pages.studies.pins import SHORT, linked, pins
+from pages.studies.pins import MOST, SHORT, linked, pins
 
 LINK = "runs"
 SEEDS = Control("c_seeds", "", Integer("seeds", 5, low=1, high=20).called("Seeds", ""))
@@ -87,14 +87,15 @@ def _read(link: dict[str, str]) -> list[str]:
     known = {name: name for name in (OVER.name, SEEDS.name, LINK)}
     said = [*read_controls([OVER, SEEDS], link), *unknown_names(link, known)]
     try:
-        found, unknown = linked(link.get(LINK, ""))
+        found, unknown, over = linked(link.get(LINK, ""))
     except StoreError as error:
         return [*said, str(error)]
     pins().update(found)
     lost = (
         f"In the link, runs names runs that are not pinned or no longer valid: {', '.join(unknown)}. They are left out."
     )
-    return [*said, *[lost] * bool(unknown)]
+    full = f"At most {MOST} runs can be pinned. There is no place for these runs of the link: {', '.join(over)}."
+    return [*said, *[lost] * bool(unknown), *[full] * bool(over)]
 
 
 def _transport(state: Exploring, known: dict[str, Spec]) -> bool:

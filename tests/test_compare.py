@@ -1,5 +1,7 @@
 """Pinned runs beside each other, and a run over ten seeds, without a browser."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from cases import each
@@ -82,6 +84,18 @@ def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):
     app.button(key=f"unpin-{SPEC.sha256[:12]}").click().run()
     assert not app.exception
     assert len(app.session_state["_pins"]) == 1
+
+
+def test_a_link_adds_as_many_pins_as_there_are_places_beside_the_sessions(store):
+    own, other = ([replace(SPEC, seed=seed) for seed in seeds] for seeds in (range(5), range(5, 11)))
+    for spec in (*own, *other):
+        store.keep("pin", [(spec.sha256, spec.to_json(), None)])
+    app = opened("data")
+    app.session_state["_pins"] = {spec.sha256: spec for spec in own}
+    app.query_params["runs"] = ",".join(spec.sha256[:12] for spec in (own[1], *other))
+    (notice,) = said(app.switch_page("pages/pinned.py").run())
+    assert list(app.session_state["_pins"].values()) == [*own, *other[:3]]
+    assert notice.endswith(f"runs of the link: {', '.join(spec.sha256[:12] for spec in other[3:])}.")
 
 
 def test_a_visit_without_a_link_opens_no_store(monkeypatch):

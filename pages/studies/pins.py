@@ -46,11 +46,12 @@ def draw_link_to_pins() -> None:
     st.page_link("pages/pinned.py", label=said, icon=":material/keep:", width="content")
 
 
-def linked(given: str) -> tuple[dict[str, Spec], list[str]]:
-    """Return the specs that a link names by the first digits of their hashes, and the names that have no valid spec here."""
+def linked(given: str) -> tuple[dict[str, Spec], list[str], list[str]]:
+    """Return the specs that a link names by the first digits of their hashes, the names that have no valid spec here, and
+    those for which there is no place beside the session's pins."""
     if not given:
-        return {}, []  # a visit without a link opens no store
-    store, found, unknown = Store(default_store()), dict[str, Spec](), list[str]()
+        return {}, [], []  # a visit without a link opens no store
+    store, found, unknown, over = Store(default_store()), dict[str, Spec](), list[str](), list[str]()
     for beginning in dict.fromkeys(part for part in given.split(",") if part):
         is_hash = len(beginning) >= SHORT and set(beginning) <= set("0123456789abcdef")
         spec = next((spec for sha256, spec in pins().items() if sha256.startswith(beginning)), None)
@@ -59,8 +60,10 @@ def linked(given: str) -> tuple[dict[str, Spec], list[str]]:
                 spec = Spec.from_json(text)
             except BAD_INPUT:  # it is no longer valid
                 spec = None
-        if spec is None or len(found) >= MOST:
+        if spec is None:
             unknown.append(beginning[:SHORT])
-        else:
+        elif spec.sha256 in pins() or len(pins() | found) < MOST:
             found[spec.sha256] = spec
-    return found, unknown
+        else:
+            over.append(beginning[:SHORT])
+    return found, unknown, over
