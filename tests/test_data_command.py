@@ -139,12 +139,13 @@ def test_describe_says_how_a_file_would_be_read_and_where_a_set_is(write, monkey
 @each("arguments, said", [
     (["describe", "GOOD", "--target", "bogus"], "there is no column 'bogus'"),
     (["describe", "GOOD", "--bins", "1"], "bins must be a whole number"),
+    (["describe", "WIDE", "--delimiter", "semicolon"], "line 2 has 1 cells, and the first has 4"),
     (["convert", "EMPTY", "OUT"], "the file is empty"),
     (["convert", "GOOD", "FOLDER"], "must be a new or empty folder"),
 ])  # fmt: skip
 def test_bad_input_gets_one_sentence_and_exit_code_2(write, tmp_path, capsys, arguments, said):
     places = {"GOOD": write("good.csv", GOOD), "EMPTY": write("empty.csv", b""), "FOLDER": tmp_path}
-    places["OUT"] = tmp_path / "out"
+    places |= {"OUT": tmp_path / "out", "WIDE": write("wide.csv", b"a;b;c;kind\n" + b"1,1,x\n" * 9)}
     assert said in refusal(capsys, ["data", *(places.get(a, a) for a in arguments)])
 
 

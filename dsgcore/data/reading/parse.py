@@ -327,6 +327,7 @@ def read_delimited(source: Source, recipe: Recipe, limits: Limits, seen: Seen) -
     marked, texts = {name for name, _ in recipe.marked()}, [_TEXT] * len(names)
     cells = zip_longest(*head[:_TRIED], fillvalue="")
     kinds = [_TEXT if name in marked else _usual_type(some, recipe) for name, some in zip(names, cells, strict=False)]
+    kinds += [_TEXT] * (len(names) - len(kinds))  # no row has these cells: the reading says so
     try:
         batches = list(batches_below(source, recipe, limits, skipped, kinds))
         if any(compute.any(compute.is_nan(one)).as_py() for b in batches for one in b.columns if one.type == _REAL):
