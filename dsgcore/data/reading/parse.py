@@ -355,7 +355,9 @@ def rows_below(source: Source, recipe: Recipe, limits: Limits) -> tuple[list[str
     if not head and not any(header):
         raise DataError("the file holds no text but blank lines")
     with contextlib.suppress(DataError):  # which the reading of all rows raises
-        head.extend(row for _, row in islice(rows, _SNIFFED_LINES))
+        for _, row in islice(rows, _SNIFFED_LINES):
+            limits.check_columns(max(len(row), len(head[0])))
+            head.append(row)
     n_cells = len(head[0]) if head else len(header)
     if not header:
         header = [f"x{j + 1}" for j in range(n_cells)]
