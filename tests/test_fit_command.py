@@ -11,12 +11,14 @@ import threading
 import time
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from cases import each, some, tiers
 from commands import refusal
 from four_estimators import same
+from hostile_files import Bomb
 from own_tables import sniff_file
 from sklearn.datasets import dump_svmlight_file
 
@@ -142,6 +144,18 @@ def test_arrays_without_points_are_refused(tmp_path, capsys):
     assert "must hold an array 'X'" in refusal(
         capsys, ["fit", "PS3VT", tmp_path / "rows.npz", "--out", tmp_path / "model"]
     )
+
+
+@each("model", ["model.joblib", "."])
+def test_no_pickle_is_run_before_a_model_is_checked(model, tmp_path_factory, capsys):
+    folder = tmp_path_factory.mktemp("sent")
+    (folder / "model.npz").write_bytes(b"no model")
+    (folder / "fit.json").write_text('{"features": ["a"]}')
+    joblib.dump(Bomb(), folder / ("preparation.joblib" if model == "." else model))
+    assert main(["predict", str(folder / model), str(folder / "fit.json"), "--out", str(folder / "out")]) == 2
+    said = capsys.readouterr()
+    assert "not a model file" in said.err
+    assert said.out == ""  # nothing was unpickled
 
 
 @pytest.fixture(scope="module")

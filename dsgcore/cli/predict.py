@@ -150,10 +150,10 @@ class Fitted:
     @classmethod
     def of(cls, place: Path) -> Fitted:
         """Load a model's file, or the folder of a fit. Only load estimators that you have trained yourself."""
-        facts, features, files = dict[str, Any](), None, [place]
+        facts, files, is_machine = dict[str, Any](), [place], False
         if place.is_dir():
-            own = place / MACHINE if (place / MACHINE).exists() else place / MODEL
-            files = [own, place / FACTS, place / PREPARATION]
+            is_machine = (place / MACHINE).exists()
+            files = [place / (MACHINE if is_machine else MODEL), place / FACTS, place / PREPARATION]
             try:
                 said = json.loads(files[1].read_text(encoding="utf-8"))
                 facts = {"features": said["features"], **said}
@@ -161,11 +161,11 @@ class Fitted:
                 raise DSGError(
                     f"{str(place)!r} must be a model's file, or a folder that `dsg-lab fit` has written"
                 ) from None
-            features = joblib.load(files[2])
         try:
-            model = joblib.load(files[0]) if files[0].name == MACHINE else load_model(files[0])
+            model = joblib.load(files[0]) if is_machine else load_model(files[0])
         except ModelError as error:
             raise ModelError(f"{files[0]}: {error}") from None
+        features = joblib.load(files[2]) if place.is_dir() else None  # runs code: after the model is checked
         digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
         return cls(model, facts, features, digest)
 
