@@ -104,9 +104,9 @@ def mixture_proportion(
     with single_threaded_blas():  # bit-for-bit identical for any number of threads
         distance = HullDistance.of(F, H)
         D, steep = distance.separation, min(len(F), len(H)) ** -0.5
-        slope = 0.8 * (distance(1.05) - distance(1.0)) / 0.05 + 0.2 * D  # the search stops at nu D
-        if method == "km1" and steep <= 0.9 * D:
-            slope = steep
+        is_km1 = method == "km1" and steep <= 0.9 * D
+        # The search stops at nu D.
+        slope = steep if is_km1 else 0.8 * (distance(1.05) - distance(1.0)) / 0.05 + 0.2 * D
         lam = _where_slope_exceeds(distance, slope, 1.0 / (1.0 - smallest))
     return (lam - 1.0) / lam
 
