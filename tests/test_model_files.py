@@ -491,6 +491,13 @@ def file(points, tmp_path):
 
 
 @each("cls", FOUR)
+@each("name", ["run.npz", None])
+def test_checkpoints_are_an_iteration_or_more_apart_even_if_there_is_no_file(points, tmp_path, cls, name):
+    with pytest.raises(ValueError, match=r"^every must be a whole number between 1 and 2147483647, got -5$"):
+        make(cls).fit(*points, checkpoint=name and tmp_path / name, every=-5)
+
+
+@each("cls", FOUR)
 def test_other_labels_and_other_points_are_refused(points, tmp_path_factory, cls):
     X, y = points
     file = tmp_path_factory.mktemp("run") / "run.npz"

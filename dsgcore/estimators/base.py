@@ -196,8 +196,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         classes, codes = encode(y, is_ordered=self.is_ordered)
         points, codes = validated(self, X, codes)
         check_classes(classes, codes, is_binary=self.is_binary)
-        kept = None if checkpoint is None else Checkpoint(checkpoint, every)
-        return self._train(points, codes, classes, self._seed(), kept, callback)
+        return self._train(points, codes, classes, self._seed(), Checkpoint(checkpoint, every), callback)
 
     @all_or_nothing
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -252,7 +251,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         with single_threaded_blas():  # the same result for any number of threads
             task = self._task(X, labels, seed, s, earlier)
             has_start = earlier is None and plan_start(task, self._start(task, labels, s["start"]))
-            kept = None if checkpoint is None else checkpoint.of(task)
+            kept = None if checkpoint is None or checkpoint.file is None else checkpoint.of(task)
             started = task.new_model() if earlier is None else earlier.prefix(first)
             model = started if kept is None else kept.begun(task)
             usual = by_labels(task.rows).tol

@@ -139,8 +139,7 @@ class TSGSU(BinaryEstimator):
             twice, if there are no pairs or no unlabeled points, or if the run diverges.
         """
         found = points_and_labels(self, X, y, pairs, holds_pairs=Y_HOLDS.check(self.y_holds) == "pairs")
-        kept = None if checkpoint is None else Checkpoint(checkpoint, every)
-        return self._train(*self._drawn(*found), kept, callback)
+        return self._train(*self._drawn(*found), Checkpoint(checkpoint, every), callback)
 
     @all_or_nothing
     def partial_fit(
