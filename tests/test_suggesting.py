@@ -56,6 +56,15 @@ def of(kind):
 
 
 @pytest.mark.usefixtures("steady_clock")
+def test_labels_are_encoded_once_for_the_number_of_iterations(monkeypatch):
+    asked, most = [], QSGS2AUC.most_iterations
+    monkeypatch.setattr(QSGS2AUC, "most_iterations", lambda self, y: asked.append(len(y)) or most(self, y))
+    found = suggest(QSGS2AUC(**QUICK), X, SEEN, seconds=2)
+    assert len(found.table) > 1
+    assert asked == [len(SEEN)]
+
+
+@pytest.mark.usefixtures("steady_clock")
 def test_a_bad_width_is_found_and_put_right_by_the_best_estimator():
     poor = QSGS2AUC(**QUICK, sigma=1000.0, lam=1e-3)
     many = np.where(np.arange(400) < 200, Y, -1)

@@ -166,6 +166,8 @@ class _Fits(Subject):
         every = self.search.folds(N_SPLITS, random_state=self.seed).split(X, y)
         super().__init__((train, test) for train, test in every if self._is_measurable(test))
         self.first = tuple(self._named(one) for one in self.search.first)
+        of_fit = getattr(self.tuned, "most_iterations", None)  # which encodes all labels
+        self.most = self.tuned.n_iter if of_fit is None else of_fit(y)
 
     def _named(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return the tuned estimator's parameters by their names in the whole."""
@@ -188,8 +190,7 @@ class _Fits(Subject):
         return self._named(values)
 
     def n_iter(self, share: float) -> int:
-        most = self.tuned.most_iterations if hasattr(self.tuned, "most_iterations") else lambda y: self.tuned.n_iter
-        return max(10, round(share * most(self.y)))
+        return max(10, round(share * self.most))
 
     def _fitted(self, parameters: Mapping[str, Any], share: float, rows: NDArray) -> Any:
         model = clone(self.estimator).set_params(**parameters)
