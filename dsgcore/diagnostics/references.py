@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, replace
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -218,8 +218,8 @@ def values_of_four_runs(
     spec: Spec, seeds: Sequence[int], *, split: Split
 ) -> tuple[tuple[tuple[FourValues, ...], ...], NDArray]:
     """Return the four runs' values at the training points for each seed, and those of f*. Parameters as in `limits`."""
-    paths = _paths(spec, seeds, split)
-    return tuple(tuple(rows) for rows, *_ in paths), paths[0][2]
+    paths = [(tuple(rows), end) for rows, _, end, _ in _paths(spec, seeds, split)]
+    return tuple(rows for rows, _ in paths), paths[0][1]
 
 
 class FourValues(NamedTuple):
@@ -238,10 +238,13 @@ def _paths(
     seeds: int | Sequence[int],
     split: Split | None,
     callback: Callable[[float], object] = lambda share: None,
-) -> list[tuple[list[FourValues], NDArray, NDArray, bool]]:
-    """Make the four runs with each seed: the recorded values, those of f* as f and as g approach it, and if f* is exact."""
+) -> Iterator[tuple[list[FourValues], NDArray, NDArray, bool]]:
+    """Yield the four runs of each seed: the recorded values, those of f* as f and as g approach it, and if f* is exact.
+
+    A seed's values can take 10 MB.
+    """
     task, used = settled_task(spec, load_split(spec) if split is None else split), seeds_of(spec, seeds)
-    has_own, parts, found, g, end = is_sampled(len(task.X)), count(), list[Any](), dict[int, NDArray](), np.zeros(0)
+    has_own, parts, g, end = is_sampled(len(task.X)), count(), dict[int, NDArray](), np.zeros(0)
     n_parts = len(used) * (1 + has_own) + (not has_own)
 
     def next_part() -> Callable[[float], object]:
@@ -250,13 +253,14 @@ def _paths(
 
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
         for own, reference in references(replace(task, seed=seed) for seed in used):
-            if has_own or not found:
+            if has_own or not g:
                 g, end = _noiseless(own, reference, next_part())
             h = DualCoefficients(len(own.X))
             rows = list(_steps(own, reference, g, h, next_part()))
-            found.append((rows, _end(own, reference, h), end, reference.optimum is not None))
-            del reference  # before the next kernel matrix is made
-    return found
+            found = rows, _end(own, reference, h), end, reference.optimum is not None
+            del reference, rows  # before the next kernel matrix is made
+            yield found
+            del found
 
 
 def _noiseless(
