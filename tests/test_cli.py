@@ -222,6 +222,8 @@ REFUSED = {
     "sweep study.json --axis eta=1": "eta",
     "sweep study.json --store OUT.sqlite --jobs 9999": "jobs must be a whole number between 1 and 256 or null, got 9999",
     "sweep deep.json --store OUT.sqlite": "the study is not valid JSON: it is nested too deeply (in deep.json)",
+    "sweep others.json --store OUT.sqlite": "leave out others and data_seed (in others.json)",
+    "sweep ways.json --store OUT.sqlite": "leave out others and data_seed (in ways.json)",
     "compare data.csv --target nothing": "there is no column 'nothing'",
     "compare nowhere.csv": "there is no file 'nowhere.csv', and no set of that name",
     "compare iris --n-labeled 1000": "n_labeled must be a whole number from 3",
@@ -287,6 +289,8 @@ def ends(person):
     np.savez(person / "fields.npz", X=np.zeros(30, dtype=[("a", float), ("b", float)]), y=y)
     np.savez(person / "flat.npz", X=np.ones(30), y=y)
     (person / "deep.json").write_text("[" * 100_000)
+    for name, more in (("others", {"others": [{"setting": "auc"}]}), ("ways", {"data_seed": 0})):
+        (person / f"{name}.json").write_text(json.dumps({"spec": {"setting": "auc"}, **more}))
     return person
 
 

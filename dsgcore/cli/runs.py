@@ -191,6 +191,8 @@ def read_study(file: Path) -> Study:
     with named_in_errors(file):
         study = Study.from_json(text)
         said = json.loads(text)
+        if study.others or study.data_seed is not None:
+            raise StudyError("a study in a file has scores of one spec: leave out others and data_seed")
         spec = with_usual(study.spec, said.get("spec", said), file.parent)
     return replace(study, spec=with_whole_path(spec, file.parent))
 
