@@ -115,7 +115,7 @@ def random_edits(draw, split, is_pairs):
         made.append(
             {
                 "label": {"do": "label", "rows": [row, other], "to": 1},
-                "pair": {"do": "pair", "rows": [row, other]},
+                "pair": {"do": "pair", "rows": [row, other], "to": to},
                 "unlabel": {"do": "label", "rows": [row]},
                 "unlabel all": {"do": "label", "rows": "all"},
                 "paint": paint(*draw(st.lists(number, min_size=6, max_size=6)), to=to),

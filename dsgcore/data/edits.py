@@ -239,7 +239,7 @@ class _Table:
         elif edit.do == PAIR and not are_pairs:
             raise DataError(f"{place} makes a pair, but points have classes in this setting: label them")
         elif are_pairs:
-            if edit.to is not None:
+            if edit.do == LABEL and edit.to is not None:
                 raise DataError(f"{place}, to must be null, because points have pairs in this setting, got {edit.to}")
             ids = self.seen[points]  # the pairs of these points are taken apart
             self.seen[np.isin(self.seen, ids[ids != UNLABELED])] = UNLABELED
