@@ -62,7 +62,7 @@ def test_a_converted_file_gives_what_the_file_gives(write, tmp_path, name):
     path, out = write(name), tmp_path / "out"
     recipe = sniff_file(path)
     assert recipe == sniff(FILES[name], name, labels="classes")
-    assert convert_file(path, out, recipe) == 90
+    assert convert_file(path, out, recipe, progress=None) == 90
     whole, made = (File.of_path(place) for place in (path, out))
     whole, made = (file.points(file.recipe("classes"), "classes") for file in (whole, made))
     np.testing.assert_array_equal(made.X, whole.X)

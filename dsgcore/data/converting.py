@@ -104,7 +104,7 @@ def convert_file(
     path: str | os.PathLike[str],
     folder: str | os.PathLike[str],
     recipe: Recipe,
-    progress: Progress = lambda doing, n: None,
+    progress: Progress | None = None,
 ) -> int:
     """Write a file as a folder of Parquet files, and return the number of rows. Text is read in pieces, twice.
 
@@ -118,10 +118,10 @@ def convert_file(
         Created if it does not exist; it must be empty.
     recipe : Recipe
         For instance from `File.recipe`.
-    progress : callable
+    progress : callable, optional
         Called with the name of the current step and the number of rows done.
     """
-    to = Path(folder)
+    to, progress = Path(folder), progress or (lambda doing, n: None)
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise DataError(f"{quoted(str(to))} must be a new or empty folder, and it is not: name another one")
     if recipe.format == "svmlight":
