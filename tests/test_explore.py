@@ -2,6 +2,7 @@
 
 import json
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -144,6 +145,24 @@ def test_a_point_opens_as_the_same_run_in_the_workbench(setting):
     app = opened(setting, **link, at="2")
     shown = next(c.value for c in app.code if c.language == "python").split('r"""')[1].split('"""')[0]
     assert Spec.from_json(shown).to_dict() == spec.to_dict()
+
+
+def test_the_point_to_open_is_the_best_until_the_reader_chooses_one_that_stays(store):
+    def point(app):
+        return next(box for box in checked(app).selectbox if box.label == "Point")
+
+    made = first_runs()
+    first, second = (SimpleNamespace(points=made.points, runs=made.runs[: n * len(made.study.seeds)]) for n in (2, 3))
+    fill(store, first, is_diverging=False)
+    app = opened()
+    assert point(app).value == 1
+    fill(store, second, is_diverging=False)
+    assert point(app.run()).value == 2
+    app = point(app).set_value(1).run()
+    fill(store, made, is_diverging=False)
+    for _ in range(2):
+        assert point(app.run()).value == looked_at(app).chosen == 1
+    assert len(point(app).options) == len(made.points)
 
 
 # --- the finished examples of the pages Explore and Convergence: small files, made again, and gone once a study begins

@@ -307,8 +307,16 @@ def _draw_way_out(answer: Answer) -> None:
                 mean = short_number(results.mean[place]) if results.n[place] else "diverged"
                 return f"{charts.point_text(answer.axes, results.points[place]) or 'the run'}: {mean}"
 
-            key = f"x-point-{chosen}-{hash(state.text)}"
-            place = st.selectbox("Point", options, index=options.index(chosen), key=key, format_func=say, width=420)
+            def choose() -> None:
+                place = st.session_state[key]
+                state.chosen = (
+                    place if isinstance(place, int) else chosen
+                )  # a text is that of a mean before the last run
+
+            key = f"x-point-{hash(state.text)}"
+            if st.session_state.get(key) != chosen:
+                st.session_state[key] = chosen
+            place = st.selectbox("Point", options, key=key, format_func=say, width=420, on_change=choose)
             seed = st.selectbox(
                 "Seed", range(len(seeds)), format_func=lambda i: str(seeds[i]), width=90, key="x-point-seed"
             )
