@@ -182,7 +182,7 @@ def test_the_store_is_small_and_holds_an_example_of_each_page():
 
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.usefixtures("store")
-def test_explore_opens_with_a_question_that_can_be_asked_and_a_finished_example(setting):
+def test_explore_opens_with_a_question_that_can_be_asked_and_a_finished_example(setting, monkeypatch):
     app = opened(setting=profile_of(SETTINGS[setting]).short)
     assert not app.error
     asked = looked_at(app).made
@@ -194,6 +194,10 @@ def test_explore_opens_with_a_question_that_can_be_asked_and_a_finished_example(
     made = example_study(setting)
     assert np.isfinite(np.array(heat["z"], dtype=float)).sum() >= len(made.points) // 2
     assert app.button(key="study-start")
+    drawn = []
+    monkeypatch.setattr(links, "open_with", lambda page, _: drawn.append(page))
+    checked(app.button(key="pin-point").click().run())
+    assert drawn == ["explore"]  # once
     values = next(frame.value for frame in app.dataframe if "parameter" in frame.value)
     spec = made.study.spec
     assert values.set_index("parameter")["value"]["Iterations"] == str(spec.solver.n_iter)

@@ -213,6 +213,7 @@ def cancel(state: Exploring) -> None:
 
 def watched_runs(state: Exploring, draw: Callable[..., None], *given: Any) -> None:
     """Draw what there is of a study's runs, again and again while they come. A fragment draws in its own place only."""
+    st.session_state.pop(_WHOLE_PAGE, None)  # the whole page is drawn now, after a widget outside of any fragment
 
     def drawn() -> None:
         if state.made is not None:
