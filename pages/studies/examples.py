@@ -60,8 +60,8 @@ def _say_example(spec: Spec, size: str) -> None:
     problem = type(spec.problem)
     data = entry_of(problem, spec.data.name).title
     st.info(
-        f"**Example:** {profile_of(problem).short} on the data {data}, {size}. It does not follow the choices above. "
-        "Start replaces it.",
+        f"**Example:** {profile_of(problem).short} on the data {data}, {size}. These finished results come with DSG Lab and do "
+        "not follow the choices above. Start replaces them.",
         icon=":material/lightbulb:",
     )
 
