@@ -13,9 +13,11 @@ from dsgcore.experiments.verdict import RandomChoices
 from dsgcore.settings import panels
 from dsgcore.settings.panels import Mark
 from pages.charts import figures as charts
+from pages.charts.detail_charts import risk_chart
+from pages.charts.live_chart import alt_of
 from pages.charts.run_map import _blended, colors_of, decision_heats, point_sets
 from pages.live import map_view
-from pages.live.curves import error_figure, score_figure
+from pages.live.curves import bound_figure, error_figure, score_figure
 from pages.session.bench import Scene, View
 
 
@@ -113,6 +115,15 @@ def test_the_band_around_an_error_is_from_a_third_to_three_times_the_predicted_o
     band = live.run.history.column("band")
     assert high["name"] == "calibrated band (×/÷ 3)"
     assert (low["y"], high["y"]) == (charts.four_digits(band / 3), charts.four_digits(band * 3))
+
+
+def test_a_chart_in_words_has_a_part_below_zero_and_says_that_no_bound_is_known():
+    t, parts = np.arange(1, 4), {"risk": np.array([0.5, 0.25, -0.75]), "ridge": np.array([0.0, 0.1, 1.0])}
+    assert alt_of(risk_chart(t, parts, theme="light")).endswith(": risk -0.75, ridge 1, objective 0.25.")
+    for kernel, said in (("dot_product", True), ("gaussian", False)):
+        live = LiveRun(small("auc", kernel={"name": kernel}))
+        live.advance(3)
+        assert ("no known bound" in alt_of(bound_figure(live))) is said
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.3, 4.0), (1e-5, 1e3), (2.0, 2.0), (1e-30, 1e30)])

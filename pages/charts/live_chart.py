@@ -89,15 +89,16 @@ class Chart:
 
 def alt_of(figure: Mapping[str, Any]) -> str:
     """Return a chart of curves in words: its title, and the name and the last value of each curve in its legend."""
-    layout, ends = figure["layout"], list[str]()
+    layout, ends = figure["layout"], dict[str, float]()
     for trace in figure["data"]:
-        if trace.get("showlegend", True) and not trace.get("fill"):
+        # A stacked curve may have two traces, above and below zero; the second one is not in the legend.
+        before = ends.get(trace["name"], 0.0) if "stackgroup" in trace else 0.0
+        if (trace.get("showlegend", True) or "stackgroup" in trace) and not trace.get("fill"):
             known = [y for y in trace.get("y") or () if y is not None]
-            ends += [f"{trace['name']} {known[-1]:.4g}"] if known else []
+            ends |= {trace["name"]: before + known[-1]} if known else {}
+    values = ", ".join(f"{name} {value:.4g}" for name, value in ends.items())
     note = layout.get("meta", {}).get("note", "")
-    return (
-        ". ".join(filter(None, [f"{layout['title']['text']}: {', '.join(ends) or 'nothing to draw yet'}", note])) + "."
-    )
+    return ". ".join(filter(None, [f"{layout['title']['text']}: {values or 'nothing to draw yet'}", note])) + "."
 
 
 def live_chart(

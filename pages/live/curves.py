@@ -214,16 +214,18 @@ def _drawn(figure: charts.Figure) -> NDArray:
 
 def bound_figure(live: LiveRun) -> charts.Figure:
     """Return the log-log chart of |f - h|^2 beside the paper's bound, with its slope."""
-    history, curves = live.run.history, list[charts.Curve]()
+    history, curves, note = live.run.history, list[charts.Curve](), "no known bound"
     # Features of the dot product kernel are not bounded, and no lemma bounds their error.
     if np.isfinite(history.column("bound")).any():
         style: dict[str, Any] = {"dash": "dashdot", "width": 1.5}
         name = f"paper's bound ({profile_of(live.run.problem).theorem.bound})"
-        curves = curves_of(history, "bound", name, charts.BOUND, **style)
-    t, theory, note = history.column("t"), theory_of(live.run.spec), ""
+        curves, note = curves_of(history, "bound", name, charts.BOUND, **style), ""
+    t, theory = history.column("t"), theory_of(live.run.spec)
     if len(t) >= 20:
         half = len(t) // 2
-        note = f"slope over the second half {slope(t[half:], history.column('error_mean')[half:]):+.2f}"
+        note += (
+            f"{', ' * bool(note)}slope over the second half {slope(t[half:], history.column('error_mean')[half:]):+.2f}"
+        )
         if theory.error_slope is not None and theory.holds:
             note += f", the theorem predicts {theory.error_slope:+.2f}"
         elif not theory.holds:
