@@ -148,6 +148,8 @@ def test_names_of_a_file_are_shown_as_they_are():
 
 def test_the_label_the_class_and_the_gaps_can_be_chosen():
     app = give(open_own(), "iris.csv", iris_csv())
+    in_order = ["Lines above the table", "Lines of comments begin with"]
+    assert [one.label for one in app if getattr(one, "label", "") in in_order] == in_order
     assert [box(app, label).value for label in ("Missing numbers", "Label", "Positive class")] == [
         "mean",
         "species",

@@ -64,19 +64,12 @@ def draw_format(begun: Recipe, key: str) -> Recipe:
         header=right.toggle("First line names the columns", begun.header, key=f"{key}-header"),
     )
     with st.popover("More about the text", width="stretch"):  # what few texts need
-        above = "Such as a title. They are left out."
-        sign = _pick(
-            st,
-            "Lines of comments begin with",
-            COMMENTS,
-            begun.comment,
-            f"{key}-comment",
-            format_func=COMMENTS.__getitem__,
-        )
+        help_above, begins = "Such as a title. They are left out.", "Lines of comments begin with"
+        signs, above = COMMENTS.__getitem__, begun.above
         return replace(
             recipe,
-            comment=sign,
-            above=st.number_input("Lines above the table", 0, 1000, begun.above, key=f"{key}-above", help=above),
+            above=st.number_input("Lines above the table", 0, 1000, above, key=f"{key}-above", help=help_above),
+            comment=_pick(st, begins, COMMENTS, begun.comment, f"{key}-comment", format_func=signs),
             units=st.toggle("The line below the names holds units", begun.units, key=f"{key}-units"),
             escape=st.toggle("A backslash before a quote belongs to it", begun.escape, key=f"{key}-escape"),
         )
