@@ -41,6 +41,7 @@ def test_the_gallery_has_a_card_for_every_set_that_leads_to_settings_and_to_a_cl
         assert entry.sentence in text
         assert f"{entry.n:,} points · {entry.d} features · {len(entry.class_names)}" in text
         assert (entry.licence in text) or entry.is_generated
+    assert "CSV, TSV" in text
     assert len(app.get("image")) == len(DATASETS)
     assert len(links(app)) == len(SETTINGS) * len(DATASETS)
     assert len([button for button in app.button if button.key.startswith("look-")]) == len(DATASETS) + 1  # one's own

@@ -20,7 +20,7 @@ from pages.shell.sessions import visit
 # Parts of a recipe that do not depend on the setting.
 _OF_ANY_SETTING = (*OF_FORMAT, "missing", "text_dimensions", "unlabeled")
 _LONGEST_LINK = 20_000
-FORMATS = "CSV, Excel, Parquet, LIBSVM or .npz"
+FORMATS = "CSV, TSV, Excel, Parquet, LIBSVM or .npz"
 
 
 def choosing_in(problem: type[Setting], uploaded: Any, linked: dict[str, Any] | None) -> Choosing | None:
