@@ -263,6 +263,8 @@ def test_a_closed_room_and_one_of_the_day_before_leave_nothing(rooms, clock, tmp
         say(rooms, key)
         rooms.shut(key)
     rooms.close(closed)
+    with pytest.raises(RoomError, match="no such room"):
+        rooms.state(closed.code)
     assert len(kept(tmp_path)) == 1
     clock.now += SECONDS_OF_LIFE
     for key in (closed, old):
