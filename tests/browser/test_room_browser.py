@@ -194,13 +194,13 @@ def test_the_qr_code_is_read_as_the_address_in_both_themes(browser, theme):
 
 
 def ask_the_class(lecturer):
-    """Open a room; return its code, from the cookie that holds its key."""
+    """Open a room; return the cookie that holds its key."""
     expect(lecturer.get_by_role("button", name="Ask the class")).to_be_visible(timeout=2 * LONG)
     with lecturer.expect_response("**/room-key", timeout=LONG) as kept:
         lecturer.get_by_role("button", name="Ask the class").click()
     assert kept.value.status == 204
     (cookie,) = [one for one in lecturer.context.cookies() if one["name"].startswith("dsglab_room_")]
-    return cookie["name"].removeprefix("dsglab_room_")
+    return cookie
 
 
 # The panel's place and the pictures' places: nothing of the panel lies over the map, and nothing of it is outside of the window.
@@ -244,11 +244,17 @@ def test_the_panel_of_the_room_never_covers_the_map(open_page, wait_ready, link)
 def test_arrow_keys_go_on_after_a_click_on_an_answer_and_a_closed_room_counts_no_more(open_page, wait_ready, phone):
     lecturer = open_page("auc?present=1&lesson=unlabeled&view.speed=instant")
     wait_ready(lecturer)
-    code = ask_the_class(lecturer)
+    asked = []
+    lecturer.on("request", lambda request: asked.append(request.url))
+    cookie = ask_the_class(lecturer)
+    code = cookie["name"].removeprefix("dsglab_room_")
     lecturer.wait_for_url(re.compile(rf"room={code}(&|$)"))
     lecturer.reload()  # which loses nothing: the key is in the cookie
     wait_ready(lecturer)
     expect(lecturer.locator(".st-key-room-panel")).to_contain_text(code)
+    stored = lecturer.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])")
+    assert cookie["httpOnly"]
+    assert [text for text in (stored, lecturer.content(), *asked) if cookie["value"] in text] == []
     enter(phone, lecturer)
     lecturer.get_by_role("button", name="Timer").click()
     lecturer.get_by_role("button", name="120 seconds").click()
