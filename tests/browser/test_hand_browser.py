@@ -171,12 +171,15 @@ def test_home_learns_without_a_click_and_a_label_by_click_or_by_keys_changes_its
     page.locator(".hand-box button").first.click()
     record_property("seconds", seconds(page))
     expect(count).to_have_text("11 labels")
+    learned(page)
     page.locator(".hand-area").focus()
     page.keyboard.press("ArrowLeft")
     while "unlabeled" not in page.locator(".hand-live").inner_text():
         page.keyboard.press("ArrowUp")
         page.keyboard.press("ArrowRight")
+    page.evaluate(WATCH)
     page.keyboard.press("1")
+    assert seconds(page) < LONG
     expect(count).to_have_text("12 labels")
 
 
