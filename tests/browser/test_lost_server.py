@@ -14,7 +14,12 @@ LONG = 90_000
 
 def begun(folder, port=0):
     server, address = started(folder, port=port, DSGLAB_SESSIONS="600")
-    wait_for(server, address, folder / "log")
+    try:
+        wait_for(server, address, folder / "log")
+    except BaseException:
+        server.kill()
+        server.wait()
+        raise
     return server, address
 
 
