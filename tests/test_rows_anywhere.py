@@ -4,10 +4,12 @@ import re
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 from cases import each, some
 from four_estimators import FOUR, SMALL, make
 from four_estimators import same as same_model
+from pyarrow import parquet
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGSU
 from dsgcore.data import DataError, rows_of
@@ -153,6 +155,14 @@ def test_a_part_that_cannot_be_used_is_named_in_one_sentence(points, tmp_path):
         rows_of(folder, label, missing=None, sample=7)[0][:]
     with pytest.raises(DataError, match="numbers are missing, the first in row 2101, column 'x1'"):
         rows_of(folder, label, missing=None)
+    words = [b"no", b"yes"] * (N // 2)
+    words[2100] = b"\xff"  # no UTF-8, and not in the sample
+    table = pyarrow.table({"x0": X[:, 0], "label": pyarrow.array(words).view("string")})
+    parquet.write_table(table, tmp_path / "one.parquet", row_group_size=700)
+    with pytest.raises(
+        DataError, match=r"^the labels of part 4 of 6 \(one.parquet, row group 3\) cannot be read: [^\n]*$"
+    ):
+        rows_of(tmp_path / "one.parquet", "label", sample=7)
     (folder / "part-002.parquet").write_bytes(b"no such thing")
     with pytest.raises(DataError, match=r"^part-002.parquet cannot be read: [^\n]*$"):
         make(QSGS2AUC).fit(folder, label)

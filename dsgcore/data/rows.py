@@ -243,8 +243,9 @@ class PartedTable:
         """Return all class codes or pair ids, the classes' names, notes and guesses; the column is read alone, in one pass."""
         label, is_whole, seen = recipe.label(), labels == "pairs" or recipe.bins is not None, Seen()
         values, found, counts = dict[Any, int](), list[Any](), np.zeros(0, dtype=np.int64)
-        for _, _, read in self.parts.read([label], doing="labels of "):
-            column = blanked(_framed(read)[label], recipe.missing_words, seen)
+        for number, _, read in self.parts.read([label], doing="labels of "):
+            with readable(f"the labels of {self.parts.called(number)}", also=(pyarrow.ArrowException,)):
+                column = blanked(_framed(read)[label], recipe.missing_words, seen)
             if is_whole:
                 found.append(column)
                 continue
