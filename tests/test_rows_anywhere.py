@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGSU
 from dsgcore.data import DataError, rows_of
+from dsgcore.data import rows as rows_module
 from dsgcore.data.reading import File
 from dsgcore.data.rows import PartedTable
 from dsgcore.prior import MAX_POINTS, drawn_rows
@@ -181,6 +182,16 @@ def test_a_column_of_text_is_categories_wherever_the_rows_are(points, tmp_path):
     assert rows_of(tmp_path, "label")[0].names == ("a", "b", "c", "town: x")
     rows, y = rows_of(tmp_path, "label", features=["a", "b", "c"])
     same(make(QSGS2AUC).fit(rows, y), make(QSGS2AUC).fit(*points))
+
+
+def test_a_column_of_too_many_categories_is_not_looked_at_in_every_part(tmp_path, monkeypatch):
+    rng, looked_at, own = np.random.default_rng(0), [], rows_module.labels_of
+    frame = pd.DataFrame({"town": [f"town {i}" for i in rng.integers(0, 400, 900)], "a": rng.random(900)})
+    frame.assign(label=np.arange(900) % 2).to_parquet(tmp_path / "one.parquet", row_group_size=100)
+    monkeypatch.setattr(rows_module, "labels_of", lambda *given: looked_at.append(given) or own(*given))
+    with pytest.raises(DataError, match="at most 50 "):
+        PartedTable.of_path(tmp_path).prepared("classes", sample=60, target="label", roles={"town": "category"})
+    assert len(looked_at) == 1  # the sample's
 
 
 @each("missing", ["mean", "median", "most frequent"])

@@ -229,12 +229,16 @@ class PartedTable:
         """Return ascending rows with the categories that the sample does not have, one for each, found in one pass."""
         words, names = recipe.missing_words, [name for name, role in recipe.roles if role == "category"]
         known, found = {name: {*labels_of(frame[name], words)} for name in names}, set[int]()
-        for number, _, read in self.parts.read(names, doing="categories of ") if len(frame) < len(self.parts) else ():
+        is_sample = bool(names) and len(frame) < len(self.parts)
+        for number, _, read in self.parts.read(names, doing="categories of ") if is_sample else ():
+            with readable(self.parts.called(number), also=(pyarrow.ArrowException,)):
+                own = _framed(read)
             for name in names:
-                different = blanked(_framed(read)[name], words, Seen()).drop_duplicates()
+                if len(known[name]) > LOCAL.categories + 1:  # the preparation says so
+                    continue
+                different = blanked(own[name], words, Seen()).drop_duplicates()
                 for row, one in zip(different.index, labels_of(different, words), strict=True):
-                    # With too many, the preparation says so.
-                    if one is not None and one not in known[name] and len(known[name]) <= LOCAL.categories + 1:
+                    if one is not None and one not in known[name]:
                         known[name].add(one)
                         found.add(int(self.parts.starts[number] + row))
         return np.array(sorted(found), dtype=np.int64)
