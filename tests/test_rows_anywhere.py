@@ -221,6 +221,8 @@ def test_rows_are_indexed_as_an_array_is(points):
     numbers = np.array([5, 5, 3999, 0]), [-1], last, -1, 0, [], [[1, -2], [3, 4]], np.uint8([7])
     for key in (*slices, *numbers, X[:, 0] > 0.5):
         assert np.array_equal(rows[key], X[key])
+    for key in (np.zeros(0, bool), np.array([], dtype=str)):
+        assert rows[key].shape == (0, D)
     some = np.array([9, -4, 4, 4, 700])
     assert np.array_equal(rows.taken(some)[1:], X[some][1:])
     assert np.array_equal(rows.taken(some)[[-1, -3]], X[some][[-1, -3]])

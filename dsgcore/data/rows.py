@@ -665,7 +665,8 @@ class Rows:
         """Return the row numbers of a slice, a mask or numbers, as NumPy reads them; raise IndexError if one is out of range."""
         n = len(self)
         rows = np.arange(*key.indices(n)) if isinstance(key, slice) else np.asarray(key)
-        if isinstance(key, tuple) or (rows.size and rows.dtype.kind not in "biu"):
+        rows = rows if rows.size else np.zeros(rows.shape, dtype=np.int64)  # of no type: no rows
+        if isinstance(key, tuple) or rows.dtype.kind not in "biu":
             raise IndexError("an index must be a slice, a mask or whole numbers for rows; all columns are returned")
         if rows.dtype == bool:
             if rows.shape != (n,):
