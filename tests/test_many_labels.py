@@ -1,13 +1,18 @@
 """Values of a fit that follow the number of labels: those of few labels stay, many give better scores in a bearable time."""
 
+import runpy
+
 import numpy as np
 import pytest
+from cases import each
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from dsgcore import DSG, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore.experiments import Run, Spec, default_spec
+from dsgcore.experiments.export import script_with_estimator
 from dsgcore.problems import SemiSupervisedAUC, SimilarUnlabeled
 from dsgcore.solver.task import by_labels, drawn_rows
 
@@ -56,6 +61,24 @@ def test_auto_is_the_number_of_iterations_that_a_fit_and_each_part_make():
         assert model.partial_fit(X[:1000], y[:1000]).n_iter_ == n_iter + 800
     assert TSGSU().most_iterations(y) == 800
     assert QSGS2AUC(n_iter=7).most_iterations(y) == 7
+
+
+@each("n_unlabeled, n_labeled", [(5000, 1100), (20_400, 40)])
+def test_a_run_and_its_estimator_have_the_shift_of_the_same_unlabeled_points(
+    n_unlabeled, n_labeled, tmp_path, monkeypatch
+):
+    plain = default_spec("s3vm").to_dict()
+    plain["data"] |= {"n": (n_labeled + n_unlabeled) * 5 // 4, "n_labeled": n_labeled, "test_share": 0.2}
+    plain["problem"]["is_balanced"] = True
+    plain["solver"] |= {"n_iter": 20, "n_features": 8, "sampling": "shuffled", "average": "tail"}
+    run = Run(Spec.from_dict(plain))
+    run.advance()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.py").write_text(script_with_estimator(run))
+    model = runpy.run_path("run.py")["model"]
+    assert model.shift_ == pytest.approx(run.result_shift, rel=1e-4)
+    f = run.result_test_values + run.result_shift
+    np.testing.assert_array_equal(model.decision_function(run.split.X_test) > 0, f > 0)
 
 
 @pytest.mark.ci

@@ -51,8 +51,8 @@ class TSGS3VM(BinaryEstimator):
     Attributes
     ----------
     shift_ : float
-        Constant that `decision_function` adds to the score. With `is_balanced` it sets the mean over the unlabeled points of the
-        last call; otherwise it is 0.
+        Constant that `decision_function` adds to the score. With `is_balanced` it sets the mean over the unlabeled points that the
+        last call drew from, 20,000 at most; otherwise it is 0.
 
     Notes
     -----
@@ -111,4 +111,4 @@ class TSGS3VM(BinaryEstimator):
         return derived(problem, labeled_weight=labeled, unlabeled_weight=unlabeled)
 
     def _thresholds(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
-        return {"shift_": task.problem.shift(values.at(task.rows["unlabeled"])) if task.problem.is_shifted else 0.0}
+        return {"shift_": task.problem.shift(values.at(task.shift_rows)) if task.problem.is_shifted else 0.0}

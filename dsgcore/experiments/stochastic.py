@@ -17,7 +17,6 @@ from dsgcore.core.cost import Cost, Sizes, seconds_of_features
 from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import known
 from dsgcore.core.parameters import ParameterError
-from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.data.datasets import N_CLASSES
@@ -35,7 +34,6 @@ from dsgcore.solver.stopping import Stopping, ValuesMean
 from dsgcore.solver.task import Task, drawn_rows, tail_start
 
 # With at most this many training points, f is tracked at all of them, and the objective is that of the whole sample.
-# The shift that keeps the balance is computed from at most this many unlabeled points.
 MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 # The tracked state is copied at every so many iterations; states in between are computed again.
 ITERATIONS_BETWEEN_COPIES = 8
@@ -148,8 +146,7 @@ class StochasticEngine:
             if self._is_measured:
                 self.labeled = Carried(task.X[self.labeled_rows], model, average_after=after)
             if self.problem.is_shifted:
-                some = self.unlabeled_rows[evenly_spread(len(self.unlabeled_rows), MAX_POINTS_FOR_WHOLE_SAMPLE)]
-                self.unlabeled = Carried(task.X[some], model, average_after=after)
+                self.unlabeled = Carried(task.X[task.shift_rows], model, average_after=after)
         self._spread = BatchSpread(self.kernel, self.probes.X[:PROBES])
         self._recorded, self._kept_t, self._way = model, 0, [self._copied()]
 
@@ -218,15 +215,17 @@ class StochasticEngine:
         if not self.problem.is_shifted:
             return 0.0
         some = self.unlabeled
-        return float(self.problem.shift(self._training.values[self.unlabeled_rows] if some is None else some.values))
+        return float(self.problem.shift(self._training.values[self.task.shift_rows] if some is None else some.values))
 
     @property
     def average_shift(self) -> float:
         """The shift of the averaged f."""
         if not self.problem.is_shifted:
             return 0.0
-        rows, some = self.unlabeled_rows, self.unlabeled
-        return float(self.problem.shift(self._training.average_of(rows) if some is None else some.average))
+        some = self.unlabeled
+        return float(
+            self.problem.shift(self._training.average_of(self.task.shift_rows) if some is None else some.average)
+        )
 
     @property
     def automatic_step(self) -> float:

@@ -38,6 +38,7 @@ AVERAGES = ("tail",)
 
 # Up to so many labels the values of a fit are constant; with more, at least so many unlabeled points are drawn from.
 FEW_LABELS, FEWEST_UNLABELED = 1024, 4096
+MOST_FOR_SHIFT = 20_000
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,14 @@ class Task:
     dtype: np.dtype
     sampling: str = INDEPENDENT  # or in passes: each row of a source once, in a new random order
     features: str = FRESH  # or fixed: all iterations have those of the first one
+
+    @property
+    def shift_rows(self) -> NDArray:
+        """The unlabeled points whose values give a shift: of those that mini-batches are drawn from, 20,000 at most.
+
+        A fit on files reads them all, and a run keeps their values.
+        """
+        return self.rows["unlabeled"][evenly_spread(len(self.rows["unlabeled"]), MOST_FOR_SHIFT)]
 
     def batch(self, t: int) -> dict[str, NDArray]:
         """Return the rows of iteration `t`'s mini-batches."""
