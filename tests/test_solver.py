@@ -352,17 +352,24 @@ def test_a_hinge_loss_goes_by_its_slope(make_task):
         assert sizes.automatic == pytest.approx(2.0 / (C + C_star))
 
 
-def test_the_step_of_a_hinge_loss_grows_with_the_root_of_many_labels():
-    steps = []
-    for n in (100, 512, 2048, 51_200):
-        X, y = np.zeros((n, 2)), np.arange(n) % 2
-        problem = SemiSupervisedSVM(unlabeled_weight=0.0).bind(y)
-        plan = Plan("constant", None, 0.0, 8, 10)
-        task = Task(
-            problem, Gaussian(1.0), X, problem.rows(y) | {"unlabeled": np.arange(5)}, plan, 4, 0, np.dtype(float)
-        )
-        steps.append(step_sizes(task).automatic)
-    assert steps == pytest.approx([2.0, 2.0, 4.0 * 2**0.4, 24.0])
+@each(
+    "problem, n, batch_size, step",
+    [
+        *((SemiSupervisedSVM(unlabeled_weight=0.0), n, 128, step) for n, step in ((100, 2), (2048, 4), (51_200, 20))),
+        (SemiSupervisedSVM(unlabeled_weight=0.0), 2048, 256, 4.0 * 2**0.4),
+        (SemiSupervisedSVM(unlabeled_weight=0.0), 51_200, 1024, 24.0),
+        *((SemiSupervisedAUC(), n, 128, 1.0) for n in (100, 51_200)),
+        (SemiSupervisedAUC(), 100, 1024, 1.0),
+        (SemiSupervisedAUC(), 2048, 256, 2**0.25),
+        (SemiSupervisedAUC(), 51_200, 1024, 2.0),
+    ],
+)
+def test_steps_are_longer_with_many_labels_and_larger_mini_batches(problem, n, batch_size, step):
+    X, y, plan = np.zeros((n, 2)), np.arange(n) % 2, Plan("constant", None, 0.0, 8, 10)
+    rows = problem.rows(y) | {"unlabeled": np.arange(5)}
+    task = Task(problem.bind(y), Gaussian(1.0), X, rows, plan, batch_size, 0, np.dtype(float))
+    sizes = step_sizes(task)  # a hinge loss goes by its slope, others by a quarter of the largest step
+    assert sizes.automatic / (1.0 if sizes.largest is None else sizes.largest / 4) == pytest.approx(step)
 
 
 @each(

@@ -66,7 +66,8 @@ def by_labels(labels: int | Mapping[str, NDArray]) -> ByLabels:
     - a tolerance of r^(-1/2) times the usual one, at least a quarter;
     - 1/r^2 of the usual ridge, for a ranking of two classes;
     - longer steps, because larger mini-batches have less noise: r^(1/4) times, at most twice, and for a hinge loss r^0.4 times
-      (up to 24 times the way across the margin: on letter 22 was better than 9 and 55);
+      (up to 24 times the way across the margin: on letter 22 was better than 9 and 55). Of smaller mini-batches they are
+      shorter again (`automatic_step.py`);
     - as many unlabeled points as labels, at least 4,096. More took most of the time, and changed no score.
 
     The measurements are in `.github/docs/notes/many_labels.md`.

@@ -26,7 +26,7 @@ from dsgcore.experiments.rivals import competitor
 
 # The name of the file, unless the caller gives one.
 VARIABLE = "DSGLAB_STORE"
-VERSION = 4
+VERSION = 5
 # Seconds that a writer waits for another one.
 SECONDS_TO_WAIT = 60.0
 _NOW = "TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))"
