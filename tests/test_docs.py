@@ -248,6 +248,15 @@ def test_a_competitors_docstring_names_everything_that_it_takes(cls):
     assert set(inspect.signature(cls).parameters) <= {name.strip() for line in named for name in line.split(",")}
 
 
+@each("cls", [getattr(dsgcore.estimators, name) for name in dsgcore.estimators.__all__])
+def test_an_estimators_docstring_explains_auto_where_its_parameter_takes_it(cls):
+    section = cls.__doc__.split("Parameters\n----------\n")[1].split("\n\nAttributes\n")[0]
+    entries = re.findall(r"^(\w+) : (.+)((?:\n(?: .*)?)*)", section, re.MULTILINE)
+    assert entries
+    for name, allowed, text in entries:
+        assert bool(re.search("['“]auto['”]", text)) == bool(re.search(r"\bauto\b", allowed)), name
+
+
 @pytest.mark.parametrize("cls", [dsgcore.QSGS2AUC, dsgcore.TSGS3VM, dsgcore.QS3ORAO, dsgcore.TSGSU])
 def test_an_estimators_docstring_names_everything_that_it_takes(cls):
     section = cls.__doc__.split("Parameters\n----------\n")[1].split("\n\nAttributes\n")[0]

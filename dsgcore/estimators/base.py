@@ -90,7 +90,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         Start of the run. None is 0, as in the papers. 'exact' gives the first iteration more features, and the exact
         solution on them for some hundred points (TSGS3VM: labeled ones alone). All later iterations are the papers', but a
         fit needs fewer.
-        'auto' (not for TSGSU) is 'exact' for at most 512 labels, if `kernel`, `sigma`, `lam` and the labels'
+        'auto' is 'exact' for at most 512 labels, if `kernel`, `sigma`, `lam` and the labels'
         weight have their default values, or the numbers that these stand for.
         The run still starts at 0 if the loss has no such solution, or if the kernel's features are not cosines.
     tol
@@ -105,8 +105,9 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         If a source has more than 131,072 points, they are drawn independently. If there are more than 1,024 labels,
         'shuffled' visits as many unlabeled points as labels, and at least 4,096: more would take time, and change no score.
     step_size
-        Step size η, or the constant θ of the learning-rate schedule. None or 'auto': as large as the data allow. The
-        dot product kernel is not bounded, and may need a smaller step.
+        Step size η, or the constant θ of the learning-rate schedule. None or 'auto': as large as the data allow. Larger
+        mini-batches allow longer steps if there are more than 1,024 labels. The steps of a hinge loss also grow with the
+        root of the number of labels above 512. The dot product kernel is not bounded, and may need a smaller step.
     random_state
         Seed for mini-batches and random features. Pass an int for the same result at every call.
 
