@@ -68,6 +68,16 @@ def test_a_settings_page_leaves_a_link_to_the_same_run_with_its_changes(setting)
     assert spec_of(open_page(setting, **left_in_browser(app)), setting) == spec
 
 
+def test_a_link_to_a_run_whose_sliders_were_moved_is_left_the_same_by_the_page_that_opens_it():
+    app = open_page("auc", at="3", **{"solver.n_iter": "6"})
+    for key, value in (("lam", 0.1), ("step_size", 1.0)):
+        app = app.select_slider(key=key).set_value(value).run()
+    link = left_in_browser(app)
+    assert [change.name for change in spec_of(app, "auc").changes] == ["lam", "step_size"]
+    assert left_in_browser(open_page("auc", **link)) == link
+    assert link["changes"].count(":") == 4  # two values at the start, and two changes
+
+
 def keys(app, place="explore"):
     return [run.key for run in app.session_state[f"_exploring_{place}"].made.runs]
 
