@@ -23,6 +23,7 @@ from cases import each
 from opened_pages import APP, run_of
 from opened_pages import said as said_of_addresses
 from own_tables import iris_csv
+from small_specs import small
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
@@ -34,14 +35,15 @@ from streamlit.testing.v1 import AppTest
 from test_file_on_pages import GOOD, give, open_own
 
 from dsgcore.core.threads import for_each_piece, pausing
-from dsgcore.experiments import SETTINGS, FileStore, Spec, SpecError
+from dsgcore.experiments import SETTINGS, FileStore, LiveRun, Spec, SpecError
 from dsgcore.jobs.memory import give_back, resident
 from pages.charts.live_chart import LIBRARY_ADDRESS
+from pages.live.tick import advance
 from pages.room import door
 from pages.room.door import qr_image
 from pages.room.entrance import room_routes
 from pages.session import bench as benches
-from pages.session.bench import Bench, begin, once
+from pages.session.bench import Bench, Feed, View, begin, once
 from pages.shell import addresses, front_page, sharing, streamlit_gaps
 from pages.shell import warm_up as watch
 from pages.shell.front_page import asset_routes, elsewhere, routes
@@ -102,10 +104,16 @@ def test_ended_sessions_are_dropped_although_nobody_comes(caplog, monkeypatch):
     assert seen() is not None
     runtime = SimpleNamespace(_session_mgr=SimpleNamespace(_session_storage=storage))
     monkeypatch.setattr(streamlit_gaps, "get_instance", lambda: runtime)
-    watch.look()
+    watch.updates.clear()
+    bench = SimpleNamespace(live=LiveRun(small("auc")), view=View(speed="slow"), feed=Feed("b"))
+    for _ in range(30):
+        advance(bench, lambda: False)
+    for _ in range(2):
+        watch.look()
     assert seen() is None
     assert given_back
-    assert "1 sessions" in caplog.text
+    assert "1 sessions, 1 playing, 0.5 updates/s, " in caplog.text
+    assert "1 sessions, 0 playing, 0.0 updates/s, " in caplog.text
 
 
 def test_a_failed_look_is_not_the_last_one(caplog, monkeypatch):

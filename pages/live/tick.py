@@ -23,6 +23,7 @@ from pages.session.bench import Bench, go_further
 from pages.session.link import place_of
 from pages.shell.sharing import turns
 from pages.shell.ticks import ADDRESS, GONE, Ticker, are_served
+from pages.shell.warm_up import updates
 
 TICK_SECONDS = 0.25
 SLICE_SECONDS = 0.08
@@ -50,6 +51,7 @@ def advance(bench: Bench, until: Callable[[], bool]) -> None:
     live, speed = bench.live, bench.view.speed
     assert live is not None
     seconds = SHORT_SLICE_SECONDS if turns.n_waiting else FAST_SECONDS if speed == "fast" else SLICE_SECONDS
+    updates[bench.feed.name] += 1
     if speed == "slow":
         live.advance(1, seconds)
     elif speed == "normal":

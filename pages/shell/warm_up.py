@@ -9,6 +9,7 @@ import os
 import socket
 import stat
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
@@ -105,6 +106,7 @@ log = logging.getLogger("dsg-lab")
 SECONDS_BETWEEN_LOOKS = 60.0
 _OPEN_FILES = "/dev/fd"  # of this process; Windows has no such folder, and nothing changes there
 MEGABYTE = 10**6
+updates = Counter[str]()  # drawings of runs that play since the last look, by the page of a session
 
 
 async def watch() -> None:
@@ -122,8 +124,13 @@ def look() -> None:
     if drop_ended_sessions():
         gc.collect()
         give_back()
+    drawn = dict(updates)
+    updates.clear()
     if sessions := n_connected():
-        log.warning(f"{sessions} sessions, {resident() / MEGABYTE:.0f} MB, {turns.n_waiting} waiting for a core")
+        plays = f"{len(drawn)} playing, {sum(drawn.values()) / SECONDS_BETWEEN_LOOKS:.1f} updates/s"
+        log.warning(
+            f"{sessions} sessions, {plays}, {resident() / MEGABYTE:.0f} MB, {turns.n_waiting} waiting for a core"
+        )
 
 
 # The page with the most imports, for which the first visit would otherwise wait.
