@@ -80,6 +80,12 @@ def test_run_writes_history_model_spec_and_result(spec_file, tmp_path, capsys):
     assert len(load_model(out / "model.npz")) == 12
 
 
+def test_a_run_that_diverges_says_so_in_its_result_and_prints_nothing_of_it(spec_file, tmp_path, capsys):
+    assert main(["run", spec_file(small(step_size=1e6).to_dict()), "--out", str(tmp_path / "out"), "--quiet"]) == 1
+    assert capsys.readouterr().out == ""
+    assert json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))["stop_reason"] == "diverged"
+
+
 @pytest.mark.parametrize("step", range(1, 9))
 def test_a_failure_while_results_are_written_leaves_those_before_as_a_whole(spec_file, tmp_path, monkeypatch, step):
     out, spec = tmp_path / "out", small()
