@@ -384,7 +384,8 @@ OPTIONS = {
     "check spec.json --seeds 7": ("dsgcore.cli.runs.limits", {1: 7}),
     "run spec.json --out new --memory-limit 0.5": ("dsgcore.cli.runs.machine_budget", {0: 0.5}),
     "run spec.json --out new --as-in-paper": ("dsgcore.cli.runs.as_in_paper", {1: 60}),
-    "sweep study.json --jobs 3 --store own": ("dsgcore.cli.runs.carry_out", {2: 3, "client": None}),
+    "sweep study.json --jobs 3": ("dsgcore.cli.runs.carry_out", {2: 3, "client": None}),
+    "sweep study.json --store own": ("dsgcore.cli.runs.Store", {0: Path("own")}),
     "sweep study.json --dask tcp://nowhere:1": ("dsgcore.cli.runs.client_of", {0: "tcp://nowhere:1"}),
     "sweep study.json --optuna-storage sqlite://": ("dsgcore.cli.runs.to_optuna", {2: "sqlite://"}),
     "sweep study.json --axis kernel.sigma=1,2 --seeds 4": (
@@ -397,10 +398,11 @@ OPTIONS = {
         {3: ["SAMULT", "fixed"], 4: [20, 5], 5: 2, "memory_limit": 3 * 10**9},
     ),
     "race spec.json": ("dsgcore.cli.runs.JobQueue.submit", {3: ["PNUAUC", "SAMULT"], 4: (10, 16, 50), 5: 3}),
-    "reproduce auc/fig1 --quick --data rows --store own": (
+    "reproduce auc/fig1 --quick --data rows": (
         "dsgcore.cli.compare.carry_out_reproduction",
         {0: reproduction("auc/fig1", is_quick=True), 1: Path("rows")},
     ),
+    "reproduce auc/fig1 --store own": ("dsgcore.cli.compare.Store", {0: Path("own")}),
     "reproduce auc/fig1": ("dsgcore.cli.compare.carry_out_reproduction", {0: reproduction("auc/fig1"), 1: None}),
     "fit TSGS3VM data.csv --target class --out new": (
         "dsgcore.estimators.s3vm.TSGS3VM.fit",
@@ -411,11 +413,12 @@ OPTIONS = {
         "dsgcore.estimators.s3vm.TSGS3VM.fit",
         {0: TSGS3VM(n_iter=3, C=2, random_state=0)},
     ),
-    "predict model data.csv --out new --features a,b --keep b,a,b --no-header --delimiter bar --decimal , --csv all.csv": (
+    "predict model data.csv --out new --features a,b --keep b,a,b --no-header --delimiter bar --decimal ,": (
         "dsgcore.cli.predict.write_scores",
         {0: Path("model"), 1: Path("data.csv"), 2: Path("new"), "features": ["a", "b"], "keep": ["b", "a"]}
         | {"text": {"header": False, "delimiter": "|", "decimal": ",", "encoding": None}},
     ),
+    "predict model data.csv --out new --csv all.csv": ("dsgcore.cli.predict.whole_file", {0: Path("all.csv")}),
     "data fetch cod-rna": ("dsgcore.cli.data.fetch", {0: REMOTE_SETS["cod-rna"]}),
     "data describe data.csv --labels binary --positive yes": ("dsgcore.cli.data.describe_file", {2: "binary"}),
     "data convert data.csv new": ("dsgcore.cli.data.convert_file", {0: Path("data.csv"), 1: Path("new")}),
