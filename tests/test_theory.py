@@ -1,5 +1,6 @@
 """Assumptions of a theorem: one click meets them, and the run that follows goes well."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -89,6 +90,10 @@ def test_a_statement_names_its_paper_and_numbers_and_the_chart_the_same_bound(se
     bound = profile_of(SETTINGS[setting]).theorem.bound
     assert f"{bound}" in said.statement
     assert not bound or meaning(f"paper's bound ({bound})")
+    own = {"Nothing was changed during the run.", "The algorithm is the printed one."}
+    for sentence in (a.sentence for a in said.assumptions if a.sentence not in own and setting in AS_IN_PAPER):
+        place = r"(Assumption|Lemma|Theorem|Algorithm|Section)s? \d|\(\d+\) and|unbiased.*\. \(6\)\."
+        assert re.search(place, sentence), sentence
 
 
 @each("kernel", ["gaussian", "orthogonal_gaussian"])
