@@ -254,5 +254,5 @@ def test_damaged_files_are_read_or_refused_in_one_sentence(queue):
     assert [outcome.seed for outcome in job.result] == seeds
     assert [outcome for outcome in job.result if outcome.strange] == []
     said = [outcome.sentence for outcome in job.result if outcome.sentence]
-    assert len(said) > 10
+    assert len(said) > len(seeds) // 3, len(said)
     assert [sentence for sentence in said if "\n" in sentence or len(sentence) > 500] == []
