@@ -88,6 +88,8 @@ WRITTEN = {
     "Feather": packed(table().to_feather),
     "ORC": packed(table().to_orc),
     "Parquet": packed(table().to_parquet),
+    "Parquet in data.csv": packed(table().to_parquet),
+    "CSV in data.parquet": text(),
     "Parquet in xz": lzma.compress(packed(table().to_parquet)),
 }  # fmt: skip
 
@@ -124,10 +126,11 @@ BY_EXTRAS = {
 @each("name", [*WRITTEN, *BY_EXTRAS])
 def test_a_table_is_the_same_however_it_is_written_and_whatever_writes_it(name):
     content = WRITTEN[name] if name in WRITTEN else packed(BY_EXTRAS[name])
-    file = File(Source.of_bytes(content, "t"), LOCAL)
+    file = File(Source.of_bytes(content, name), LOCAL)  # which decides nothing
     data = file.points(file.recipe("classes", is_asked=True), "classes")
     assert data.feature_names == ("size", "count")
     np.testing.assert_allclose(data.X, table()[["size", "count"]], rtol=1e-6)
+    assert (data.X.dtype, data.X.flags.c_contiguous) == (np.float32, True)
     assert [data.class_names[code] for code in data.y] == KIND
     assert len(data.sha256) == 64
 
