@@ -145,6 +145,13 @@ def no_server_answers_ticks(monkeypatch):
     monkeypatch.setattr("pages.shell.ticks._is_served", threading.Event())
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_test_opens_a_persons_store(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DSGLAB_STORE", str(tmp_path_factory.mktemp("store") / "runs.sqlite"))
+        yield
+
+
 @pytest.fixture
 def store(monkeypatch, tmp_path):
     """Give the app an empty store of its own, and return it."""
