@@ -164,6 +164,8 @@ def test_a_part_that_cannot_be_used_is_named_in_one_sentence(points, tmp_path):
         DataError, match=r"^the labels of part 4 of 6 \(one.parquet, row group 3\) cannot be read: [^\n]*$"
     ):
         rows_of(tmp_path / "one.parquet", "label", sample=7)
+    with pytest.raises(DataError, match=r"^the sample of part 4 of 6 .* cannot be read: [^\n]*$"):
+        rows_of(tmp_path / "one.parquet", "label")
     (folder / "part-002.parquet").write_bytes(b"no such thing")
     with pytest.raises(DataError, match=r"^part-002.parquet cannot be read: [^\n]*$"):
         make(QSGS2AUC).fit(folder, label)

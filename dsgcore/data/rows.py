@@ -287,7 +287,9 @@ def _framed(read: Any) -> pd.DataFrame:
 
 
 def _of_group(read: Callable[[Sequence[str]], Any], names: Sequence[str], rows: NDArray | None) -> Any:
-    return read(names) if rows is None else read(names).take(rows)
+    table = read(names) if rows is None else read(names).take(rows)
+    table.validate(full=True)  # otherwise text that is not UTF-8 would fail where its part is not known
+    return table
 
 
 def _of_frame(frame: pd.DataFrame, names: Sequence[str], rows: NDArray | None) -> pd.DataFrame:
