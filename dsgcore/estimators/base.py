@@ -46,7 +46,7 @@ from dsgcore.kernels.features import in_precision
 from dsgcore.kernels.kernels import check_values, warn_of_rounding
 from dsgcore.problems import Problem
 from dsgcore.solver.automatic_step import step_sizes
-from dsgcore.solver.checkpoint import Checkpoint
+from dsgcore.solver.checkpoint import EVERY, Checkpoint
 from dsgcore.solver.loop import Iterate, solve, training_points
 from dsgcore.solver.model import FEW_POINTS, Expansion
 from dsgcore.solver.parameters import SolverParameters
@@ -197,7 +197,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         classes, codes = encode(y, is_ordered=self.is_ordered)
         points, codes = validated(self, X, codes)
         check_classes(classes, codes, is_binary=self.is_binary)
-        return self._train(points, codes, classes, self._seed(), Checkpoint(checkpoint, every), callback)
+        return self._train(points, codes, classes, self._seed(), Checkpoint(checkpoint, EVERY.check(every)), callback)
 
     @all_or_nothing
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:

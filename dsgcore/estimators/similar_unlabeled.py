@@ -15,7 +15,7 @@ from dsgcore.estimators.inputs import all_or_nothing, known_classes
 from dsgcore.estimators.pairs import pairs_and_prior, points_and_labels
 from dsgcore.problems import Problem
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
-from dsgcore.solver.checkpoint import Checkpoint
+from dsgcore.solver.checkpoint import EVERY, Checkpoint
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.start import START
 from dsgcore.solver.task import SAMPLING
@@ -158,7 +158,7 @@ class TSGSU(BinaryEstimator):
             twice, if there are no pairs or no unlabeled points, or if the run diverges.
         """
         found = points_and_labels(self, X, y, pairs, holds_pairs=Y_HOLDS.check(self.y_holds) == "pairs")
-        return self._train(*self._drawn(*found), Checkpoint(checkpoint, every), callback)
+        return self._train(*self._drawn(*found), Checkpoint(checkpoint, EVERY.check(every)), callback)
 
     @all_or_nothing
     def partial_fit(

@@ -27,7 +27,8 @@ _CHOOSES_ROWS = ("labels", "seed", "batch_size", "dtype")
 _MAY_FOLLOW = ("sigma", "length", "step_size", "lam", "labeled_weight", "unlabeled_weight", "prior")
 # These explain why points differ. By themselves they change no iteration.
 _EXPLAINS = ("columns",)
-_EVERY = Integer("every", 50, low=1)
+# Checked by a fit, also without a file.
+EVERY = Integer("every", 50, low=1)
 
 
 def origin_of(task: Task, n_iter: int | None = None) -> dict[str, Any]:
@@ -90,10 +91,6 @@ class Checkpoint:
     file: str | os.PathLike[str] | None = None
     every: int = 50
     origin: dict[str, Any] = field(default_factory=dict, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Raise `ParameterError` if `every` is not a whole number from 1."""
-        _EVERY.check(self.every)
 
     def of(self, task: Task) -> Self:
         """Return the same checkpoint for this task, whose record the file gets."""
