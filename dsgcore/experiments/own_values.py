@@ -57,7 +57,7 @@ def usual_of(
     # A profile's flags suit the set on which its page begins, the problem's own are those of the estimator.
     flags = {p.name: p.default for p in setting.parameters if isinstance(p, Flag)}
     profile = profile_of(setting)
-    run = profile.usual(n - _tested(n_known), n_labeled, max(rarest, 0.01))
+    run = profile.usual(n - _tested(n_known), n_labeled, max(rarest, 1e-6))
     of_pairs = {"prior": prior_of(share)} if setting.labels == "pairs" else {}
     return {**OF_OWN, **flags, **run, **profile.fitted(n_labeled), "n_labeled": n_labeled, **of_pairs}
 

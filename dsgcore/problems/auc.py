@@ -122,7 +122,7 @@ class SemiSupervisedAUC(RankingProblem):
         """
         n = len(rows["positive"]), len(rows["negative"])
         one = 1.0 / sum(n) if self.is_pooled else super().usual_ridge(rows)
-        return max(3.0 * one, 0.01) * by_labels(sum(n) if self.is_pooled else 2 * min(n)).ridge
+        return max(3.0 * one, 0.01) * by_labels(sum(n), n[0] / sum(n)).ridge
 
     def score(self, y: NDArray, f: NDArray) -> float:
         return metrics.auc(y, f)

@@ -30,7 +30,10 @@ AUC = Profile(
     **texts_of("auc"),
     fitted=fitted(0.05),
     usual=lambda n, n_labeled, rarest: usual_run(
-        gamma=0.9, pairing="all", is_pooled=True, lam=max(3.0 / n_labeled, 0.01) * by_labels(n_labeled).ridge
+        gamma=0.9,
+        pairing="all",
+        is_pooled=True,
+        lam=max(3.0 / n_labeled, 0.01) * by_labels(n_labeled, rarest).ridge,
     ),
     suggested=USUAL | {"gamma": TRUST},
     details=_details,

@@ -54,7 +54,7 @@ class ByLabels:
     hinge_step: float
 
 
-def by_labels(labels: int | Mapping[str, NDArray]) -> ByLabels:
+def by_labels(labels: int | Mapping[str, NDArray], share: float = 0.5) -> ByLabels:
     """Return the values that suit a number of labels: the one rule behind 'auto' of the estimators' parameters.
 
     Instead of the number give the rows of a run's sources. Of pairs it counts none, because it was not measured for them.
@@ -64,7 +64,9 @@ def by_labels(labels: int | Mapping[str, NDArray]) -> ByLabels:
 
     - r^(1/3) times as many iterations, at most four times, and mini-batches r times as large, at most eight times;
     - a tolerance of r^(-1/2) times the usual one, at least a quarter;
-    - 1/r^2 of the usual ridge, for a ranking of two classes;
+    - r^(-5/4) of the usual ridge, for a ranking of two classes. There the classes have the `share` s and 1 - s of the n labels,
+      and r counts 4 n s (1 - s): as many labels of equally large classes tell as much, for an AUC's variance goes with
+      1/n_+ + 1/n_-;
     - longer steps, because larger mini-batches have less noise: r^(1/4) times, at most twice, and for a hinge loss r^0.4 times
       (up to 24 times the way across the margin: on letter 22 was better than 9 and 55). Of smaller mini-batches they are
       shorter again (`automatic_step.py`);
@@ -74,13 +76,13 @@ def by_labels(labels: int | Mapping[str, NDArray]) -> ByLabels:
     """
     if isinstance(labels, Mapping):
         labels = sum(len(own) for source, own in labels.items() if source not in ("unlabeled", "similar"))
-    r = max(1.0, labels / FEW_LABELS)
+    r, r_of_ranking = max(1.0, labels / FEW_LABELS), max(1.0, 4.0 * share * (1.0 - share) * labels / FEW_LABELS)
     return ByLabels(
         n_iter=round(800 * min(r ** (1 / 3), 4.0)),
         batch_size=round(128 * min(r, 8.0)),
         n_unlabeled=None if r == 1.0 else max(labels, FEWEST_UNLABELED),
         tol=max(r**-0.5, 0.25),
-        ridge=r**-2.0,
+        ridge=r_of_ranking**-1.25,
         step=min(r**0.25, 2.0),
         hinge_step=r**0.4,
     )
