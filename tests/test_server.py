@@ -44,7 +44,7 @@ from pages.room.door import qr_image
 from pages.room.entrance import room_routes
 from pages.session import bench as benches
 from pages.session.bench import Bench, Feed, View, begin, once
-from pages.shell import addresses, front_page, sharing, streamlit_gaps
+from pages.shell import addresses, sharing, streamlit_gaps
 from pages.shell import warm_up as watch
 from pages.shell.front_page import asset_routes, elsewhere, routes
 from pages.shell.room_key import key_route
@@ -435,9 +435,11 @@ def test_the_first_page_is_where_streamlit_keeps_it(monkeypatch):
 
 
 def test_the_scripts_of_widgets_are_where_streamlit_keeps_them():
-    kinds = (*front_page._EVERYWHERE, *front_page._CONTROLS)
+    kinds = {"Slider", "Selectbox", "StreamlitMarkdown", "BidiComponent"}
     found = streamlit_gaps.scripts_of(*kinds)
-    assert len(found) == len(kinds)
+    assert {address.removeprefix("./static/js/").split(".")[0] for address in found} > kinds, (
+        "what a widget imports is there, too"
+    )
     assert all((streamlit_gaps._STATIC / address).is_file() for address in found)
 
 
