@@ -332,6 +332,9 @@ def test_a_method_that_would_take_too_long_or_fails_is_left_out_with_the_reason(
     assert run_heats(spec, ["SAMULT"], (20,), 1)[-1].note == "it needs more memory than the limit"
     with pytest.raises(DSGError, match="got 'Nobody'"):
         run_heats(spec, ["Nobody"], (20,), 1)
+    for size, split in ((0, None), (20, replace(load_split(Spec.from_json(spec)), y_train=np.arange(150) % 2))):
+        with pytest.raises(RaceError, match=r"^methods race over numbers of unlabeled points"):
+            run_heats(spec, ["SAMULT"], (size,), 1, split)
 
 
 def test_the_command_has_the_scores_of_python_with_the_names_of_commands(tmp_path, capsys):

@@ -175,6 +175,11 @@ class Heat:
     note: str = ""
 
 
+NO_UNLABELED = (
+    "methods race over numbers of unlabeled points, from 1 on: hide some labels, or take data in which rows have none"
+)
+
+
 def usual_sizes(split: Split) -> tuple[int, ...]:
     """Return the numbers of unlabeled points of a race: a hundredth, a tenth, a third and all of them, at least ten."""
     n = int(np.sum(split.y_train == UNLABELED))
@@ -199,13 +204,15 @@ def run_heats(
     test points stay. A method is left out where it is expected to take more than so many seconds. `report` gets after each fit
     the number of finished ones, the number of all, and all so far.
 
-    Raise `DSGError` if there is no such rival, or if the data cannot be loaded.
+    Raise `DSGError` if there is no such rival or no unlabeled point, or if the data cannot be loaded.
     """
     base, found = Spec.from_json(spec), list[Heat]()
     sizes, titles = sorted(sizes), {name: title(base, name) for name in ("", *rivals)}
     own = [replace(base, seed=base.seed + seed) for seed in range(n_seeds)]
     splits = [load_split(one) if split is None else split for one in own]
     most = min(int(np.sum(whole.y_train == UNLABELED)) for whole in splits)
+    if not most or sizes[0] < 1:
+        raise RaceError(NO_UNLABELED)
     if sizes[-1] > most:
         raise RaceError(f"a size must be at most {most:,}, the number of unlabeled points, got {sizes[-1]:,}")
     Run(base, smaller(splits[0], sizes[0], 0)).advance(1)  # compile, or load what is compiled

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from dsgcore.experiments import LiveRun
-from dsgcore.experiments.race import FIXED_FEATURES, GB, Heat, run_heats, summaries, title, usual_sizes
+from dsgcore.experiments.race import FIXED_FEATURES, GB, NO_UNLABELED, Heat, run_heats, summaries, title, usual_sizes
 from dsgcore.experiments.rivals import competitors, plain_name, usual_rivals
 from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobError, shared_queue
@@ -38,6 +38,9 @@ def several(live: LiveRun) -> None:
         )
         n_seeds = st.slider("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=f"heats-seeds-{setting}")
         sizes = usual_sizes(live.run.split)
+        if sizes == (0,):
+            st.caption(f"{NO_UNLABELED.capitalize()}.")
+            return
         st.caption(
             f"The run and its rivals learn from {', '.join(f'{n:,}' for n in sizes)} unlabeled points. A fit that is expected "
             f"to take over a minute, or takes more than {MEMORY:g} GB, is left out."
