@@ -8,13 +8,13 @@ from opened_pages import APP, bench_of, left_in_browser, open_page
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
 from pages.race import views as race_views
-from pages.workbench import head, sidebar, steering
+from pages.workbench import head, page, sidebar, steering
 
 
-def move_a_slider():
-    """Request the page again, as a slider does that moves while the page is drawn."""
+def move_a_slider(widgets=None):
+    """Request the page again, as a slider does that moves while the page is drawn; `widgets` are the browser's values."""
     context = get_script_run_ctx()
-    context.script_requests.request_rerun(RerunData(page_script_hash=context.page_script_hash))
+    context.script_requests.request_rerun(RerunData(widget_states=widgets, page_script_hash=context.page_script_hash))
 
 
 def test_a_session_has_one_thread_at_a_time():
@@ -61,6 +61,26 @@ def test_a_click_is_not_lost_where_a_slider_moves_while_it_is_answered(monkeypat
     assert bench_of(app).number > number
     assert bench_of(app).given == {}
     assert left_in_browser(app) != link
+
+
+def test_values_that_a_click_sets_outlive_a_request_with_those_that_the_browser_had_before(monkeypatch):
+    app = open_page("auc")
+    before, follow, asked = app._tree.get_widget_states(), page.follow, []
+
+    def follow_while_the_browser_asks(*arguments):
+        follow(*arguments)
+        if not asked:
+            asked.append(move_a_slider(before))
+
+    monkeypatch.setattr(page, "follow", follow_while_the_browser_asks)
+    app.button(key="preset-1").click().run()
+    assert not app.exception
+    assert asked
+    assert bench_of(app).live.run.spec.solver.step_size == 20
+    app.run()
+    assert bench_of(app).live.run.spec.solver.step_size == 20
+    app.select_slider(key="step_size").set_value(0.1).run()  # the values are set once, and not for ever
+    assert bench_of(app).live.run.spec.values_at(bench_of(app).live.run.t)["step_size"] == 0.1
 
 
 def test_a_link_is_shown_where_it_was_paused_though_a_slider_moves_meanwhile(monkeypatch):

@@ -59,6 +59,8 @@ def setting_page(name: str) -> None:
         begin_place(bench)
         draw = workbench if bench.lesson.place is None else stage
         draw(problem, bench)
+        # A drawing that another request ends comes before this. That request has the values that the browser knew before.
+        bench.given = {}
 
 
 def stage(problem: type[Setting], bench: Bench) -> None:

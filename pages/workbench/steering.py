@@ -195,10 +195,8 @@ def bench_of(problem: type[Setting]) -> Bench:
     bench: Bench = st.session_state[key]
     if bench.link.visit != visit():
         _enter(problem, bench)
-    while bench.given:  # one at a time, because a rerun may interrupt this at each of them
-        name = next(iter(bench.given))
-        st.session_state[name] = bench.given[name]
-        del bench.given[name]
+    for name, value in bench.given.items():  # kept until the page is drawn: a request may end this at each of them
+        st.session_state[name] = value
     return bench
 
 

@@ -84,6 +84,12 @@ export function createSummary(parent, press) {
 const LONGEST_ANSWER = 30000;  // milliseconds
 const heads = new WeakMap();   // the component's element -> its head
 
+const AGAIN = 50;              // milliseconds
+const APP = "[data-test-script-state]";
+
+/** Return true while the script draws the page, as far as the browser knows. */
+const isDrawing = () => document.querySelector(APP)?.dataset.testScriptState === "running";
+
 const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds));
 
 /** Ask the server at an address relative to the page; return the answer's text. */
@@ -96,14 +102,18 @@ async function asked(address, body) {
 }
 
 function create(root) {
-  const head = shown.keeper = {triggers: () => {}};
+  // A request to draw the page is a state: as a trigger it would replace a press on the remedy that the server has not answered.
+  const head = shown.keeper = {triggers: () => {}, state: () => {}};
   const page = () => window.dsgLab ?? {};
   const trigger = name => value => head.triggers(name, value);
   const feed = head.feed = new Feed({
     pause,
     ask: body => asked(head.address, body),
     take: (said, figures) => shown.take(said, figures),
-    redraw: () => (page().ask ?? ((_, work) => work()))(shown.page, () => trigger("redraw")(true)),
+    redraw: async () => {
+      while (isDrawing()) await pause(AGAIN);  // what a click has asked for goes first: a request sends the values as shown now
+      (page().ask ?? ((_, work) => work()))(shown.page, () => head.state("redraw", Date.now()));
+    },
     complain: (why, wait) => summary.complain(why, wait),
     reload: () => { if (location.pathname.endsWith("/" + shown.page)) location.reload(); },
     isSeen: () => !document.hidden && (shown.seen.size || !shown.places.length),
@@ -130,11 +140,11 @@ function create(root) {
   return head;
 }
 
-export default function ({data, parentElement, setTriggerValue}) {
+export default function ({data, parentElement, setStateValue, setTriggerValue}) {
   let head = heads.get(parentElement);
   if (!head) heads.set(parentElement, head = create(parentElement));
   const {said, figures} = read(new TextDecoder().decode(data));
-  head.triggers = setTriggerValue;
+  Object.assign(head, {triggers: setTriggerValue, state: setStateValue});
   head.address = said.address;
   if (shown.take(said, figures)) head.feed.follow(said);
   return () => {  // also called for an update that a later one has replaced
