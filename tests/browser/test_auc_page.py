@@ -195,9 +195,16 @@ def test_a_page_while_its_run_plays(open_page):
     assert_a_tick_that_comes_late_does_not_say_for_ever_that_the_run_goes_on(page)  # the last: answers stay kept back
 
 
+OPENED = """() => {
+    const box = document.querySelector('.st-key-more details');
+    return box.open && box.getAnimations({subtree: true}).every(one => one.playState !== 'running');
+}"""
+
+
 def assert_a_step_that_is_too_big_is_told_and_mended(page):
-    choose_speed(page, "fast")
     page.get_by_text("More", exact=True).click()
+    page.wait_for_function(OPENED, timeout=LONG)  # while it opens, its buttons move away from under a click
+    choose_speed(page, "fast")
     page.get_by_role("button", name="too big a step", exact=True).click()
     judgement = page.locator(".live-judgement")
     judgement.get_by_role("button", name="Smaller step: 20 → ").click(timeout=30_000)
