@@ -92,8 +92,8 @@ class StoredRun:
 
 
 def default_store() -> Path:
-    """Return the default store file: the one that DSGLAB_STORE names, else one in the user's data folder."""
-    return Path(named) if (named := os.environ.get(VARIABLE)) else data_folder() / "store.sqlite"
+    """Return the default store file: the one that DSGLAB_STORE names, else this version's own in the user's data folder."""
+    return Path(named) if (named := os.environ.get(VARIABLE)) else data_folder() / f"runs-{VERSION}.sqlite"
 
 
 class Store:
@@ -117,7 +117,8 @@ class Store:
                 (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
                 if version != VERSION and (version or tables):
                     raise StoreError(
-                        f"{self.file} cannot be used as a store of runs: it is another program's, or another version's"
+                        f"{self.file} cannot be used as a store of runs: it is another program's, or another version's; "
+                        f"it is left as it is: name another file ({VARIABLE} or --store)"
                     )
                 for table in _TABLES:
                     connection.execute(table)
