@@ -28,7 +28,7 @@ from dsgcore.data.reading.cells import (
     written,
 )
 from dsgcore.data.reading.recipe import Recipe
-from dsgcore.data.reading.unlabeled import about_unlabeled, check_exact, unlabeled_among
+from dsgcore.data.reading.unlabeled import about_doubtful, about_unlabeled, check_exact, unlabeled_among
 
 MAX_CLASSES = 1000
 BINARY, ORDERED = ("binary", "pairs"), "ordinal"
@@ -55,6 +55,7 @@ def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
     found, hidden, forms = label_text(column, recipe)
     coded = _classes(column, found, forms, recipe, labels) if recipe.bins is None else _binned(column, hidden, recipe)
     y, names, sentences = coded[0], coded[1], [*coded[2], *about_unlabeled(hidden, recipe.unlabeled)]
+    sentences += about_doubtful(names, recipe.unlabeled, classes=(*recipe.order, recipe.positive or ""))
     if labels in BINARY:
         positive = recipe.positive
         if positive is None and len(names) > 2:

@@ -29,6 +29,10 @@ _MISSING = ("", "nan", "NaN", "NaT", "<NA>")
 
 # A label that says by itself that it is none.
 _WORD = re.compile(r"(un|not[ _-]?|no[ _-]?)label(l?ed)?")
+# A label that may be none, or a class of its own. "none" is left out, because it is often the lowest class.
+_DOUBTFUL = re.compile(
+    r"unknown|undefined|unspecified|missing|pending|todo|tb[ad]|n/?[ad]|not (known|available|assigned)|[?.*-]+"
+)
 
 
 def unlabeled_among(names: Iterable[str], said: str | None = AUTO, *, classes: Collection[str] = ()) -> frozenset[str]:
@@ -60,6 +64,15 @@ def about_unlabeled(hidden: Collection[str], said: object = AUTO) -> tuple[str, 
         return (f"The label {listed(sorted(hidden))} means {MEANING}.",)
     return (
         f"The label {listed(sorted(hidden))} beside other labels is taken for {MEANING}: unlabeled=none makes it a class.",
+    )
+
+
+def about_doubtful(names: Collection[str], said: object = AUTO, *, classes: Collection[str] = ()) -> tuple[str, ...]:
+    """Return a sentence about each class, of three or more, that may mean "not labeled"; none of `classes` does."""
+    doubtful = [name for name in names if _DOUBTFUL.fullmatch(name.strip().lower()) and name not in classes]
+    return tuple(
+        f"The label {quoted(name)} is taken for a class: unlabeled={name} makes its rows {MEANING}."
+        for name in doubtful * (said == AUTO and len(names) > 2)
     )
 
 
