@@ -41,6 +41,7 @@ MODEL, MACHINE, FACTS, PREPARATION = "model.npz", "model.joblib", "fit.json", "p
 PART, KEY = "part-{:06}.parquet", b"dsgcore"
 # Names of the columns that predictions have.
 PREDICTED = re.compile("class|score( .*)?")
+_OF_TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".xlsx", ".json", ".jsonl")
 # What a file itself says; all else is as in the training file.
 _OF_FILE = ("format", "delimiter", "encoding", "decimal", "header", "above", "units", "comment", "escape")
 
@@ -55,6 +56,11 @@ def predict(given: argparse.Namespace) -> Made:
         )
     if not given.model.exists():
         raise DSGError(f"there is no model {given.model}: give model.npz, or the folder that `dsg-lab fit` has written")
+    if given.out.suffix.lower() in _OF_TABLES and not given.out.is_dir():
+        raise DSGError(
+            f"--out must be a folder, for one Parquet file per row group, got {given.out}: name a folder, and for one table "
+            f"of all rows also a file (--csv {given.out.with_suffix('.csv')})"
+        )
     check_folder(given.out, (), [given.data, *places_read(given.model, "files")], is_part)
     progress, counts, words = Progress(is_quiet=given.quiet), (0, 0), ""
 
