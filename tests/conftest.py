@@ -39,8 +39,7 @@ LONGEST = (
 
 # The browser's tests that each of two workers may drive a Chromium for: these, and all others of the folder.
 READ_AND_ROOMS = (
-    *("test_accessibility", "test_how_it_works_browser", "test_loading", "test_room_browser", "test_stage_browser"),
-    "test_workbench_layout",
+    *("test_how_it_works_browser", "test_loading", "test_room_browser", "test_stage_browser", "test_workbench_layout"),
 )
 
 # The same examples in every run, and no limit in seconds: a busy machine must not fail a test.

@@ -1,21 +1,19 @@
-"""The five screens of "How it works" in a browser: no scrolling, a picture that follows at once, keys, and links."""
+"""The five screens of "How it works", and a lesson as one file: no scrolling, a picture that follows at once, keys, and links."""
+
+import re
+from pathlib import Path
 
 import pytest
 from cases import some
 
-pytest.importorskip("playwright", reason="playwright is not installed")
-from playwright.sync_api import expect
+from .watched_pages import DESK, IS_NO_WIDER, PHONE, PROJECTOR, Axe, assert_accessible, at_size, expect, until_ready
 
-from .test_accessibility import LOOKED_AT, found_on
-
-SIZES = ((1366, 768), (1920, 1080), (390, 844))
 SCREENS = range(1, 6)
 LOOKED_INTO = some(SCREENS, 2)  # by axe-core
 SCROLLS = """() => {
     const all = [document.scrollingElement, document.querySelector(".stMain")];
     const page = all.some(part => part.scrollHeight > part.clientHeight + 1 || part.scrollWidth > part.clientWidth + 1);
-    const button = document.querySelector(".how-way button").getBoundingClientRect();
-    return page || button.bottom > innerHeight;
+    return page || document.querySelector(".how-way button").getBoundingClientRect().bottom > innerHeight;
 }"""
 # Move the slider to each stop; count those after which the next frame shows another picture.
 DRAG = """async () => {
@@ -36,26 +34,40 @@ DRAG = """async () => {
 
 
 def screen(page, number):
-    expect(page.locator(".how-way")).to_contain_text(f"{number} of 5", timeout=60_000)
+    expect(page.locator(".how-way")).to_contain_text(f"{number} of 5")
     expect(page.locator(".how-said")).not_to_be_empty()
 
 
 @pytest.mark.ci
-def test_each_screen_fits_three_windows_and_follows_its_slider_at_once(open_page, wait_ready):
+def test_each_screen_fits_three_windows_and_follows_its_slider_at_once_and_the_first_lesson_follows(open_page):
     page = open_page("how_it_works")
     for number in SCREENS:
         screen(page, number)
-        wait_ready(page)
-        for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
-            assert not page.evaluate(SCROLLS), f"screen {number} at {width} x {height}"
+        until_ready(page)
+        for size in (DESK, PROJECTOR, PHONE):
+            at_size(page, *size)
+            assert not page.evaluate(SCROLLS), f"screen {number} at {size}"
         dragged = page.evaluate(DRAG)
         assert dragged["followed"] == dragged["moved"] > 5, number
-        found = [line for theme in LOOKED_AT if number in LOOKED_INTO for line in found_on(page, theme)]
-        assert not found, "\n".join(found)
+        if number in LOOKED_INTO:
+            assert_accessible(page)
         if number < 5:
             page.get_by_role("button", name="Next").click()
-    assert_switches_turn_each_noise_off_and_are_in_the_link(page)
+    curve = page.locator(".how-panel:last-child .scatterlayer .trace path.js-line").last
+    both = curve.get_attribute("d")
+    page.get_by_label("few points").uncheck()  # switches turn each noise off, and are in the link
+    page.wait_for_url("**off=points**")
+    assert curve.get_attribute("d") != both
+    page.get_by_label("few waves").uncheck()
+    page.wait_for_url("**off=both**")
+    page.reload()
+    screen(page, 5)
+    expect(page.get_by_label("few points")).not_to_be_checked()
+    expect(page.get_by_label("few waves")).not_to_be_checked()
+    page.get_by_role("button", name="Try a lesson").click()
+    expect(page).to_have_title("Ranking - DSG Lab")
+    expect(page.locator(".st-key-stage-text")).to_contain_text("Ten")
+    assert "lesson=unlabeled" in page.url
 
 
 def test_keys_alone_reach_the_slider_and_the_next_screen_and_the_link_keeps_the_place(open_page):
@@ -81,25 +93,26 @@ def test_keys_alone_reach_the_slider_and_the_next_screen_and_the_link_keeps_the_
     screen(page, 3)
 
 
-@pytest.mark.ci
-def test_after_the_last_screen_the_first_lesson_follows(open_page):
-    page = open_page("how_it_works?screen=5")
-    screen(page, 5)
-    page.get_by_role("button", name="Try a lesson").click()
-    expect(page).to_have_title("Ranking - DSG Lab")
-    expect(page.locator(".st-key-stage-text")).to_contain_text("Ten", timeout=30_000)
-    assert "lesson=unlabeled" in page.url
+DEMO = Path(__file__).parents[2] / ".github" / "demo" / "step-size.html"
 
 
-def assert_switches_turn_each_noise_off_and_are_in_the_link(page):
-    curve = page.locator(".how-panel:last-child .scatterlayer .trace path.js-line").last
-    both = curve.get_attribute("d")
-    page.get_by_label("few points").uncheck()
-    page.wait_for_url("**off=points**")
-    assert curve.get_attribute("d") != both
-    page.get_by_label("few waves").uncheck()
-    page.wait_for_url("**off=both**")
-    page.reload()
-    screen(page, 5)
-    expect(page.get_by_label("few points")).not_to_be_checked()
-    expect(page.get_by_label("few waves")).not_to_be_checked()
+@pytest.mark.weekly
+@pytest.mark.parametrize(("width", "height"), some([PHONE, (1280, 900)], 1))
+def test_a_lesson_from_a_disk_moves_by_keys_without_a_network(new_page, width, height):
+    page, errors = new_page(offline=True, viewport={"width": width, "height": height}), []
+    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(DEMO.as_uri())
+    said = page.locator("#status")
+    expect(said).to_have_text("Objective: no iteration yet.")
+    page.locator("#value").press("ArrowRight")
+    expect(said).to_have_text(re.compile(r"Objective [\d.]+ after iteration 300 of 300\."))
+    expect(page.locator("#curve .js-line")).to_be_attached()
+    expect(page.locator("#map")).to_contain_text("step 300")
+    expect(page.locator("#curve [role=figure]")).to_have_attribute("aria-label", said.inner_text())
+    page.locator("#play").press("Enter")
+    expect(page.locator("#play")).to_have_text("Pause")
+    expect(page.locator("#play")).to_have_text("Play")  # at the end
+    assert page.evaluate(IS_NO_WIDER)
+    assert Axe().run(page).response["violations"] == []
+    assert errors == []

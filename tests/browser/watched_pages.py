@@ -1,83 +1,66 @@
-"""What must not happen on any page that a test opens, and the record of it; a choice from a list."""
+"""What several tests do with a page: they read its charts, choose from its lists, go by keys, and have axe-core look at it."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+import re
+from pathlib import Path
 
 import pytest
 
-if TYPE_CHECKING:
-    from playwright.sync_api import ConsoleMessage, Locator, Page, Request, WebSocket
-    from playwright.sync_api import Error as PlaywrightError
+pytest.importorskip("playwright", reason="playwright is not installed")
+pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+from axe_playwright_python.sync_playwright import Axe
+from cases import some
+from playwright.sync_api import TimeoutError as TimeoutError
+from playwright.sync_api import expect
+
+from .conftest import LONG
+
+expect.set_options(timeout=LONG)
+
+DESK, PROJECTOR, PHONE = (1366, 768), (1920, 1080), (390, 844)
+# The names of the settings' pages, and how the keys of their controls begin.
+SETTINGS = {
+    "similar_unlabeled": "su_",
+    "auc": "",
+    "s3vm": "svm_",
+    "ordinal": "ord_",
+    "multiclass": "mc_",
+    "supervised": "sup_",
+}
+IS_NO_WIDER = "document.documentElement.scrollWidth <= innerWidth"  # a page than its window
+PLOT = "chart => document.querySelector(`:is(#${chart}, .st-key-${chart}) .js-plotly-plot`)"
+CURVE = f"([chart, name]) => ({PLOT})(chart)?.data.find(trace => trace.name === name)?.y ?? []"
 
 
-@dataclass
-class PageHealth:
-    """Record of forbidden events on a page: logged errors, exceptions, tracebacks, requests to other hosts."""
+def until_ready(page):
+    """Wait until the page is connected, its script has ended and nothing is being filled in.
 
-    app_host: str
-    pages: list[Page] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
+    A live fragment runs again at once: there, wait for a text of the page afterwards.
+    """
+    for name, value in (("connection", "CONNECTED"), ("script", "notRunning")):
+        page.wait_for_selector(f'[data-testid="stApp"][data-test-{name}-state="{value}"]', state="attached")
+    page.wait_for_selector('[data-testid="stSkeleton"]', state="detached")
 
-    def watch(self, page: Page) -> None:
-        """Record what `page` does from now on."""
-        for event, listener in self._listeners():
-            page.on(event, listener)
-        self.pages.append(page)
 
-    @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Fail at the end with what went wrong; record nothing more of any page then."""
-        try:
-            yield
-            self.assert_clean()
-        finally:
-            for page in self.pages:
-                for event, listener in self._listeners():
-                    page.remove_listener(event, listener)
+def status(page, text):
+    """Wait until the run's status has a text, or fits a pattern."""
+    expect(page.locator(".live-status")).to_contain_text(text)
 
-    def assert_clean(self) -> None:
-        """Fail with everything that went wrong so far on the test's pages."""
-        shown = [
-            f"exception on {page.url}: {box.inner_text()}"
-            for page in self.pages
-            if not page.is_closed()
-            for box in page.get_by_test_id("stException").all()
-        ]
-        shown += [
-            f"no such page: {page.url}"
-            for page in self.pages
-            if not page.is_closed() and page.get_by_text("Page not found", exact=True).count()
-        ]
-        assert not self.errors + shown, "\n".join(self.errors + shown)
 
-    def _listeners(self) -> tuple[tuple[Any, Any], ...]:
-        return (
-            ("console", self._on_console),
-            ("pageerror", self._on_error),
-            ("request", self._on_address),
-            ("websocket", self._on_address),
-        )
+def wait_for_points(page, count, chart="chart-objective", name="training data"):
+    """Wait until a curve has so many points."""
+    page.wait_for_function(f"args => ({CURVE})(args).length >= {count}", arg=[chart, name])
 
-    def _on_error(self, error: PlaywrightError) -> None:
-        self.errors.append(f"page error: {error}")
 
-    def _on_address(self, asked: Request | WebSocket) -> None:
-        self._on_url(asked.url)
+def at_size(page, width, height):
+    """Give the window another size."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_function(f"innerWidth === {width}")
 
-    def _on_console(self, message: ConsoleMessage) -> None:
-        url = message.location.get("url", "")
-        if message.type == "error":
-            self.errors.append(f"console: {message.text} ({url})")
 
-    def _on_url(self, url: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme in ("http", "https", "ws", "wss") and parts.netloc != self.app_host:
-            self.errors.append(f"outside request: {url}")
+def give(page, name, content):
+    """Give the page a file."""
+    file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+    page.locator("input[type=file]").set_input_files(file)
 
 
 STILL = """box => new Promise(done => {
@@ -92,7 +75,7 @@ STILL = """box => new Promise(done => {
 })"""
 
 
-def choose(page: Page, box: Locator, option: str) -> None:
+def choose(page, box, option):
     """Choose an option by click. An open list closes when the page scrolls, so the box is brought into view before."""
     box.hover()
     box.evaluate(STILL)
@@ -100,10 +83,87 @@ def choose(page: Page, box: Locator, option: str) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
-def tab_to(page: Page, selector: str, most: int = 40) -> None:
+def tab_to(page, selector, most=100):
     """Go on by Tab until an element of that kind has the focus."""
     for _ in range(most):
         if page.evaluate("selector => document.activeElement?.matches(selector) ?? false", selector):
             return
         page.keyboard.press("Tab")
     pytest.fail(f"no way by Tab to {selector}")
+
+
+def move_slider(page, key, presses):
+    """Move a slider by keys, to the right or, by a negative number, to the left."""
+    slider = page.locator(f".st-key-{key} input[type=range]")
+    slider.focus()
+    for _ in range(abs(presses)):
+        slider.press("ArrowRight" if presses > 0 else "ArrowLeft")
+
+
+def alerts(page, part="body"):
+    """Return what the boxes of a part of the page say."""
+    return [box.inner_text().strip() for box in page.locator(part).get_by_test_id("stAlert").all()]
+
+
+# --- axe-core
+
+THEMES = ("light", "dark")
+LOOKED_AT = some(THEMES, 1)  # in the dark every week
+BARRED = ("serious", "critical")
+# Besides what the guidelines ask, that a page can be walked through by its headings.
+RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
+THEMED = ["color-contrast"]  # what a theme can change
+# Tabs that are not open are hidden, but axe-core reads all of a document, which takes it longer than the open one. So do the
+# points of a chart, thousands of shapes without a word: the figure that they are in has one name for all.
+OTHERS_OUT = """() => {
+    const silent = '[data-testid="stTabPanel"]:not([role]), [role="figure"] .scatterlayer g.points';
+    window.others = [...document.querySelectorAll(silent)].map(part => [part, [...part.childNodes]]);
+    for (const [part] of window.others) part.replaceChildren();
+}"""
+OTHERS_IN = "() => { for (const [part, held] of window.others) part.replaceChildren(...held); }"
+AT_ONCE = "* {transition: none !important}"  # parts that are drawn again, or in another theme, fade in
+
+
+def found_on(page, theme, part="html"):
+    """Return what axe-core objects to with the page, or a part of it, in a theme: all rules in light, those on colours in dark."""
+    if not page.evaluate("typeof axe === 'object'"):  # a document needs the library once, not for each look at it
+        page.evaluate(Axe().axe_script)
+        page.add_style_tag(content=AT_ONCE)
+    page.emulate_media(color_scheme=theme)
+    page.wait_for_function("theme => dsgLab.theme === theme", arg=theme)  # the page is drawn again
+    page.wait_for_selector('[data-test-script-state="notRunning"]', state="attached")
+    page.wait_for_selector('[data-stale="true"]', state="detached")  # stale parts are pale
+    rules = {"type": "tag", "values": list(RULES)} if theme == "light" else {"type": "rule", "values": THEMED}
+    page.evaluate(OTHERS_OUT)
+    options = {"resultTypes": ["violations"], "runOnly": rules}
+    response = page.evaluate("([part, options]) => axe.run(part, options)", [part, options])
+    page.evaluate(OTHERS_IN)
+    return [
+        f"{theme}: {rule['impact']} {rule['id']}: {node['target'][0]} {node['html'][:160]}"
+        for rule in response["violations"]
+        if rule["impact"] in BARRED or re.match("heading-|page-has-heading", rule["id"])
+        for node in rule["nodes"]
+    ]
+
+
+def assert_accessible(page, themes=LOOKED_AT):
+    """Fail with what axe-core objects to."""
+    found = [line for theme in themes for line in found_on(page, theme)]
+    assert not found, "\n".join(found)
+
+
+# --- the README's pictures, and the words of the menu and of the controls that each shows
+
+RECORDED = Path(__file__).parents[2] / ".github" / "pictures.json"
+SIZE = {"width": 1280, "height": 800}
+PICTURES = {
+    "run": "auc?view.speed=fast&solver.n_iter=1500",  # the one that moves
+    "lesson": "auc?lesson=unlabeled:1",
+    "limits": "auc?data.name=digits&data.n_labeled=200&kernel.sigma=0.5&solver.lam=0.01&solver.n_features=4&solver.n_iter=100"
+    "&at=100&view.speed=instant",
+    "data": "data?data.name=Breast+cancer",
+}
+WORDS = """() => [...document.querySelectorAll(
+    '[data-testid="stSidebarNavLink"], [data-testid="stTopNavLink"], [data-testid="stWidgetLabel"], [role="tab"], .stMain button'
+)].filter(part => part.checkVisibility() && part.getBoundingClientRect().top < innerHeight)
+    .map(part => part.innerText.trim().replace(/\\s+/g, " ")).filter(Boolean)"""

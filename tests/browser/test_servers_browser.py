@@ -1,0 +1,174 @@
+"""Servers below a prefix, at their base path and behind nginx that keeps the prefix or takes it off, and one that is killed."""
+
+import re
+from html import unescape
+from urllib.parse import urlsplit
+
+import pytest
+from proxies import NGINX, NO_NGINX, nginx
+from servers import served, started, wait_for
+
+from .watched_pages import expect, status, until_ready
+
+PREFIX = "lab"
+POINTS = """[...document.querySelectorAll('.js-plotly-plot')].map(
+    plot => Math.max(...plot.data.map(trace => (trace.y ?? trace.z ?? []).length)))"""
+
+
+@pytest.fixture(scope="module")
+def below(tmp_path_factory):
+    """The address of a server that is begun with a base path."""
+    with served(tmp_path_factory.mktemp("below"), PREFIX) as url:
+        yield url
+
+
+@pytest.fixture(scope="module", params=["base path", "nginx keeps it", "nginx takes it off"])
+def app_url(request, app_url, below, tmp_path_factory):
+    """The address of the app below a prefix, in place of the one that all other tests have."""
+    if request.param == "base path":
+        yield below
+        return
+    if NGINX is None:
+        pytest.skip(NO_NGINX)
+    is_kept = request.param == "nginx keeps it"
+    if not is_kept and urlsplit(app_url).path:
+        pytest.skip("the server has a base path of its own, which nothing can take off")
+    port = urlsplit(below if is_kept else app_url).port
+    with nginx(tmp_path_factory.mktemp("nginx"), (port, port), "" if is_kept else PREFIX) as before:
+        yield f"http://127.0.0.1:{before}/{PREFIX}"
+
+
+@pytest.fixture
+def asked(app_url, open_page):
+    """Give a function that watches a page: at the end, none has asked for a path that is not below the prefix."""
+    astray = []
+
+    def note(asked):
+        parts = urlsplit(asked.url)
+        if parts.scheme in ("http", "ws") and not f"{parts.path}/".startswith(f"/{PREFIX}/"):
+            astray.append(asked.url)
+
+    def watch(page):
+        page.on("request", note)
+        page.on("websocket", note)
+        return page
+
+    yield watch
+    assert astray == []
+
+
+@pytest.mark.weekly
+def test_runs_ways_to_other_pages_and_what_is_handed_on_stay_below_a_prefix(open_page, asked, app_url):
+    page = asked(open_page("auc?solver.n_iter=20"))
+    status(page, "step 20 of 20 · done")
+    page.wait_for_function(f"{POINTS}.length >= 3 && {POINTS}.every(count => count > 1)")
+    page.wait_for_url(re.compile(rf"/{PREFIX}/auc\?.*at=20"))
+    page.reload()
+    status(page, "step 20 of 20 · done")
+
+    page.goto(app_url)
+    assert urlsplit(page.url).path == f"/{PREFIX}/"
+    for name in ("Lessons", "Data"):
+        page.get_by_role("link", name=name, exact=True).first.click()
+        page.wait_for_url(f"{app_url}/{name.lower()}")
+    page.go_back()
+    page.wait_for_url(f"{app_url}/lessons")
+    answer = page.request.get(f"{app_url}/auc/?code=ABCD2345")  # which the server answers by itself
+    assert answer.ok
+    assert urlsplit(answer.url).path == f"/{PREFIX}/auc"
+
+    page.goto(f"{app_url}/take_away")
+    codes = page.locator(".st-key-take-away [data-testid=stCode]")
+    expect(codes.filter(has_text="<iframe")).to_contain_text("embed=true")  # the last of them
+    # Behind a proxy of this machine, students get its address in the network.
+    handed_on = [re.sub(r"//[\d.]+:", "//127.0.0.1:", unescape(text)) for text in codes.all_inner_texts()]
+    assert len(handed_on) >= 3
+    assert all(f"{app_url}/" in text for text in handed_on)
+    page.goto(next(text for text in handed_on if not text.startswith("<")).strip())
+    until_ready(page)
+    assert urlsplit(page.url).path.startswith(f"/{PREFIX}/")
+
+
+# Where the prefix is taken off, only the browser knows it; test_server.py has the room's addresses at a base path.
+@pytest.mark.weekly
+@pytest.mark.parametrize("app_url", ["nginx takes it off"], indirect=True, scope="module")
+def test_a_class_answers_below_the_prefix_and_a_reload_keeps_its_room(open_page, page_health, asked, new_page, app_url):
+    lecturer = asked(open_page("auc?present=1&lesson=unlabeled&view.speed=instant"))
+    expect(lecturer.get_by_role("button", name="Ask the class")).to_be_visible()
+    until_ready(lecturer)
+    with lecturer.expect_response("**/room-key"):
+        lecturer.get_by_role("button", name="Ask the class").click()
+    (cookie,) = [one for one in lecturer.context.cookies() if one["name"].startswith("dsglab_room_")]
+    assert cookie["path"] == f"/{PREFIX}"  # no other app on this host is sent it
+    code = cookie["name"].removeprefix("dsglab_room_")
+    address = lecturer.locator(".room-key a, .room-address a").get_attribute("href")
+    assert urlsplit(address).path == f"/{PREFIX}/r/{code}"
+    phone = asked(new_page())  # of somebody else, who has seen nothing of the app yet
+    page_health.watch(phone)
+    phone.goto(f"{app_url}/r")
+    phone.get_by_label("The room's code").fill(code.lower())
+    phone.get_by_role("button", name="Enter").click()
+    phone.get_by_role("button", name="about the same").click()
+    expect(phone.locator("#said")).to_contain_text("Your answer is saved")
+    lecturer.get_by_role("button", name="Reveal").click()
+    bars = lecturer.locator(".room-bars")
+    expect(bars).to_have_attribute("aria-label", "Guesses: A: 0, B: 1, C: 0")
+    lecturer.wait_for_url(re.compile("room=[A-Z0-9]{8}(&|$)"))
+    lecturer.reload()
+    expect(bars).to_have_attribute("aria-label", "Guesses: A: 0, B: 1, C: 0")
+
+
+# --- a server that is killed while a run plays: once there is a server again, the open page comes back by itself, where it was
+
+
+def begun(folder, port=0):
+    server, address = started(folder, port=port, DSGLAB_SESSIONS="600")
+    try:
+        wait_for(server, address, folder / "log")
+    except BaseException:
+        end(server)
+        raise
+    return server, address
+
+
+def end(server):
+    server.kill()
+    server.wait()
+
+
+@pytest.mark.weekly
+def test_after_a_killed_server_the_page_is_back_where_it_was(new_page, tmp_path):
+    server, address = begun(tmp_path)
+    page = new_page()
+
+    def restarted():
+        """Kill the server, and begin another one at its port and with its store; wait until the page is loaded again."""
+        nonlocal server
+        page.evaluate("window.wasHere = true")
+        end(server)
+        server, _ = begun(tmp_path, urlsplit(address).port)
+        page.wait_for_function("!window.wasHere")
+
+    try:
+        page.goto(f"{address}/auc?view.speed=slow&solver.lam=0.01&solver.n_iter=1000")
+        page.wait_for_url(re.compile(r"at=\d\d-playing"))
+        kept = int(re.search(r"at=(\d+)-playing", page.url)[1])
+        restarted()
+        # It has not started over: that would take seconds, and the link would show its first steps.
+        page.wait_for_function(f"Number(/at=(\\d+)-playing/.exec(location.search)?.[1]) > {kept}")
+        status(page, re.compile(r"step \d+ of 1000 · running"))
+        assert "lam=0.01" in page.url
+        # A paused page requests nothing: it gets a message when the connection is back.
+        page.get_by_role("button", name=re.compile("^Pause")).click()
+        status(page, "paused")
+        where = re.search(r"step \d+ of 1000", page.locator(".live-status").inner_text())[0]
+        restarted()
+        status(page, f"{where} · paused")
+        # Nor does streamlit draw one that has no run.
+        page.goto(f"{address}/auc?data.name=Your+own+file")
+        page.locator("input[type=file]").wait_for(state="attached")
+        restarted()
+        page.locator("input[type=file]").wait_for(state="attached")
+        assert page.get_by_test_id("stException").count() == 0
+    finally:
+        end(server)
