@@ -11,7 +11,7 @@ from opened_pages import OF_EACH_ENGINE, checked, open_page
 from dsgcore.cli.runs import asked_study
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.settings import profile_of
-from dsgcore.studies import Store, Study, StudyRuns, carry_out, csv_of, table_of
+from dsgcore.studies import Store, StudyRuns, carry_out, csv_of, table_of
 from dsgcore.studies.examples import FILE, KIND, example_study
 from pages.studies import links
 from pages.studies.going import look_at
@@ -33,10 +33,6 @@ def first_study():
     return looked_at(opened()).made.study
 
 
-def first_runs():
-    return StudyRuns(first_study())
-
-
 def fill(store, made, *, is_diverging=True):
     """Let every run of a study be there; those of the largest first value have diverged."""
     last = (max(point[0] for point in made.points) or None) if is_diverging else None
@@ -51,9 +47,23 @@ def fill(store, made, *, is_diverging=True):
         store.put(run.spec.to_json(), row, {"t": np.arange(6.0), "score_test": np.linspace(0.4, 0.5, 6)})
 
 
+@pytest.fixture
+def made(store):
+    """The runs of the study that the page asks at first, which are all in the store."""
+    runs = StudyRuns(first_study())
+    fill(store, runs)
+    return runs
+
+
 def figure(app, key="chart-study"):
     chart = next(c for c in app.get("bidi_component") if key in c.proto.id)
     return json.loads(chart.proto.bytes.split(b"\n", 1)[1])
+
+
+def heat(app):
+    """Return the finite numbers of the page's one map of colours."""
+    (trace,) = [trace for trace in figure(app)["data"] if trace["type"] == "heatmap"]
+    return [z for row in trace["z"] for z in row if z is not None]
 
 
 @pytest.mark.usefixtures("store")
@@ -67,29 +77,23 @@ def test_what_is_too_much_is_refused_in_a_sentence_with_what_would_fit():
     assert (state.refused, state.made is None) == ("", False)
 
 
-def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing(store):
-    fill(store, first_runs())
+@pytest.mark.usefixtures("made")
+def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing():
     app = opened()
     assert "All runs are done" in "".join(m.value for m in app.markdown)
-    heat, *others = figure(app)["data"]
-    assert heat["type"] == "heatmap"
-    assert np.isfinite(np.array(heat["z"], dtype=float)).sum() == 30
-    assert [t["name"] for t in others if t.get("mode") == "markers"] == ["all seeds diverged"]
+    assert len(heat(app)) == 30
+    assert [t["name"] for t in figure(app)["data"] if t.get("mode") == "markers"] == ["all seeds diverged"]
     ranking = app.dataframe[0].value
-    assert len(ranking) == 36
     assert ranking["test AUC"].str.contains("diverged").tolist() == [False] * 30 + [True] * 6
     assert ranking["minus the best (AUC)"][0] == ""
     assert ranking["minus the best (AUC)"][1].count(",") == 1
 
 
-def test_the_time_to_a_score_is_compared_like_any_other_number(store):
-    fill(store, first_runs())
+@pytest.mark.usefixtures("made")
+def test_the_time_to_a_score_is_compared_like_any_other_number():
     app = opened(measure="time to score", target="0.45")
-    (heat,) = [trace for trace in figure(app)["data"] if trace["type"] == "heatmap"]
     # Each run takes 0.1 s for six iterations, and is at 0.46 at the fourth.
-    seconds = [z for row in heat["z"] for z in row if z is not None]
-    assert len(seconds) == 30
-    assert seconds == pytest.approx([4 / 6 * 0.1] * 30, rel=1e-3)
+    assert heat(app) == pytest.approx([4 / 6 * 0.1] * 30, rel=1e-3)
     assert "seconds to 0.45" in app.dataframe[0].value
     app.number_input(key="x_target").set_value(0.6).run()
     # No run reaches it: only the diverged ones are left.
@@ -112,46 +116,34 @@ def test_one_axis_is_lines_with_a_band_and_three_are_parallel_with_what_is_not_s
     assert grey["y"].count(None) == 11 - 3  # a gap a line
 
 
-def test_the_table_is_the_commands(store):
-    made = first_runs()
-    fill(store, made)
-    made.refresh(store)
-    again = StudyRuns(Study.from_dict(made.study.to_dict()))
-    again.refresh(store)
-    table = table_of(made.study, made.outcomes())
-    assert table_of(again.study, again.outcomes()).equals(table)
-    assert csv_of(table).splitlines()[1].startswith("0.05,0.05,0,0.5,0.1,0.1,finished,")
-
-
-def test_the_pages_files_are_the_study_for_the_command_and_back_on_the_page(store, tmp_path, monkeypatch):
-    made, files = first_runs(), {}
-    fill(store, made)
+def test_the_pages_files_are_the_study_for_the_command_and_back_on_the_page(store, made, tmp_path, monkeypatch):
+    files = {}
     with monkeypatch.context() as patch:
         patch.setattr("streamlit.download_button", lambda label, make, file, *_, **__: files.update({file: make}))
-        looked_at(opened())
+        opened()
     (tmp_path / "study.json").write_text(files["study.json"](), encoding="utf-8")
     study = asked_study(tmp_path / "study.json", [], None)
     assert study == made.study
-    assert csv_of(table_of(study, carry_out(study, store))) == files["study.csv"]()  # none is made again
+    table = csv_of(table_of(study, carry_out(study, store)))  # none is made again
+    assert table == files["study.csv"]()
+    assert table.splitlines()[1].startswith("0.05,0.05,0,0.5,0.1,0.1,finished,")
     assert looked_at(opened(**link_to_study(study))).made.study == study
 
 
 @pytest.mark.usefixtures("store")
 @pytest.mark.parametrize("setting", OF_EACH_ENGINE)
 def test_a_point_opens_as_the_same_run_in_the_workbench(setting):
-    made = looked_at(opened(setting=profile_of(SETTINGS[setting]).short)).made
-    spec = made.runs[4].spec
-    link = links.link_to_run(spec)
-    app = opened(setting, **link, at="2")
+    spec = looked_at(opened(setting=profile_of(SETTINGS[setting]).short)).made.runs[4].spec
+    app = opened(setting, **links.link_to_run(spec), at="2")
     shown = next(c.value for c in app.code if c.language == "python").split('r"""')[1].split('"""')[0]
-    assert Spec.from_json(shown).to_dict() == spec.to_dict()
+    assert Spec.from_json(shown) == spec
 
 
 def test_the_point_to_open_is_the_best_until_the_reader_chooses_one_that_stays(store):
     def point(app):
         return next(box for box in checked(app).selectbox if box.label == "Point")
 
-    made = first_runs()
+    made = StudyRuns(first_study())
     first, second = (SimpleNamespace(points=made.points, runs=made.runs[: n * len(made.study.seeds)]) for n in (2, 3))
     fill(store, first, is_diverging=False)
     app = opened()
@@ -187,19 +179,15 @@ def test_the_store_is_small_and_holds_an_example_of_each_page():
 def test_explore_opens_with_a_question_that_can_be_asked_and_a_finished_example(setting, monkeypatch):
     app = opened(setting=profile_of(SETTINGS[setting]).short)
     assert not app.error
-    asked = looked_at(app).made
-    assert asked.study.spec.problem.name == setting
-    assert len(asked.study.axes) == 2
+    asked, example = looked_at(app).made, example_study(setting)
+    assert (asked.study.spec.problem.name, len(asked.study.axes)) == (setting, 2)
     assert all(run.spec is not None for run in asked.runs)
     assert is_example(app)
-    (heat,) = [trace for trace in figure(app)["data"] if trace["type"] == "heatmap"]
-    made = example_study(setting)
-    assert np.isfinite(np.array(heat["z"], dtype=float)).sum() >= len(made.points) // 2
+    assert len(heat(app)) >= len(example.points) // 2
     assert app.button(key="study-start")
     drawn = []
     monkeypatch.setattr(links, "open_with", lambda page, _: drawn.append(page))
     checked(app.button(key="pin-point").click().run())
     assert drawn == ["explore"]  # once
-    values = next(frame.value for frame in app.dataframe if "parameter" in frame.value)
-    spec = made.study.spec
-    assert values.set_index("parameter")["value"]["Iterations"] == str(spec.solver.n_iter)
+    values = next(frame.value for frame in app.dataframe if "parameter" in frame.value).set_index("parameter")["value"]
+    assert values["Iterations"] == str(example.study.spec.solver.n_iter)

@@ -1,4 +1,4 @@
-"""The pages in the navigation: every page that a reader may look for."""
+"""The pages in the navigation: every page that a reader may look for, home, and the doors from one page to the next."""
 
 from __future__ import annotations
 
@@ -32,29 +32,26 @@ def test_the_menu_has_seven_doors_and_every_other_page_keeps_its_address(monkeyp
         return navigation(pages, **options)
 
     monkeypatch.setattr(st, "navigation", seen)
-    assert not AppTest.from_file(APP, default_timeout=60).run().exception
+    checked(AppTest.from_file(APP, default_timeout=60).run())
     assert [title for title, page in given.items() if page.visibility == "visible"] == DOORS
     methods = [profile_of(setting).short for setting in SETTINGS.values()]
     assert list(given) == [*DOORS, *methods, *BEHIND]
     assert [given[title].url_path for title in methods] == list(SETTINGS)
 
 
-@each("before, link, after, there", [
-    ("auc", {"data.name": "circles", "seed": "7", "view.speed": "slow"}, "s3vm",
-     {"data.name": "circles", "seed": "7", "view.speed": "slow"}),
-    ("auc", {"solver.n_features": "64"}, "s3vm", {"solver.n_features": "64"}),
-    ("s3vm", {"data.name": "breast_cancer", "data.n_labeled": "20"}, "auc",
-     {"data.name": "breast_cancer", "data.n_labeled": "20"}),
-    ("auc", {"data.name": "breast_cancer", "seed": "7"}, "ordinal", {"seed": "7"}),
+@each("before, link, after, lost", [
+    ("auc", {"data.name": "circles", "seed": "7", "view.speed": "slow"}, "s3vm", ()),
+    ("auc", {"solver.n_features": "64"}, "s3vm", ()),
+    ("s3vm", {"data.name": "breast_cancer", "data.n_labeled": "20"}, "auc", ()),
+    ("auc", {"data.name": "breast_cancer", "seed": "7"}, "ordinal", ("data.name",)),
 ])  # fmt: skip
-def test_another_setting_keeps_what_it_allows_of_the_data_and_the_values(before, link, after, there):
+def test_another_setting_keeps_what_it_allows_of_the_data_and_the_values(before, link, after, lost):
     app = checked(open_page(before, **link))
     assert app.sidebar.selectbox[0].label == "Setting"
     app = checked(app.selectbox(key=f"setting-{before}").set_value(after).run())
-    bench = bench_of(app, after)
-    assert bench.spec.problem.name == after
+    assert bench_of(app, after).spec.problem.name == after
     assert not said(app)
-    assert {name: left_in_browser(app).get(name) for name in there} == there
+    assert {name: left_in_browser(app).get(name) for name in link if name not in lost}.items() <= link.items()
 
 
 @each(
@@ -66,14 +63,12 @@ def test_a_value_that_no_setting_has_is_not_handed_on(link, value):
         assert value not in carried(SETTINGS["auc"], after, {link: value}).values()
 
 
-PAGES = [SimpleNamespace(url_path=path, title=path, visibility="visible") for path in ("", "auc", "data", "take_away")]
-
-
 @each("address", ["nothing", "[Log in](https://a.b)", "päge", "x" * 200, ":red[a]", "$x$"])
 def test_an_address_of_no_page_says_so_in_plain_text_and_offers_all_pages(monkeypatch, address):
+    pages = [SimpleNamespace(url_path=path, title=path, visibility="visible") for path in ("", "auc", "data")]
     monkeypatch.setattr(router.st, "context", SimpleNamespace(url=f"https://h/lab/{quote(address, safe='')}?a=/b"))
     monkeypatch.setattr(router.st, "Page", lambda draw, **options: SimpleNamespace(**options))
-    (page,) = router.unknown_page(PAGES)
+    (page,) = router.unknown_page(pages)
     assert page.url_path == address
     said = []
     monkeypatch.setattr(router.st, "markdown", said.append)
@@ -96,26 +91,19 @@ def test_home_leads_to_the_first_lesson_to_how_it_works_to_a_file_and_to_every_m
     assert links[0].query_string.startswith("lesson=unlabeled")
     assert links[2].query_string == "data.name=file"
     cards = {link.page: link.label for link in links[3:]}
-    for name, profile in PROFILES.items():
-        assert cards[name] == f"**{profile.short}** {profile.card}"
-        assert not re.search(r"[A-Z]{2}", cards[name]), "words, not acronyms"
+    assert cards.items() >= {(name, f"**{profile.short}** {profile.card}") for name, profile in PROFILES.items()}
+    assert not re.search(r"[A-Z]{2}", " ".join(cards[name] for name in PROFILES)), "words, not acronyms"
     assert len(app.get("image")) == 2 * len(PROFILES), "a moving and a still one"
 
 
-def test_the_picture_learns_by_itself_from_ten_labels_and_a_crowd_and_shows_both_sides_of_the_divider():
+def test_the_picture_learns_from_ten_labels_and_a_crowd_by_itself_and_anew_from_a_label_given_by_hand():
     app = checked(open_page("home"))
-    run = run_of(app, "home")
-    assert len(run.labeled_rows) == 10
-    assert len(run.split.X_train) > 300
+    split = run_of(app, "home").split
+    assert (len(run_of(app, "home").labeled_rows), len(split.X_train) > 300) == (10, True)
     assert bench_of(app, "home").is_playing
     wipe = figure(app, "chart-map")["layout"]["meta"]["wipe"]
     assert wipe["left"].startswith("labels only")
     assert wipe["right"].startswith("with grey points")
-
-
-def test_a_label_given_by_hand_begins_another_run_and_without_labels_the_page_says_what_to_do():
-    app = checked(open_page("home"))
-    split = run_of(app, "home").split
     grey = int(split.train_rows[split.y_train < 0][0])
     for number, edit in enumerate(({"do": "label", "rows": [grey], "to": 1}, {"do": "label", "rows": "all"}), start=1):
         bench = bench_of(app, "home")
@@ -124,39 +112,25 @@ def test_a_label_given_by_hand_begins_another_run_and_without_labels_the_page_sa
         checked(app.run())
         if number == 1:
             assert len(run_of(app, "home").labeled_rows) == 11
-    assert bench.hand.lacks in [shown(text.value) for text in app.markdown]
+    assert bench.hand.lacks in [shown(text.value) for text in app.markdown]  # without labels it says what to do
 
 
 # --- a run's data and settings on their way to Explore, Convergence and the Data page, without a browser
 
 
-def file_in_the_workbench():
-    """Return the page Ranking with a file of which not everything is as guessed, and with settings of its own."""
-    app = opened("auc", chosen_on_data_page(), **{"data.name": OWN})
-    app = checked(app.select_slider(key="n_labeled").set_value(50).run())
-    return checked(app.select_slider(key="gamma").set_value(0.25).run())
-
-
-def as_in(spec, other):
-    return (spec.data.sha256, spec.data.recipe, spec.data.n_labeled, spec.problem.gamma, spec.kernel, spec.solver) == (
-        other.data.sha256,
-        other.data.recipe,
-        other.data.n_labeled,
-        other.problem.gamma,
-        other.kernel,
-        other.solver,
-    )
-
-
 @pytest.mark.ci
 @pytest.mark.usefixtures("store")
 def test_one_click_takes_a_file_with_its_recipe_labels_and_settings_to_explore():
-    app = file_in_the_workbench()
+    app = opened("auc", chosen_on_data_page(), **{"data.name": OWN})  # not everything of the file is as guessed
+    app = checked(app.select_slider(key="n_labeled").set_value(50).run())
+    app = checked(app.select_slider(key="gamma").set_value(0.25).run())
     spec = run_of(app).spec
     app = checked(app.button(key="to-explore").click().run())
     study = study_of(app)
     assert errors(app) == []
-    assert as_in(study.spec, spec)
+    for section, name in (("data", "sha256"), ("data", "recipe"), ("data", "n_labeled"), ("problem", "gamma")):
+        assert getattr(getattr(study.spec, section), name) == getattr(getattr(spec, section), name)
+    assert (study.spec.kernel, study.spec.solver) == (spec.kernel, spec.solver)
     assert [axis.name for axis in study.axes] == ["solver.step_size", "kernel.sigma"]
 
 

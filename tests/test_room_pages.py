@@ -12,14 +12,13 @@ import anyio
 import pytest
 import uvicorn
 from cases import each, some
-from opened_pages import left_in_browser, shown
+from opened_pages import bench_of, checked, left_in_browser, open_page, shown
 from room_phones import PICK, Phones, forget_loops, guesses_in
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from streamlit.runtime.context import ContextProxy
-from test_stage import presented
 
 from dsgcore.experiments import script
 from dsgcore.rooms.questions import LABELS, question_in
@@ -32,34 +31,26 @@ from pages.shell.room_key import Ticket, cookie_name
 from pages.shell.sessions import Session
 from pages.workbench.page import OTHER_TABS
 
+NUMBER = Asked("auc", "random-features", 0)
+CURVE = Asked("s3vm", "batches", 1)
+MAP = Asked("auc", "unlabeled", 0, LABELS)
+
 # --- phones
 
 
-def test_a_phone_is_asked_what_the_room_is_asked_and_nothing_of_others(phones, room):
+def test_a_phone_is_asked_what_the_room_is_asked_with_what_it_draws_and_nothing_of_others(phones, rooms, room):
     phones.send(room.code)
     asked = phones.asked(room.code).json()
-    assert asked["isOpen"]
-    assert asked["name"] == PICK.name
+    assert (asked["isOpen"], asked["name"]) == (True, PICK.name)
     assert asked["question"]["options"][0] == "higher: unlabeled points help"
     assert set(asked) == {"version", "isOpen", "name", "round", "question", "picture", "isRevealed"}
-    assert "no such room" in phones.asked("222222").json()["why"]
-    assert phones.asked("222222").status_code == 404
-
-
-@each(
-    "asked, kind",
-    [
-        (Asked("auc", "random-features", 0), "number"),
-        (Asked("s3vm", "batches", 1), "curve"),
-        (replace(PICK, kind=LABELS), "map"),
-    ],
-)
-def test_numbers_curves_and_maps_are_asked_with_what_phones_need_to_draw_them(phones, rooms, room, asked, kind):
-    rooms.ask(room, asked, {"points": [[0.1, 0.2]]} if kind == "map" else None)
-    said = phones.asked(room.code).json()
-    assert said["question"]["kind"] == kind
-    assert kind == "map" or said["question"]["low"] < said["question"]["high"]
-    assert said["picture"] == ({"points": [[0.1, 0.2]]} if kind == "map" else {})
+    unknown = phones.asked("222222")
+    assert (unknown.status_code, "no such room" in unknown.json()["why"]) == (404, True)
+    for asks, kind, picture in ((NUMBER, "number", {}), (CURVE, "curve", {}), (MAP, "map", {"points": [[0.1, 0.2]]})):
+        rooms.ask(room, asks, picture or None)
+        said = phones.asked(room.code).json()
+        assert (said["question"]["kind"], said["picture"]) == (kind, picture)
+        assert kind == "map" or said["question"]["low"] < said["question"]["high"]
 
 
 def test_the_answers_of_all_and_the_right_one_come_with_the_reveal_and_not_before(phones, rooms, room):
@@ -81,29 +72,28 @@ BODIES = [
     b'{"code": "A", "client": [], "name": {}, "round": 1e999, "guess": 1, "age": 0}',
     b'{"code": "A", "client": "c", "name": "n", "round": 1, "guess": "1", "age": "x"}',
     *({"round": 10**40}, {"client": 7}, {"guess": ["1"]}, {"name": "x" * 60}, {"code": []}),  # parts of a good answer
+    {"guess": "<img src=x onerror=alert(1)>"},
 ]
 
 
 @each("body", BODIES)
-def test_what_is_no_answer_gets_a_sentence(phones, rooms, room, body):
+def test_what_is_no_answer_gets_a_sentence_without_its_markup_and_is_not_kept(phones, rooms, room, body):
     is_part = isinstance(body, dict)
     reply = phones.send(**({"code": room.code} | body)) if is_part else phones.post("/r/room/answer", body)
     assert reply.status_code in (404, 409)
     assert reply.json() == {"why": reply.json()["why"]}
-    assert guesses_in(rooms, room) == [[]]
-
-
-def test_markup_is_neither_kept_nor_said_back(phones, rooms, room):
-    reply = phones.send(room.code, guess="<img src=x onerror=alert(1)>")
     assert "img" not in reply.text
     assert guesses_in(rooms, room) == [[]]
-    for path in ("/r/", f"/r/{room.code}", "/r/<script>alert(1)<", "/notes"):
-        page = phones.get(path, of="auc/unlabeled\n<script>alert(1)</script>? | a | b")
-        assert page.status_code == 200
-        assert "<script>alert" not in page.text
-        policy = page.headers["content-security-policy"]
-        assert "default-src 'none'" in policy
-        assert "script-src 'self';" in policy
+
+
+@each("path", ["/r/", "/r/ABCDEF", "/r/<script>alert(1)<", "/notes"])
+def test_a_page_runs_its_own_script_and_shows_no_markup_of_its_address(phones, path):
+    page = phones.get(path, of="auc/unlabeled\n<script>alert(1)</script>? | a | b")
+    assert page.status_code == 200
+    assert "<script>alert" not in page.text
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
 
 
 def test_a_short_address_and_a_slash_too_many_lead_to_the_page_below_any_prefix(phones):
@@ -134,25 +124,23 @@ def test_who_asks_a_thousand_times_a_second_is_put_off_and_others_are_not(monkey
     assert not pace.allows("flood"), "many other addresses do not make it new"
 
 
-def test_a_flood_is_put_off_at_the_address_before_the_store_is_asked(phones, room, monkeypatch):
+def test_a_flood_of_answers_or_of_guessed_codes_is_put_off_before_the_store_is_asked_and_learns_nothing(
+    phones, room, monkeypatch
+):
     monkeypatch.setattr(entrance, "_pace", Pace(5, 0))
-    assert [phones.send(room.code).status_code for _ in range(8)] == [200] * 5 + [429] * 3
-    assert phones.asked(room.code).status_code == 429
-    results = f"/r/{room.code}/results.html"
-    assert phones.get(results, cookie=f"{cookie_name(room.code)}=forged").status_code == 429
-    assert phones.get(results).status_code == 429
-
-
-def test_who_guesses_codes_is_put_off_like_every_flood_and_learns_nothing(phones, room, monkeypatch):
-    monkeypatch.setattr(entrance, "_pace", Pace(3, 0))
+    assert [phones.send(room.code).status_code for _ in range(2)] == [200] * 2
     assert [phones.asked(f"2222222{k}").status_code for k in range(5)] == [404] * 3 + [429] * 2
     right, wrong = phones.asked(room.code), phones.asked("33333333")
     assert (right.status_code, right.text) == (wrong.status_code, wrong.text)
+    results = f"/r/{room.code}/results.html"
+    for more in ({}, {"cookie": f"{cookie_name(room.code)}=forged"}):
+        assert phones.get(results, **more).status_code == phones.send(room.code).status_code == 429
     assert Phones("10.0.0.2").asked(room.code).status_code == 200
 
 
 def test_one_address_brings_a_whole_class_at_once_and_then_new_phones_only_slowly(rooms, room, monkeypatch):
     now = [0.0]
+    assert entrance._newcomers.left("a network") == 200
     monkeypatch.setattr(entrance, "_newcomers", Pace(200, 0.5, lambda: now[0]))
     crowd, first = Phones(), secrets.token_hex(16)
     assert crowd.send(room.code, client=first).status_code == 200
@@ -162,10 +150,6 @@ def test_one_address_brings_a_whole_class_at_once_and_then_new_phones_only_slowl
     assert crowd.send(rooms.open().code).status_code == 409  # no question there: nothing is counted
     now[0] += 60
     assert [crowd.send(room.code).status_code for _ in range(31)] == [200] * 30 + [429]
-
-
-def test_the_pace_of_new_phones_holds_two_hundred_phones_behind_one_address():
-    assert entrance._newcomers.left("a network") == 200
 
 
 def test_a_phone_whose_state_is_the_present_one_waits_for_the_next(phones, rooms, room, monkeypatch):
@@ -218,18 +202,31 @@ def test_a_room_that_is_closed_ends_the_wait(rooms, most, why, monkeypatch):
 # --- the lecturer's page
 
 
-NUMBER = Asked("auc", "random-features", 0)
-CURVE = Asked("s3vm", "batches", 1)
-MAP = Asked("auc", "unlabeled", 0, LABELS)
-
-
 @pytest.fixture
 def browser_of(monkeypatch):
     """Give a function that lets the browser have kept the key of a room."""
-
     kept = {}
     monkeypatch.setattr(ContextProxy, "cookies", property(lambda _context: kept))
     return lambda key: kept.update({f"dsglab_room_{key.code}": key.secret})
+
+
+def presented(**link):
+    """Return the first page of a lesson before a class."""
+    return open_page("auc", present="1", **{"view.speed": "instant"}, **link)
+
+
+def opened(lesson="unlabeled"):
+    """Return a page whose lecturer has asked the class, and the code of its room."""
+    app = press(presented(lesson=lesson), "room-open")
+    return app, room_of(app).code
+
+
+def room_of(app):
+    return bench_of(app).group.room
+
+
+def press(app, key):
+    return checked(app.button(key=key).click().run())
 
 
 def drawn(app, name="room-bars"):
@@ -240,21 +237,9 @@ def drawn(app, name="room-bars"):
     return [text for text in texts if f'class="{name}"' in text]
 
 
-def bench_of(app):
-    return app.session_state["_bench_auc"]
-
-
-def opened():
-    """Return a page whose lecturer has asked the class, and the code of its room."""
-    app = presented(lesson="unlabeled")
-    app.button(key="room-open").click().run()
-    return app, bench_of(app).group.room.code
-
-
-def click(app, key):
-    app.button(key=f"room-{key}").click().run()
-    assert not app.exception
-    return app
+def moves(app):
+    """Return the names of the room's buttons."""
+    return [button.key for button in app.button if button.key.startswith("room-")]
 
 
 def test_the_vote_is_hidden_until_the_lecturer_reveals_it_and_the_second_one_stands_beside_it(phones, rooms):
@@ -264,17 +249,17 @@ def test_the_vote_is_hidden_until_the_lecturer_reveals_it_and_the_second_one_sta
     app.run()
     assert drawn(app) == []
     assert "40 answered" in drawn(app, "room-count")[0]
-    click(app, "reveal")
+    press(app, "room-reveal")
     assert "A: 20, B: 20, C: 0" in drawn(app)[0]
-    click(app, "again")
+    press(app, "room-again")
     assert drawn(app) == []
     assert phones.send(code, "0").status_code == 409  # to the round before
     for k in range(30):
         phones.send(code, "0", client=f"{k:032d}", round=2)
-    click(app, "reveal")
+    press(app, "room-reveal")
     assert "second vote: A: 30, B: 0, C: 0" in drawn(app)[0]
     assert app.button(key="room-again").disabled
-    rooms.again(bench_of(app).group.room)  # a third vote there is not
+    rooms.again(room_of(app))  # a third vote there is not
     assert phones.asked(code).json()["round"] == 2
 
 
@@ -287,17 +272,15 @@ CHOICES = {
 
 @each("lesson", some(CHOICES, 2, 4))
 def test_the_run_begins_with_the_choice_of_the_class(phones, lesson):
-    app = presented(lesson=lesson)
-    app.button(key="room-open").click().run()
-    code, (guesses, choice) = bench_of(app).group.room.code, CHOICES[lesson]
+    (app, code), (guesses, choice) = opened(lesson), CHOICES[lesson]
     name = phones.asked(code).json()["name"]
-    click(app, "reveal")
-    assert "room-choice" not in [button.key for button in app.button]  # nobody has answered
-    click(app, "again")
+    press(app, "room-reveal")
+    assert "room-choice" not in moves(app)  # nobody has answered
+    press(app, "room-again")
     for k, guess in enumerate(guesses):
         assert phones.send(code, guess, client=f"{k:032d}", name=name, round=2).status_code == 200
-    click(app, "reveal")
-    click(app, "choice").run()
+    press(app, "room-reveal")
+    press(app, "room-choice").run()
     bench = bench_of(app)
     assert bench.lesson.place.guess == choice
     assert not bench.lesson.place.waits
@@ -309,88 +292,70 @@ def test_the_run_ends_the_vote_and_marks_the_right_answer_on_phones_too(phones, 
     app, code = opened()
     bench = bench_of(app)
     phones.send(code, "0")
-    app.button(key="lesson-run").click().run()
+    press(app, "lesson-run")
     assert not rooms.state(code).is_open
     for _ in range(100):
         if bench.lesson.place.outcome is not None:
             break
         app.run()
     assert "result" not in phones.asked(code).json()
-    click(app, "reveal")
+    press(app, "room-reveal")
     assert "A ✓: 1" in drawn(app)[0]
-    said = phones.asked(code).json()
-    assert said["result"]["right"] == 0
-    assert said["result"]["why"].startswith("With ten labels")
-    app.button(key="lesson-next").click().run()
+    result = phones.asked(code).json()["result"]
+    assert result["right"] == 0
+    assert result["why"].startswith("With ten labels")
+    press(app, "lesson-next")
     assert phones.asked(code).json()["name"] == "auc/unlabeled/1"
 
 
-def test_a_vote_without_an_answer_is_not_ended_by_one_press(phones, rooms):
+def test_a_timer_runs_and_a_vote_without_an_answer_is_ended_by_the_second_press(phones, rooms):
     app, code = opened()
-    app.button(key="lesson-run").click().run()
-    assert "Nobody has answered yet" in drawn(app, "room-count")[0]
-    assert rooms.state(code).is_open
-    app.button(key="lesson-run").click().run()
-    assert not rooms.state(code).is_open
-
-
-def test_a_lesson_that_is_opened_again_goes_on_in_its_room(phones, rooms, browser_of):
-    app, code = opened()
-    browser_of(bench_of(app).group.room)
-    assert bench_of(presented(lesson="unlabeled:2")).group.room.code == code
-    assert bench_of(presented(lesson="random-features")).group.room is None
-    rooms.close(bench_of(app).group.room)
-    assert bench_of(presented(lesson="unlabeled")).group.room is None
-
-
-def test_a_timer_and_the_close_button_end_the_vote(phones, rooms):
-    app, code = opened()
-    click(app, "timer-30")
+    press(app, "room-timer-30")
     assert 25 < rooms.state(code).left <= 30
     assert "s left" in drawn(app, "room-count")[0]
-    click(app, "close")
+    press(app, "lesson-run")
+    assert "Nobody has answered yet" in drawn(app, "room-count")[0]
+    assert rooms.state(code).is_open
+    press(app, "lesson-run")
     assert not rooms.state(code).is_open
-    assert "closed" in drawn(app, "room-count")[0]
 
 
-def test_a_lecturer_lets_in_no_new_phones_and_then_new_ones_again(phones, rooms):
+def test_a_lecturer_shuts_the_door_ends_the_vote_and_closes_the_room(phones, rooms):
     app, code = opened()
     phones.send(code, client="a" * 32)
-    click(app, "shut")
+    press(app, "room-shut")
     assert "1 answered</b>, no new phones" in drawn(app, "room-count")[0]
     refused = phones.send(code)
     assert (refused.status_code, refused.json()) == (409, {"why": "The lecturer lets in no new phones now."})
     assert phones.send(code, "0", client="a" * 32).status_code == 200
     assert app.button(key="room-shut").label == "Let in new phones again"
-    click(app, "shut")
+    press(app, "room-shut")
     assert phones.send(code).status_code == 200
+    press(app, "room-close")
+    assert not rooms.state(code).is_open
+    assert "closed" in drawn(app, "room-count")[0]
+    press(app, "room-end").run()
+    assert phones.asked(code).status_code == 404
+    assert drawn(app, "room-count") == []
+    assert room_of(press(app, "room-open")).code != code
 
 
 def test_the_class_can_be_asked_which_points_to_label_and_then_the_question_again(phones, rooms):
     app, code = opened()
-    click(app, "labels").run()
+    press(app, "room-labels").run()
     said = phones.asked(code).json()
     assert said["name"] == MAP.name
     assert len(said["picture"]["points"]) > 100
     assert all(0 <= value <= 1 for point in said["picture"]["points"] for value in point)
     phones.send(code, "~".join(["0.500"] * 10), name=MAP.name)
-    click(app, "reveal")
+    press(app, "room-reveal")
     assert drawn(app, "room-map")
-    click(app, "labels").run()
-    assert phones.asked(code).json()["name"] == PICK.name
-    assert phones.asked(code).json()["isOpen"]
+    press(app, "room-labels").run()
+    asked = phones.asked(code).json()
+    assert (asked["name"], asked["isOpen"]) == (PICK.name, True)
 
 
-def test_a_closed_room_is_gone_from_the_page_and_another_can_be_opened(phones, rooms):
-    app, code = opened()
-    click(app, "end").run()
-    assert phones.asked(code).status_code == 404
-    assert drawn(app, "room-count") == []
-    app.button(key="room-open").click().run()
-    assert bench_of(app).group.room.code != code
-
-
-def test_a_link_brings_the_lecturers_browser_back_to_the_room(phones, room, rooms, browser_of):
+def test_the_lesson_or_its_link_brings_the_lecturers_browser_back_to_the_room(phones, rooms, room, browser_of):
     for _ in range(3):
         phones.send(room.code)
     rooms.reveal(room)
@@ -398,48 +363,45 @@ def test_a_link_brings_the_lecturers_browser_back_to_the_room(phones, room, room
     app = presented(lesson="unlabeled", room=room.code)
     assert "B: 3" in drawn(app)[0]
     assert not app.warning
+    assert room_of(presented(lesson="unlabeled:2")).code == room.code
+    assert room_of(presented(lesson="random-features")) is None
+    rooms.close(room)
+    assert room_of(presented(lesson="unlabeled")) is None
 
 
-def test_a_second_tab_with_the_room_changes_nothing_for_the_class_until_it_takes_over(
+def test_a_second_tab_with_the_room_changes_nothing_for_the_class_until_it_takes_over_or_the_first_has_closed(
     phones, rooms, browser_of, monkeypatch
 ):
     monkeypatch.setattr(Session, "is_connected", True)
     first, code = opened()
-    browser_of(bench_of(first).group.room)
+    browser_of(room_of(first))
     phones.send(code)
     before = phones.asked(code).json()
     second = presented(lesson="five-labels:2", room=code).run()
     assert phones.asked(code).json() == before  # no other question, and the vote is still open
-    assert [button.key for button in second.button if button.key.startswith("room-")] == ["room-lead"]
+    assert moves(second) == ["room-lead"]
     first.run()
     assert "1 answered" in drawn(first, "room-count")[0]
-    second.button(key="room-lead").click().run()
-    second.button(key="room-open").click().run()
-    assert phones.asked(code).json()["name"] == "auc/five-labels/1/labels"
+    press(press(second, "room-lead"), "room-open")
     now = phones.asked(code).json()
+    assert now["name"] == "auc/five-labels/1/labels"
     first.run().run()
-    assert [button.key for button in first.button if button.key.startswith("room-")] == ["room-lead"]
-    first.button(key="lesson-run").click().run()
+    assert moves(first) == ["room-lead"]
+    press(first, "lesson-run")
     assert phones.asked(code).json() == now
-
-
-def test_a_tab_leads_the_room_whose_other_tab_has_closed(phones, rooms, browser_of, monkeypatch):
     monkeypatch.setattr(Session, "is_connected", False)
-    first, code = opened()
-    browser_of(bench_of(first).group.room)
-    second = presented(lesson="unlabeled:2", room=code).run()
+    third = presented(lesson="unlabeled:2", room=code).run()
     assert phones.asked(code).json()["name"] == "auc/unlabeled/1"
-    assert "room-lead" not in [button.key for button in second.button]
+    assert "room-lead" not in moves(third)
 
 
 def test_another_browser_with_the_lecturers_link_has_no_room(phones, rooms, room, browser_of):
     phones.send(room.code)
     for link in (room.code, f"{room.code}.{room.secret}", f"{room.code}.guessed", ".", "<b>"):
         app = presented(lesson="unlabeled", room=link)
+        warned = [shown(warning.value) for warning in app.warning]
         assert drawn(app, "room-count") == []
-        assert any("one that this browser has opened" in shown(warning.value) for warning in app.warning) == (
-            link != "."
-        )
+        assert any("one that this browser has opened" in warning for warning in warned) == (link != ".")
         assert "." not in left_in_browser(app).get("room", "")
     browser_of(Key(room.code, "guessed"))
     app = presented(lesson="unlabeled", room=room.code)
@@ -449,37 +411,26 @@ def test_another_browser_with_the_lecturers_link_has_no_room(phones, rooms, room
 
 def test_the_cookie_with_the_key_is_for_one_ticket_and_no_script(phones, room):
     ticket = Ticket(room)
-    reply = phones.post("/room-key", ticket.name.encode())
+    name = ticket.name.encode()
+    reply = phones.post("/room-key", name)
     cookie = reply.headers["set-cookie"]
-    assert reply.status_code == 204
-    assert reply.text == ""
+    assert (reply.status_code, reply.text) == (204, "")
     assert cookie.startswith(f"dsglab_room_{room.code}={room.secret};")
     assert {"HttpOnly", "SameSite=strict", "Max-Age=86400"} <= set(cookie.split("; "))
     # Without a path it holds for the folder of its address as the browser knows it: below any prefix, and no further.
     assert "path" not in cookie.lower()
-    for body in (b"", b"x" * 32, b"x" * 1000, b"\xff", ticket.name[:-1].encode(), room.code.encode()):
-        assert phones.post("/room-key", body).status_code == 404
-        assert "set-cookie" not in phones.post("/room-key", body).headers
-    name = ticket.name.encode()
-    del ticket
-    assert phones.post("/room-key", name).status_code == 404  # its session has ended
+    del ticket  # its session has ended
+    for body in (b"", b"x" * 32, b"x" * 1000, b"\xff", name[:-1], room.code.encode(), name):
+        refused = phones.post("/room-key", body)
+        assert refused.status_code == 404
+        assert "set-cookie" not in refused.headers
 
 
 def offered(app):
-    """Return all contents of a page: every message of its script, its link, and its downloads."""
-    run = bench_of(app).live.run
-    return [
-        *messages_of(app),
-        str(dict(app.query_params)),
-        str(app.session_state["_page_link"]),
-        script(run.spec, run.tried),
-        run.spec.to_json(),
-    ]
-
-
-def messages_of(app):
-    """The messages that make a page, as they go to the browser."""
-    waiting, found = [app.main, app.sidebar], []
+    """Return all contents of a page: every message of its script as it goes to the browser, its link, and its downloads."""
+    run, waiting = bench_of(app).live.run, [app.main, app.sidebar]
+    found = [str(dict(app.query_params)), str(app.session_state["_page_link"])]
+    found += [script(run.spec, run.tried), run.spec.to_json()]
     while waiting:
         place = waiting.pop()
         proto = getattr(place, "proto", None)
@@ -495,15 +446,10 @@ def test_nothing_that_a_page_offers_holds_the_lecturers_key(phones, rooms, caplo
     bench = bench_of(app)
     assert bench.group.ticket.name in str(offered(app))  # what is searched holds what the page tells the browser
     secret, found = bench.group.room.secret, offered(app)
-    found += [
-        phones.asked(code).text,
-        phones.get(f"/r/{code}").text,
-        phones.get("/notes", of="unlabeled", room=code).text,
-    ]
-    for name, value in {"present": "", "tabs": "Code"}.items():  # the whole page, with its code
-        app.query_params[name] = value
-        if name == "tabs":
-            app.session_state["tabs"] = value
+    found += [phones.asked(code).text, phones.get(f"/r/{code}").text]
+    found.append(phones.get("/notes", of="unlabeled", room=code).text)
+    app.query_params["present"], app.query_params["tabs"] = "", "Code"  # the whole page, with its code
+    app.session_state["tabs"] = "Code"
     bench.drawing.opened |= set(OTHER_TABS)
     bench.lesson.place = None
     app.run().run()
@@ -522,30 +468,11 @@ def cookie_of(key):
 def test_notes_and_results_are_for_the_lecturers_browser_alone(phones, room, page):
     path = f"/r/{room.code}/{page}"
     assert phones.get(path, cookie=cookie_of(room)).status_code == 200
-    for cookie in (
-        "",
-        f"dsglab_room_{room.code}=",
-        f"dsglab_room_{room.code}=guessed",
-        cookie_of(Key("222222", room.secret)),
-    ):
+    forged = [cookie_of(Key(*of)) for of in ((room.code, ""), (room.code, "guessed"), ("222222", room.secret))]
+    for cookie in ("", *forged):
         reply = phones.get(path, cookie=cookie)
         assert reply.status_code == 403
         assert set(reply.json()) == {"why"}
-
-
-def test_notes_are_there_without_a_room_for_a_lecture_to_print_and_name_what_is_no_part_of_it(phones):
-    page = phones.get("/notes", of="auc/unlabeled\nWho <i>knows</i>? | I do | I do not\ns3vm/gap").text
-    assert [f'id="{place}"' in page for place in ("auc/unlabeled/0", "auc/unlabeled/3", "s3vm/gap/0", "auc/gap/0")] == [
-        True,
-        True,
-        True,
-        False,
-    ]
-    assert "Point at the filled points" in page
-    assert "<h2>Who &lt;i&gt;knows&lt;/i&gt;?</h2>" in page
-    wrong = phones.get("/notes", of="auc/unlabeled\nno-lesson")
-    assert wrong.status_code == 404
-    assert "no single lesson has the name &#x27;no-lesson&#x27;" in wrong.text
 
 
 def test_the_results_are_one_page_and_a_table_with_all_questions(phones, rooms, room):
@@ -571,8 +498,7 @@ def test_every_kind_of_question_is_drawn_with_and_without_answers_and_says_it_in
     for rounds in ([[]], [guesses], [[], guesses], [guesses, guesses]):
         for result in ({}, {"right": 0, "value": [0.7] * 6 if asked is CURVE else 0.4}):
             made = answers(asked.question, rounds, result, picture)
-            assert made.count('role="img"') >= 1
-            assert made.count("aria-label=") == made.count('role="img"')
+            assert made.count("aria-label=") == made.count('role="img"') >= 1
 
 
 def test_bars_count_answers_a_band_holds_eight_of_ten_curves_and_a_map_counts_its_places():
@@ -595,27 +521,8 @@ def test_bars_count_answers_a_band_holds_eight_of_ten_curves_and_a_map_counts_it
 # --- who calls: trusted proxies are believed, strangers are not
 
 
-def scope_of(peer, *forwarded, path="/"):
-    scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "server": ("h", 80)}
-    scope |= {"scheme": "http", "client": (peer, 4711) if peer else None, "asgi": {"version": "3.0"}}
-    return scope | {"headers": [(b"x-forwarded-for", said.encode("latin-1")) for said in forwarded]}
-
-
-def directly(peer, *forwarded):
-    """As a server gives it that does not read the header itself."""
-    return caller_of(Request(scope_of(peer, *forwarded)))
-
-
-def through_uvicorn(peer, *forwarded):
-    """As uvicorn gives it, which reads the header first."""
-
-    async def answer(request):
-        return PlainTextResponse(caller_of(request))
-
-    return body_of(Starlette(routes=[Route("/", answer)]), scope_of(peer, *forwarded))[1]
-
-
-def body_of(app, scope):
+def answered(app, peer, *forwarded, path="/"):
+    """Return the status and the text of an app's answer through uvicorn, which reads the header first."""
     config, sent = uvicorn.Config(app, log_config=None, lifespan="off"), []
     config.load()
 
@@ -625,87 +532,84 @@ def body_of(app, scope):
     async def send(message):
         sent.append(message)
 
-    anyio.run(config.loaded_app, scope, receive, send)
+    anyio.run(config.loaded_app, scope_of(peer, *forwarded, path=path), receive, send)
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent).decode()
 
 
-SEEN, SIX = "203.0.113.9", "2001:db8:1:2::/64"
+def scope_of(peer, *forwarded, path="/"):
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "server": ("h", 80)}
+    scope |= {"scheme": "http", "client": (peer, 4711) if peer else None, "asgi": {"version": "3.0"}}
+    return scope | {"headers": [(b"x-forwarded-for", said.encode("latin-1")) for said in forwarded]}
+
+
+def directly(peer, *forwarded):
+    """As a server gives the caller that does not read the header itself."""
+    return caller_of(Request(scope_of(peer, *forwarded)))
+
+
+def through_uvicorn(peer, *forwarded):
+    async def answer(request):
+        return PlainTextResponse(caller_of(request))
+
+    return answered(Starlette(routes=[Route("/", answer)]), peer, *forwarded)[1]
+
+
+HERE, SEEN, SIX = "127.0.0.1", "203.0.113.9", "2001:db8:1:2::/64"
 CALLERS = [  # the proxies that are named as trusted, who asks, what the header says, and who calls
     (None, SEEN, (), SEEN),
     # A stranger says what he likes.
-    (None, SEEN, ("10.0.0.1",), SEEN),
-    (None, SEEN, ("127.0.0.1",), SEEN),
-    (None, SEEN, ("127.0.0.1, 127.0.0.1",), SEEN),
+    *((None, SEEN, (said,), SEEN) for said in ("10.0.0.1", "127.0.0.1", "127.0.0.1, 127.0.0.1")),
     (None, "2001:db8:1:2:3:4:5:6", ("10.0.0.1",), SIX),
     # Through a proxy, what he says stands before what the proxy has seen.
-    (None, "127.0.0.1", (SEEN,), SEEN),
-    (None, "127.0.0.1", ("10.0.0.1, 203.0.113.9",), SEEN),
-    (None, "127.0.0.1", ("127.0.0.1, 203.0.113.9",), SEEN),
-    (None, "127.0.0.1", ("unknown, , 203.0.113.9",), SEEN),
-    (None, "127.0.0.1", ("10.0.0.1", SEEN), SEEN),
-    # Several proxies on this machine.
-    (None, "127.0.0.1", ("203.0.113.9, 127.0.0.1",), SEEN),
-    (None, "127.0.0.1", ("203.0.113.9, 127.0.0.2, ::1",), SEEN),
-    (None, "::1", (SEEN,), SEEN),
-    (None, "127.0.0.5", (SEEN,), SEEN),
-    (None, "::ffff:127.0.0.1", (SEEN,), SEEN),
+    *((None, HERE, (f"{said}, 203.0.113.9",), SEEN) for said in ("10.0.0.1", "127.0.0.1", "unknown, ")),
+    (None, HERE, ("10.0.0.1", SEEN), SEEN),
+    # Several proxies on this machine, at any of its addresses.
+    *((None, HERE, (f"203.0.113.9, {more}",), SEEN) for more in ("127.0.0.1", "127.0.0.2, ::1")),
+    *((None, peer, (SEEN,), SEEN) for peer in (HERE, "::1", "127.0.0.5", "::ffff:127.0.0.1")),
     # A proxy elsewhere is a stranger until it is named.
-    (None, "127.0.0.1", ("203.0.113.9, 10.0.0.5",), "10.0.0.5"),
+    (None, HERE, ("203.0.113.9, 10.0.0.5",), "10.0.0.5"),
     # Ports, and IPv6 in its spellings.
-    (None, "127.0.0.1", ("203.0.113.9:5123",), SEEN),
-    (None, "127.0.0.1", ("[2001:db8:1:2::9]:5123",), SIX),
-    (None, "127.0.0.1", ("[2001:db8:1:2::9]",), SIX),
-    (None, "127.0.0.1", ("2001:DB8:1:2:0:0:0:a",), SIX),
-    (None, "127.0.0.1", ("::ffff:203.0.113.9",), SEEN),
+    *((None, HERE, (said,), SEEN) for said in ("203.0.113.9:5123", "::ffff:203.0.113.9", " \t203.0.113.9 ")),
+    *((None, HERE, (said,), SIX) for said in ("[2001:db8:1:2::9]:5123", "[2001:db8:1:2::9]")),
+    *((None, HERE, (said,), SIX) for said in ("2001:DB8:1:2:0:0:0:a", '"[2001:db8:1:2::9]:1"')),
     (None, "::ffff:203.0.113.9", ("10.0.0.1",), SEEN),
-    (None, "127.0.0.1", ('"[2001:db8:1:2::9]:1"',), SIX),
-    (None, "127.0.0.1", (" \t203.0.113.9 ",), SEEN),
     # Nothing to go by.
-    (None, "127.0.0.1", (), "127.0.0.1"),
-    (None, "127.0.0.1", ("",), "127.0.0.1"),
-    (None, "127.0.0.1", (" , ",), "127.0.0.1"),
-    (None, "127.0.0.1", ("unknown",), "unknown"),
-    (None, "127.0.0.1", ("[2001:db8",), "[2001:db8"),
-    (None, "127.0.0.1", ("x" * 10_000,), "x" * 64),
+    *((None, HERE, said, HERE) for said in ((), ("",), (" , ",))),
+    *((None, HERE, (said,), said) for said in ("unknown", "[2001:db8")),
+    (None, HERE, ("x" * 10_000,), "x" * 64),
     (None, "", (SEEN,), ""),
     # Proxies that are named: they are all that is trusted.
     ("10.0.0.0/8", "10.0.0.5", (SEEN,), SEEN),
     ("10.0.0.0/8", "10.0.0.5", ("127.0.0.1, 203.0.113.9, 10.9.9.9",), SEEN),
     ("10.0.0.5, 192.0.2.1", "192.0.2.1", ("203.0.113.9, 10.0.0.5:80",), SEEN),
-    ("127.0.0.1,10.0.0.0/8", "127.0.0.1", ("203.0.113.9, 10.0.0.5",), SEEN),
+    ("127.0.0.1,10.0.0.0/8", HERE, ("203.0.113.9, 10.0.0.5",), SEEN),
     ("2001:db8:1::/48", "2001:db8:1::5", (SEEN,), SEEN),
-    ("10.0.0.0/8", "127.0.0.1", (SEEN,), "127.0.0.1"),
-    ("10.0.0.0/8", "11.0.0.1", (SEEN,), "11.0.0.1"),
-    ("", "127.0.0.1", (SEEN,), "127.0.0.1"),
+    *(("10.0.0.0/8", peer, (SEEN,), peer) for peer in (HERE, "11.0.0.1")),
+    ("", HERE, (SEEN,), HERE),
     ("*", "198.51.100.1", ("203.0.113.9, 192.0.2.1",), SEEN),
 ]
 
 
 @pytest.mark.parametrize("ask", [directly, through_uvicorn])
-@pytest.mark.parametrize(("named", "peer", "forwarded", "found"), CALLERS)
+@each("named, peer, forwarded, found", CALLERS)
 def test_a_caller_is_who_the_last_trusted_proxy_has_seen(ask, monkeypatch, named, peer, forwarded, found):
-    if named is None:
-        monkeypatch.delenv(VARIABLE, raising=False)
-    else:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    if named is not None:
         monkeypatch.setenv(VARIABLE, named)
     assert ask(peer, *forwarded) == found
 
 
-def test_a_flood_through_a_proxy_puts_off_one_phone_and_no_other(monkeypatch, tmp_path):
+def test_a_flood_through_a_proxy_puts_off_one_phone_and_no_other(rooms, monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
     monkeypatch.setattr(entrance, "_pace", Pace(3, 0))
-    entrance.rooms.cache_clear()
-    app = Starlette(routes=room_routes())
 
-    def status(peer, *forwarded):
-        forget_loops()
-        return body_of(app, scope_of(peer, *forwarded, path="/r/room/asked"))[0]
+    def statuses(peer, *saids):
+        app, found = Starlette(routes=room_routes()), []
+        for said in saids:
+            forget_loops()
+            found.append(answered(app, peer, said, path="/r/room/asked")[0])
+        return found
 
-    try:
-        assert [status("127.0.0.1", f"10.0.0.{k}, 203.0.113.9:{k}") for k in range(5)] == [404] * 3 + [429] * 2
-        assert status("127.0.0.1", "203.0.113.10") == 404
-        assert [status("198.51.100.1", f"10.0.0.{k}") for k in range(5)] == [404] * 3 + [429] * 2
-    finally:
-        entrance.rooms.cache_clear()
-        forget_loops()
+    behind_one = [f"10.0.0.{k}, 203.0.113.9:{k}" for k in range(5)]
+    assert statuses(HERE, *behind_one, "203.0.113.10") == [404] * 3 + [429] * 2 + [404]
+    assert statuses("198.51.100.1", *(f"10.0.0.{k}" for k in range(5))) == [404] * 3 + [429] * 2

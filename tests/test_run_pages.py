@@ -1,19 +1,27 @@
-"""Looking back: earlier steps of a run, in Python and by the slider."""
+"""A run's page: looking back, a run that diverges, what limits a run, and clicks while the page is at work."""
+
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
 from cases import each, some
 from live_page import figure, head, numbers, status
-from opened_pages import bench_of, checked, left_in_browser, open_auc, open_page, run_of
-from test_diagnostics import RUN
-from test_run import small
+from opened_pages import APP, bench_of, checked, left_in_browser, open_auc, open_page, run_of
+from small_specs import small
+from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
 from dsgcore.diagnostics import judgement
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
 from pages.live import map_view
 from pages.live.judgement import look_at, watch_again
+from pages.race import views as race_views
 from pages.studies.links import link_to_run
-from pages.workbench import page
+from pages.workbench import head as head_of_page
+from pages.workbench import page, sidebar, steering
+
+RUN = {"data.name": "two_moons", "data.n": "200", "data.n_labeled": "40", "kernel.sigma": "10", "solver.n_iter": "64"}
+TOO_LARGE = {"auc": 50.0, "s3vm": 100.0, "ordinal": 100.0, "similar_unlabeled": 1000.0}  # step sizes
 
 
 def short(name, **solver):
@@ -21,106 +29,84 @@ def short(name, **solver):
     return Spec.from_dict(plain | {"solver": plain["solver"] | {"n_iter": 60, "average": "tail"} | solver})
 
 
-@each("name", some(SETTINGS, 3, 6))
-def test_an_earlier_iteration_is_a_run_that_was_stopped_there(name):
-    run, stopped = Run(short(name)), Run(short(name))
-    run.advance(55)
-    before = run.test_values.copy()
-    for t in (1, 29):
+@each("name, solver", [
+    *((name, {}) for name in some(SETTINGS, 3, 6)), *((name, {"step_size": size}) for name, size in TOO_LARGE.items())
+])  # fmt: skip
+def test_an_earlier_iteration_is_a_run_that_was_stopped_there_also_of_one_that_diverged(name, solver):
+    run, stopped, whole = (Run(short(name, **solver)) for _ in range(3))
+    run.advance(None if solver else 55)
+    assert (run.stop_reason is StopReason.DIVERGED, run.model_t < run.t) == (bool(solver), bool(solver))
+    before, last = run.test_values.copy(), run.t if solver else 29
+    for t in (1, max(1, last // 2), last):
         stopped.advance(t - stopped.t)
-        seen = run.at(t)
+        seen, Z = run.at(t), run.split.X_test[:9]
         assert seen.t == seen.model_t == t
         for values in ("training_values", "test_values", "labeled_values"):
             np.testing.assert_array_equal(getattr(seen, values), getattr(stopped, values))
         np.testing.assert_array_equal(seen.engine.test_average, stopped.engine.test_average)
-        Z = run.split.X_test[:9]
         np.testing.assert_array_equal(seen.model.evaluate(Z), stopped.model.evaluate(Z))
+        if solver:
+            np.testing.assert_array_equal(seen.exact_values(Z), stopped.exact_values(Z))
         assert seen.history.last() == stopped.history.last()
         assert judgement(seen) == judgement(stopped)
-    # The run itself continues as if it had not been viewed.
-    np.testing.assert_array_equal(run.test_values, before)
-    whole = Run(short(name))
-    whole.advance()
-    run.advance()
-    np.testing.assert_array_equal(run.test_values, whole.test_values)
-
-
-@each("name, step_size", [("auc", 50.0), ("s3vm", 100.0), ("ordinal", 100.0), ("similar_unlabeled", 1000.0)])
-def test_a_run_that_diverged_can_be_seen_up_to_its_last_finite_iteration(name, step_size):
-    run, stopped = Run(short(name, step_size=step_size)), Run(short(name, step_size=step_size))
-    run.advance()
-    assert run.stop_reason is StopReason.DIVERGED
-    assert run.model_t < run.t
-    for t in (1, max(1, run.t // 2), run.t):
-        stopped.advance(t - stopped.t)
-        seen = run.at(t)
-        assert seen.t == seen.model_t == t
-        np.testing.assert_array_equal(seen.test_values, stopped.test_values)
-        Z = run.split.X_test[:9]
-        np.testing.assert_array_equal(seen.model.evaluate(Z), stopped.model.evaluate(Z))
-        np.testing.assert_array_equal(seen.exact_values(Z), stopped.exact_values(Z))
-        assert seen.history.last() == stopped.history.last()
     with pytest.raises(ValueError, match="t must be between 1 and"):
         run.at(run.t + 1)
+    # The run itself continues as if it had not been viewed.
+    np.testing.assert_array_equal(run.test_values, before)
+    for one in (whole, run):
+        one.advance()
+    np.testing.assert_array_equal(run.test_values, whole.test_values)
 
 
 # --- the slider
 
 
-def test_everything_is_as_it_was_at_the_step_that_is_looked_at():
-    app, stopped = open_auc(**RUN), open_auc(**RUN | {"at": "24"})
+def test_everything_is_as_it_was_at_the_step_that_is_looked_at_and_its_link_opens_there():
+    app, stopped = open_auc(**RUN, at="60"), open_auc(**RUN, at="24")
     look_at(bench_of(checked(app)), 24)
-    app = app.run()
-    assert bench_of(checked(app)).back.t == 24
+    checked(app.run())
+    assert bench_of(app).back.t == 24
     assert numbers(app) == numbers(stopped)
     assert head(app)["judgement"] == head(stopped)["judgement"]
     assert figure(app, "chart-map")["data"][0]["z"] == figure(stopped, "chart-map")["data"][0]["z"]
-    lines = [shape["x0"] for shape in figure(app, "chart-error")["layout"]["shapes"]]
-    assert lines == [24]
+    assert [shape["x0"] for shape in figure(app, "chart-error")["layout"]["shapes"]] == [24]
+    assert bench_of(app).live.run.t == 60
     assert left_in_browser(app)["look"] == "24"
-    assert bench_of(checked(app)).live.run.t == 60
-    look_at(bench_of(checked(app)), 60)
+    linked = checked(open_auc(**RUN, at="60", look="24"))
+    assert bench_of(linked).back.t == head(linked)["scrubber"]["shown"] == 24
+    look_at(bench_of(app), 60)
     assert bench_of(checked(app.run())).back.t == 0
 
 
-def test_a_moved_slider_steers_a_run_that_goes_on_and_begins_one_that_is_over_anew():
-    for at, (is_steered, is_anew) in {"3": (True, False), "6": (False, True)}.items():
-        app = open_auc(**{"solver.n_iter": "6"}, at=at)
-        number = bench_of(app).number
-        app = checked(app.select_slider(key="lam").set_value(0.1).run())
-        assert (bool(run_of(app).spec.changes), bench_of(app).number > number) == (is_steered, is_anew)
-
-
-def test_a_link_opens_where_it_was_looked_at():
-    app = open_auc(**RUN | {"look": "24"})
-    assert bench_of(checked(app)).back.t == 24
-    assert head(app)["scrubber"]["shown"] == 24
+@each("at, is_steered", [("3", True), ("6", False)])
+def test_a_moved_slider_steers_a_run_that_goes_on_and_begins_one_that_is_over_anew(at, is_steered):
+    app = open_auc(**{"solver.n_iter": "6"}, at=at)
+    number = bench_of(app).number
+    app = checked(app.select_slider(key="lam").set_value(0.1).run())
+    assert (bool(run_of(app).spec.changes), bench_of(app).number > number) == (is_steered, not is_steered)
 
 
 def test_a_run_is_watched_again_from_its_start():
-    app = open_auc(**RUN | {"at": "9"})  # one drawing of the page a step
+    app = open_auc(**RUN, at="9")  # one drawing of the page a step
     watch_again(bench_of(checked(app)))
     app.run()
     steps = [bench_of(checked(app)).back.t]
     while bench_of(checked(app)).back.is_moving:
         steps.append(bench_of(checked(app.run())).back.t)
-    assert steps[0] == 1
-    *shown, last = steps
-    assert shown == list(range(1, 9))
-    assert last == 0
+    assert steps == [*range(1, 9), 0]
 
 
-# --- the page of a run that diverges: it says so, without a traceback
+# --- a run that diverges: the page says so, without a traceback
 
 
-SHOWN = [
-    *((one, "f") for one in some(["auc", "s3vm", "similar_unlabeled", "ordinal"], 1, 4)),
-    ("auc", "h"),
-    ("auc", "error"),
-]
-
-
-@pytest.mark.parametrize(("setting", "shown"), SHOWN)
+@pytest.mark.parametrize(
+    ("setting", "shown"),
+    [
+        *((one, "f") for one in some(["auc", "s3vm", "similar_unlabeled", "ordinal"], 1, 4)),
+        ("auc", "h"),
+        ("auc", "error"),
+    ],
+)
 def test_map_and_numbers_are_of_the_last_finite_step_and_it_is_said(setting, shown):
     link = {"view.speed": "instant", "solver.step_size": "1000", "view.map": shown}
     app = checked(open_page(setting, **link))
@@ -144,57 +130,42 @@ def test_map_and_numbers_are_of_the_last_finite_step_and_it_is_said(setting, sho
     assert z == pytest.approx(map_view._values(stopped, state, shown).reshape(z.shape), rel=1e-3)
 
 
-# --- the pale curve of the run before: what of it is worth drawing beside the one that follows
-
-
-def test_the_ghost_of_a_diverged_run_ends_where_it_grew():
-    first = LiveRun(small(step_size=1000.0, n_iter=300, dtype="float64"))
+def test_the_pale_curve_of_a_diverged_run_ends_where_it_grew():
+    first = LiveRun(small("auc", solver={"step_size": 1000.0, "n_iter": 300, "dtype": "float64"}))
     first.advance()
     assert first.run.stop_reason is StopReason.DIVERGED
-    highest = first.run.history.column("objective").max()
-    second = LiveRun(small(), first)
+    second = LiveRun(small("auc"), first)
     limit = 10 * first.run.start_objective()
-    assert highest > 1e6 * limit
+    assert first.run.history.column("objective").max() > 1e6 * limit
     assert second.ghost is None or second.ghost.column("objective").max() <= limit
     assert second.previous is first.run.history  # the table of both still says what became of it
 
 
-# --- what limits the run, on a setting's page: one sentence, and a remedy that one click sets on the controls
-
-
-FEW = {
-    "data.name": "digits",
-    "data.n_labeled": "200",
-    "kernel.sigma": "0.5",
-    "solver.lam": "0.01",
-    "solver.n_features": "4",
-}
+# --- what limits the run: one sentence, and a remedy that one click sets on the controls
 
 
 def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_before_as_its_ghost():
-    app = open_auc(**FEW, **{"solver.n_iter": "128"}, at="100", **{"view.speed": "fast"})
-    assert not app.exception
+    few = {"data.name": "digits", "data.n_labeled": "200", "kernel.sigma": "0.5"}
+    few |= {"solver.lam": "0.01", "solver.n_features": "4", "solver.n_iter": "128"}
+    app = checked(open_auc(**few, at="100", **{"view.speed": "fast"}))
     assert head(app)["judgement"]["remedy"] == "More features: 4 → 16"
     page._apply(bench_of(app))  # as the browser's trigger does
     app = checked(app.run())
-    bench = bench_of(app)
-    assert app.session_state["n_features"] == 16
-    assert bench.live.run.spec.solver.n_features == 16
-    assert bench.live.ghost is not None
-    while not bench.live.run.is_finished:
+    assert app.session_state["n_features"] == run_of(app).spec.solver.n_features == 16
+    assert bench_of(app).live.ghost is not None
+    while not run_of(app).is_finished:
         app.run()
-        bench = bench_of(app)
-    said = head(app)["judgement"]["said"]
-    assert f"Features: {bench.begun.tried.before} → " in said
-    assert f"(expected {bench.begun.tried.expected})" in said
+    said, tried = head(app)["judgement"]["said"], bench_of(app).begun.tried
+    assert f"Features: {tried.before} → " in said
+    assert f"(expected {tried.expected})" in said
 
 
 def test_the_step_slider_says_what_auto_is_and_where_runs_diverge():
     app = open_auc(at="3")
-    run = run_of(app)
+    engine = run_of(app).engine
     said = next(caption.value for caption in app.caption if "diverges above" in caption.value)
-    assert f"{run.engine.largest_step:.2g}" in said
-    assert f"{run.engine.automatic_step:.2g}" in said
+    assert f"{engine.largest_step:.2g}" in said
+    assert f"{engine.automatic_step:.2g}" in said
 
 
 def test_the_page_does_not_say_that_nothing_limits_a_run_beside_worse_than_labels_only():
@@ -203,8 +174,89 @@ def test_the_page_does_not_say_that_nothing_limits_a_run_beside_worse_than_label
     app = open_page("s3vm", **link_to_run(spec), at="400")
     while not bench_of(app, "s3vm").live.is_finished:
         app.run()
+    said = head(checked(app.run()))["judgement"]
+    assert "Nothing limits this run" not in said["said"]
+    assert said["tone"] != "green"
+
+
+# --- a click or a moved slider while a page is at work ends the drawing, in the same thread, and nothing is lost
+
+
+def move_a_slider(widgets=None):
+    """Request the page again, as a slider does that moves while the page is drawn; `widgets` are the browser's values."""
+    context = get_script_run_ctx()
+    context.script_requests.request_rerun(RerunData(widget_states=widgets, page_script_hash=context.page_script_hash))
+
+
+def test_a_session_has_one_thread_at_a_time():
+    config = tomllib.loads((Path(APP).parent / ".streamlit" / "config.toml").read_text())
+    assert config["runner"]["fastReruns"] is False
+
+
+def test_a_slider_moved_while_a_race_starts_does_not_lose_it(monkeypatch):
+    begin, begun = race_views.begin_race, []
+
+    def begin_while_a_slider_moves(*arguments, **options):
+        begun.append(begin(*arguments, **options))
+        move_a_slider()
+        return begun[-1]
+
+    monkeypatch.setattr(race_views, "begin_race", begin_while_a_slider_moves)
+    app = open_page("s3vm", **{"data.n": "100"})
+    checked(app.button(key="race-start").click().run())
+    (job,) = begun
+    try:
+        assert app.session_state["_races"]["s3vm"].job is job
+    finally:
+        job.cancel()
+        job.wait(10)
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "button"), [(sidebar, "_reset", "reset"), (head_of_page, "_apply", "preset-1")]
+)
+def test_a_click_is_not_lost_where_a_slider_moves_while_it_is_answered(monkeypatch, place, name, button):
+    answer = getattr(place, name)
+
+    def answer_while_a_slider_moves(*arguments):
+        move_a_slider()
+        answer(*arguments)
+
+    monkeypatch.setattr(place, name, answer_while_a_slider_moves)
+    app = open_auc(at="7")
+    number, link = bench_of(app).number, left_in_browser(app)
+    checked(app.button(key=button).click().run())
+    assert bench_of(app).number > number
+    assert bench_of(app).given == {}
+    assert left_in_browser(app) != link
+
+
+def test_values_that_a_click_sets_outlive_a_request_with_those_that_the_browser_had_before(monkeypatch):
+    app = open_auc()
+    before, follow, asked = app._tree.get_widget_states(), page.follow, []
+
+    def follow_while_the_browser_asks(*arguments):
+        follow(*arguments)
+        if not asked:
+            asked.append(move_a_slider(before))
+
+    monkeypatch.setattr(page, "follow", follow_while_the_browser_asks)
+    checked(app.button(key="preset-1").click().run())
+    assert asked
+    assert run_of(app).spec.solver.step_size == 20
     app.run()
-    assert not app.exception
-    judgement = head(app)["judgement"]
-    assert "Nothing limits this run" not in judgement["said"]
-    assert judgement["tone"] != "green"
+    assert run_of(app).spec.solver.step_size == 20
+    app.select_slider(key="step_size").set_value(0.1).run()  # the values are set once, and not for ever
+    assert run_of(app).spec.values_at(run_of(app).t)["step_size"] == 0.1
+
+
+def test_a_link_is_shown_where_it_was_paused_though_a_slider_moves_meanwhile(monkeypatch):
+    begin = steering.begin
+
+    def begin_while_a_slider_moves(*arguments):
+        begin(*arguments)
+        move_a_slider()
+
+    monkeypatch.setattr(steering, "begin", begin_while_a_slider_moves)
+    bench = bench_of(open_auc(at="7"))
+    assert (bench.live.run.t, bench.is_playing) == (7, False)

@@ -1,46 +1,66 @@
-"""A lesson on the stage: the run waits for the guess, and the explanation takes the place of the question."""
+"""A lesson on the stage: the run waits for the guess, the explanation takes the place of the question, and what is taken away."""
 
 from __future__ import annotations
 
+import json
 import re
-from urllib.parse import parse_qs
+from html import unescape
+from html.parser import HTMLParser
+from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
 import pytest
 from cases import each
-
-pytest.importorskip("streamlit")
 from live_page import figures, status
-from opened_pages import bench_of, left_in_browser, open_auc, open_page, run_of, said, shown
+from opened_pages import bench_of, checked, left_in_browser, open_auc, open_page, run_of, said, shown
 from test_theory import finished
 
 from dsgcore import lessons
+from dsgcore.__main__ import main
+from dsgcore.core.errors import DSGError
 from dsgcore.data.edits import EDITS
-from dsgcore.experiments import SETTINGS
+from dsgcore.experiments import SETTINGS, Run
 from dsgcore.lessons import lessons_of
+from dsgcore.rooms.questions import plain_text
 from pages.controls.controls import controls_for, dataset_choice
-from pages.stage.marks import _checked as _checked_marks
-from pages.workbench.drawn_curve import _checked
+from pages.handouts import static_lesson
+from pages.handouts.notes import marked
+from pages.handouts.static_lesson import _chosen, write_lesson
+from pages.session.lesson_place import place_in
+from pages.stage.links import answer, exercise, named
+from pages.stage.marks import _checked as marks_in
+from pages.workbench.drawn_curve import _checked as curve_in
+from pages.workbench.head import PARTS
+from pages.workbench.tabs import THEMES, frame
 
-AUC = lessons_of("auc")
-GUIDED = [(name, lesson) for name, setting in SETTINGS.items() for lesson in lessons_of(setting)]
-
-
+LESSONS = {(name, lesson.name): lesson for name, setting in SETTINGS.items() for lesson in lessons_of(setting)}
 MEANING = re.compile(r'<span class="stage-meaning".*?</span>|</?span[^>]*>')
 
 
 def words(app):
     """All words of the page as they are read, without the meanings behind some of them."""
-    assert not app.exception
-    return " ".join(MEANING.sub("", markdown.value) for markdown in app.markdown)
+    return " ".join(MEANING.sub("", markdown.value) for markdown in checked(app).markdown)
 
 
 def open_lesson(text, **link):
     return open_auc(lesson=text, **{"view.speed": "instant"}, **link)
 
 
-def presented(**link):
-    """Return the first page of a lesson before a class."""
-    return open_page("auc", present="1", **{"view.speed": "instant"}, **link)
+def place_of(app, setting="auc"):
+    return bench_of(app, setting).lesson.place
+
+
+def until_explained(app, setting="auc"):
+    """Draw the page until the outcome of its step is there."""
+    for _ in range(100):
+        if place_of(app, setting).outcome is not None:
+            return app.run()
+        app.run()
+    raise AssertionError("the run has not come to its end")
+
+
+def moves(app):
+    return [button.key for button in app.button]
 
 
 def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
@@ -50,7 +70,7 @@ def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
         app.run()
     assert run_of(app).t == 0
     assert app.button(key="lesson-run").disabled
-    assert "play" not in [button.key for button in app.button]
+    assert "play" not in moves(app)
     app.radio[0].set_value("lower: they hurt").run()
     app.button(key="lesson-run").click().run()
     finished(app)
@@ -58,9 +78,7 @@ def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
     assert f"{own} The run gave: *higher: unlabeled points help*" in words(app)
     app.button(key="lesson-next").click().run()
     app.run()
-    assert bench_of(app).lesson.place.number == 1
-    assert run_of(app).t == 0
-    assert run_of(app).spec.data.n_labeled == 200
+    assert (place_of(app).number, run_of(app).t, run_of(app).spec.data.n_labeled) == (1, 0, 200)
 
 
 def test_a_goal_is_reached_by_its_solution_and_not_before():
@@ -68,7 +86,7 @@ def test_a_goal_is_reached_by_its_solution_and_not_before():
     assert run_of(app).spec.solver.step_size == 0.001
     finished(app)
     assert "**Not yet.** This run reached 1.1" in words(app)
-    assert "lesson-next" not in [button.key for button in app.button]
+    assert "lesson-next" not in moves(app)
     app.button(key="lesson-show").click().run()
     app.run()
     assert run_of(app).spec.solver.step_size is None
@@ -77,14 +95,11 @@ def test_a_goal_is_reached_by_its_solution_and_not_before():
     assert "What you learned" in words(app)
 
 
-@each(
-    "lesson, sentence",
-    [
-        ("random-features:1:0.4", "you said 0.40, and the share is"),
-        ("rare-class:3:answer", "correct answers fall below 90\N{NO-BREAK SPACE}%*."),  # a sentence's one full stop
-        ("decaying-step:3:1", "The run gave: *below 1\N{NO-BREAK SPACE}% of |f\\*|\u2060²*."),  # f* ends no emphasis
-    ],
-)
+@each("lesson, sentence", [
+    ("random-features:1:0.4", "you said 0.40, and the share is"),
+    ("rare-class:3:answer", "correct answers fall below 90\N{NO-BREAK SPACE}%*."),  # a sentence's one full stop
+    ("decaying-step:3:1", "The run gave: *below 1\N{NO-BREAK SPACE}% of |f\\*|\u2060²*."),  # f* ends no emphasis
+])  # fmt: skip
 def test_the_outcome_is_said_beside_the_guess(lesson, sentence):
     app = open_lesson(lesson)
     finished(app)
@@ -92,63 +107,42 @@ def test_the_outcome_is_said_beside_the_guess(lesson, sentence):
     assert ".*." not in words(app)
 
 
-def test_a_link_holds_the_step_and_the_guess_and_who_leaves_the_lesson_keeps_the_page_as_it_is():
-    app = open_lesson("unlabeled:2:1")
-    assert bench_of(app).lesson.place.text == "unlabeled:2:1"
-    assert not bench_of(app).is_held
-    assert run_of(app).spec.data.n_labeled == 200
-    app.button(key="lesson-leave").click().run()
-    assert bench_of(app).lesson.place is None
-    assert run_of(app).spec.data.n_labeled == 200
-
-
-def test_a_drawn_curve_waits_is_in_the_link_and_is_laid_over_the_outcome():
-    drawn = "0.5~0.6~0.7~0.8~0.9~1"
-    waiting = open_page("s3vm", lesson="batches:2", **{"view.speed": "instant"})
-    assert waiting.button(key="lesson-run").disabled
-    assert set(figures(waiting)) == {"chart-map"}  # the reader draws in the chart's place
-    app = open_page("s3vm", lesson=f"batches:2:{drawn}", **{"view.speed": "instant"})
-    assert bench_of(app, "s3vm").lesson.place.text == f"batches:2:{drawn}"
-    assert "your guess" in drawn_on(app, "chart-score")[0]
-    for _ in range(100):
-        if bench_of(app, "s3vm").lesson.place.outcome is not None:
-            break
-        app.run()
-    assert "your mean error is" in words(app)
-
-
-@each("sent", [7, "x", [1], [None] * 6, {"a": 1}, [1e400] * 6, ["0.5"] * 6])
-def test_a_browser_can_send_what_it_likes_for_a_curve(sent):
-    curve = next(lesson for lesson in lessons_of("s3vm") if lesson.name == "batches").steps[1].asks
-    assert _checked(curve, sent) is None
-    assert _checked(curve, [0.5] * 6) == (0.5,) * 6
-
-
-def test_a_step_has_its_own_controls_and_they_are_locked_until_the_guess():
+def test_a_link_holds_step_and_guess_its_control_is_locked_until_then_and_who_leaves_keeps_run_and_values():
     app = open_lesson("unlabeled:2")
     assert [(slider.key, slider.disabled) for slider in app.select_slider] == [("n_labeled", True)]
     assert not app.sidebar.select_slider
     app = open_lesson("unlabeled:2:1")
     assert [(slider.key, slider.disabled) for slider in app.select_slider] == [("n_labeled", False)]
     assert left_in_browser(app).get("data.n_labeled", "200") == "200"
-
-
-@pytest.mark.ci
-def test_the_workbench_keeps_the_run_and_the_values_of_the_stage():
-    app = open_lesson("unlabeled:4")
-    app.select_slider(key="gamma").set_value(0.9).run()
+    assert place_of(app).text == "unlabeled:2:1"
+    assert not bench_of(app).is_held
+    app.select_slider(key="n_labeled").set_value(50).run()
     finished(app)
     run = run_of(app)
     app.button(key="lesson-leave").click().run()
     app.run()
+    assert place_of(app) is None
     assert run_of(app) is run
-    assert app.sidebar.select_slider(key="gamma").value == 0.9
+    assert app.sidebar.select_slider(key="n_labeled").value == run.spec.data.n_labeled == 50
 
 
-def drawn_on(app, key):
-    """Return the legend of a chart of the stage, and the ends of its axis."""
-    figure = figures(app)[key]
-    return [trace["name"] for trace in figure["data"]], figure["layout"]["yaxis"]["range"]
+def test_a_drawn_curve_waits_is_in_the_link_and_is_laid_over_the_outcome():
+    text = "batches:2:0.5~0.6~0.7~0.8~0.9~1"
+    waiting = open_page("s3vm", lesson="batches:2", **{"view.speed": "instant"})
+    assert waiting.button(key="lesson-run").disabled
+    assert set(figures(waiting)) == {"chart-map"}  # the reader draws in the chart's place
+    app = open_page("s3vm", lesson=text, **{"view.speed": "instant"})
+    assert place_of(app, "s3vm").text == text
+    assert "your guess" in [trace["name"] for trace in figures(app)["chart-score"]["data"]]
+    assert "your mean error is" in words(until_explained(app, "s3vm"))
+
+
+@each("sent", [None, 7, "x", [1], [None] * 6, {"auc:unlabeled": "4"}, [1e400] * 6, ["0.5"] * 6])
+def test_a_browser_can_send_what_it_likes_for_a_curve_and_for_marks(sent):
+    curve = LESSONS["s3vm", "batches"].steps[1].asks
+    assert curve_in(curve, sent) is None
+    assert curve_in(curve, [0.5] * 6) == (0.5,) * 6
+    assert marks_in(sent) == {}
 
 
 def test_only_the_lecturer_has_notes_and_runs_without_a_guess():
@@ -167,25 +161,21 @@ LECTURE = "auc/unlabeled\nWho knows? | I do | I do not\nHow many? | 0 to 10\ns3v
 
 @pytest.mark.ci
 def test_a_lecture_leads_from_its_lesson_to_its_questions_and_to_the_page_of_another_setting(rooms):
-    app = open_lesson("unlabeled:4:answer", present="1", lecture=LECTURE)
-    while bench_of(app).lesson.place.outcome is None:
-        app.run()
-    app.run()
-    for label, question in [("Next question", "Who knows?"), ("Next question", "How many?")]:
-        assert app.button(key="lesson-following").label == label
+    app = until_explained(open_lesson("unlabeled:4:answer", present="1", lecture=LECTURE))
+    for question in ("Who knows?", "How many?"):
+        assert app.button(key="lesson-following").label == "Next question"
         app.button(key="lesson-following").click().run()
         assert f"## {question}" in shown(words(app))
         assert bench_of(app).group.room is not None
     assert app.button(key="lesson-following").label == "Next lesson"
-    app.button(key="lesson-following").click().run()
-    assert not app.exception
-    there = app.session_state["_bench_s3vm"]
+    checked(app.button(key="lesson-following").click().run())
+    there = bench_of(app, "s3vm")
     assert (there.lesson.place.lesson.name, there.group.part) == ("gap", None)
     assert there.group.room is bench_of(app).group.room
     assert there.group.lecture.parts == tuple(LECTURE.splitlines())
 
 
-def test_a_lecture_is_made_of_lines_and_lessons_of_ones_own_are_beside_the_projects(tmp_path, monkeypatch):
+def test_a_lecture_is_made_of_lines_beside_ones_own_and_says_why_one_cannot_be_held(tmp_path, monkeypatch):
     monkeypatch.setenv(lessons.FOLDER, str(tmp_path))
     (tmp_path / "broken.toml").write_text("title =")
     (tmp_path / "week.toml").write_text('title = "Week 3"\nparts = ["s3vm/gap", "Why? | map"]')
@@ -193,34 +183,16 @@ def test_a_lecture_is_made_of_lines_and_lessons_of_ones_own_are_beside_the_proje
     assert "### Week 3" in words(app)
     (fault,) = said(app)
     assert fault.startswith(f"A file is left out. {tmp_path.name}/broken.toml is not valid TOML")
-    app.selectbox(key="lecture-add").set_value("auc/unlabeled").run()
-    app.selectbox(key="lecture-add").set_value("s3vm/gap").run()
+    for part in ("auc/unlabeled", "s3vm/gap"):
+        app.selectbox(key="lecture-add").set_value(part).run()
     assert app.text_area(key="lecture-parts").value == "auc/unlabeled\ns3vm/gap"
     queries = [link.proto.query_string for link in app.get("page_link") if "lecture" in link.proto.query_string]
     assert [parse_qs(query)["lecture"] for query in queries] == [["week"], ["auc/unlabeled\ns3vm/gap"]]
     app.text_area(key="lecture-parts").set_value("auc/unlabeled\nWho? | I").run()
     assert "Type 2 to 6 answers. There are 1." in said(app)
-
-
-def test_a_lecture_in_a_link_that_cannot_be_held_says_why():
     app = open_lesson("unlabeled", present="1", lecture="auc/unlabeled\nno-lesson")
     (notice,) = (one for one in said(app) if "lecture" in one)
     assert notice.startswith("In the link, lecture cannot be followed: no single lesson has the name 'no-lesson'")
-
-
-@each("sent", [None, 7, "x", {"auc:unlabeled": "4"}, [1]])
-def test_a_browser_can_send_what_it_likes_for_marks(sent):
-    assert _checked_marks(sent) == {}
-
-
-@each("name, lesson", GUIDED)
-def test_every_step_has_notes_and_controls_and_a_chart_that_its_setting_has(name, lesson):
-    for number, step in enumerate(lesson.steps):
-        dataset = lesson.values_at(number).get("data", dataset_choice(SETTINGS[name]).default)
-        assert step.notes.endswith((".", "?"))
-        assert set(step.controls) <= {EDITS, *controls_for(SETTINGS[name], dataset)}
-        assert (step.chart == "spectrum") <= (name == "multiclass")
-        assert step.goal is None or step.controls, "a goal is reached by a control"
 
 
 def test_a_run_says_done_with_its_button_and_a_late_press_on_pause_begins_nothing(monkeypatch):
@@ -235,3 +207,144 @@ def test_a_run_says_done_with_its_button_and_a_late_press_on_pause_begins_nothin
     app.button(key="play").click().run()  # drawn before the end
     assert bench_of(app).number == number
     assert (status(app).endswith("done"), app.button(key="play").label) == (True, "Again")
+
+
+# --- what is taken away: notes to print, links with and without the answer, a frame, and a lesson as a file
+
+
+class Reader(HTMLParser):
+    """A page as a browser reads it: its tags, attributes and text, and whether each that opens is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.words = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.handle_startendtag(tag, attributes)
+        if tag not in {"meta", "path", "polyline"}:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_notes_to_print_have_every_question_and_say_why_without_markup(phones):
+    for (setting, name), lesson in LESSONS.items():
+        page = phones.get("/notes", of=f"{setting}/{name}").text
+        reader = Reader(re.search(r"<main>.*</main>", page, re.DOTALL)[0])
+        assert reader.open == []
+        assert not {"script", "img", "link", "iframe"} & {tag for tag, _ in reader.tags}
+        said = "".join(reader.words).replace("\N{NO-BREAK SPACE}", " ")
+        for step in lesson.steps:
+            assert step.notes.endswith((".", "?"))
+            assert plain_text(step.task)[:30] in said
+            assert plain_text(step.explanation)[:30] in said
+            assert "**" not in marked(step.text) + marked(step.explanation)
+    assert marked("**a** <b> *c d* f*|² and |f*|² C* says") == "<b>a</b> &lt;b&gt; <em>c d</em> f*|² and |f*|² C* says"
+
+
+def test_notes_of_a_lecture_have_its_parts_alone_and_name_what_is_no_part(phones):
+    page = phones.get("/notes", of="auc/unlabeled\nWho <i>knows</i>? | I do | I do not\ns3vm/gap").text
+    places = re.findall(r'<section id="([^"]*)"', page)
+    assert places == [f"auc/unlabeled/{k}" for k in range(4)] + [
+        f"s3vm/gap/{k}" for k in range(len(LESSONS["s3vm", "gap"].steps))
+    ]
+    assert "Point at the filled points" in page
+    assert "<h2>Who &lt;i&gt;knows&lt;/i&gt;?</h2>" in page
+    wrong = phones.get("/notes", of="auc/unlabeled\nno-lesson")
+    assert wrong.status_code == 404
+    assert "no single lesson has the name &#x27;no-lesson&#x27;" in wrong.text
+
+
+@each("place, lesson", LESSONS.items())
+def test_every_step_has_controls_and_a_chart_an_exercise_that_hides_its_answer_and_a_link_that_shows_it(place, lesson):
+    setting = SETTINGS[place[0]]
+    for number, step in enumerate(lesson.steps):
+        dataset = lesson.values_at(number).get("data", dataset_choice(setting).default)
+        assert set(step.controls) <= {EDITS, *controls_for(setting, dataset)}
+        assert (step.chart == "spectrum") <= (place[0] == "multiclass")
+        assert step.goal is None or step.controls, "a goal is reached by a control"
+        given, solved = exercise(setting, lesson, number), answer(setting, lesson, number)
+        hidden = set(given["hide"].split(","))
+        assert "answer" in hidden <= set(PARTS)
+        assert ({"limits", "curves", "error", "tabs"} <= hidden) == (step.asks is not None)
+        asked, told = place_in(setting, given["lesson"]), place_in(setting, solved["lesson"])
+        assert asked.waits == (step.asks is not None)
+        assert not told.waits
+        assert told.text == solved["lesson"]
+        assert told.values == lesson.solved_at(number)
+
+
+@each("theme", THEMES)
+@each("value", ['a"b', "a'b", "<script>", "a&b=c", "Two moons", "½ #?"])
+def test_a_frames_address_is_one_attribute_whatever_is_in_it(theme, value):
+    ((tag, attributes),) = Reader(frame("https://a.b/auc", {"data": value}, theme=THEMES[theme])).tags
+    assert (tag, set(attributes)) == ("iframe", {"src", "title", "width", "height"})
+    given = parse_qs(urlsplit(attributes["src"]).query)
+    assert (given["data"], given["embed"]) == ([value], ["true"])
+    assert given.get("embed_options") == ([THEMES[theme]] if THEMES[theme] else None)
+
+
+def test_an_exercise_keeps_its_answer_and_the_guess_is_in_its_link():
+    app = open_auc(**exercise(SETTINGS["auc"], LESSONS["auc", "unlabeled"], 0) | {"view.speed": "instant"})
+    app.radio[0].set_value("about the same").run()
+    app.button(key="lesson-run").click().run()
+    finished(app)
+    assert "Your guess is saved." in words(app)
+    assert "leans to the side" not in words(app)
+    assert "The run gave" not in words(app)
+    assert "lesson-next" not in moves(app)
+    assert place_of(app).text == "unlabeled:1:1"
+
+
+def test_the_page_names_what_can_be_printed_and_a_link_to_no_lesson_says_so():
+    app = open_page("take_away", of="<b>nothing")
+    assert any("of must name a lesson" in warning for warning in said(app))
+    app.selectbox(key="of").select(named(SETTINGS["ordinal"], LESSONS["ordinal", "width"])).run()
+    assert "ordinal?" in " ".join(unescape(code.value) for code in app.code)
+    (notes,) = [link.proto.url for link in app.get("link_button")]
+    assert notes.rpartition("/")[2] == "notes?of=ordinal%2Fwidth"
+
+
+@pytest.mark.ci
+def test_a_lesson_as_a_file_keeps_its_task():
+    answered = static_lesson._task(_chosen("how-many-labels", 1))
+    assert (answered["kind"], answered["options"][answered["result"]["right"]]) == ("pick", "fewer than 70 %")
+    goal = static_lesson._task(_chosen("step-size", 3))
+    assert (goal["kind"], set(goal["reached"])) == ("goal", {True, False})
+
+
+def test_the_command_writes_a_file_with_the_numbers_of_the_app_that_asks_no_server(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(static_lesson, "MOST_VALUES", 2)
+    monkeypatch.setattr(static_lesson, "N_SURFACES", 3)
+    assert main(["export-lesson", "auc/step-size", "--out", str(tmp_path / "new")]) == 0
+    file = tmp_path / "new" / "step-size.html"
+    assert capsys.readouterr().out == f"{file}\n"
+    page, chosen = file.read_text(encoding="utf-8"), _chosen("step-size", None)
+    recorded = json.loads(re.search(r'id="recorded">(.*?)</script>', page, re.DOTALL)[1])["runs"]
+    assert [own["words"] for own in recorded] == [static_lesson.shown(value) for value in chosen.values]
+    run = Run(chosen.spec(chosen.values[0]))
+    run.advance()
+    assert recorded[0]["y"][-1] == pytest.approx(run.history.last()["objective"], rel=1e-5)
+    assert np.shape(recorded[0]["surfaces"][-1]["trace"]["z"]) == (static_lesson.GRID,) * 2
+    assert "://" not in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+
+
+def test_a_lesson_that_is_not_there_is_refused_and_a_file_that_is_none_is_not_replaced(tmp_path):
+    mine = tmp_path / "step-size.html"
+    mine.write_text("mine", encoding="utf-8")
+    for name, step, why in (
+        ("step-size", None, "is no lesson of DSG Lab"),
+        ("none", None, r"no single lesson has the name 'none': name one of .*auc/step-size"),
+        ("step-size", 9, "--step must be from 1 to 3, got 9"),
+    ):
+        with pytest.raises(DSGError, match=why):
+            write_lesson(name, tmp_path, step)
+    assert mine.read_text(encoding="utf-8") == "mine"

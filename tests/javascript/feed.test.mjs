@@ -1,20 +1,27 @@
-// The feed of a run: what it asks for, when, and what it does with the answers.
+// A run in the browser: what its feed asks for and when, and which of two snapshots the page shows.
 import assert from "node:assert/strict";
 import {test} from "node:test";
 
 import {Feed, trouble, understood} from "../../pages/live/browser/feed.js";
+import {Shown, read} from "../../pages/live/browser/shown.js";
 
 const snapshot = more => JSON.stringify({page: "auc", order: 1, charts: [], figures: [], isOver: false, redraw: false, ...more});
+const last = snapshot({isOver: true});
+const going = feed => feed.follow({token: "t", pace: 0, isOver: false});
+const over = (...wishes) => feed => {
+  feed.follow({token: "t", pace: 0, isOver: true});
+  for (const wish of wishes) feed.want(wish);
+};
 
-/** A world that answers with these texts, one after another, and records what happens. */
-function world(answers, more = {}) {
+/** Follow a run in a world that answers with these texts, one after another; return the record of what happens. */
+async function run(answers, begin = going, more = {}) {
   const log = {asked: [], taken: [], redrawn: 0, complaints: [], reloads: 0, pauses: []};
-  const own = {
+  const feed = new Feed({
     ask: async body => {
       log.asked.push(body);
       const answer = answers.shift();
       if (answer instanceof Error) throw answer;
-      return answer ?? snapshot({isOver: true});
+      return (typeof answer === "function" ? answer(feed) : answer) ?? last;
     },
     take: said => log.taken.push(said),
     redraw: () => { log.redrawn += 1; },
@@ -23,82 +30,101 @@ function world(answers, more = {}) {
     isSeen: () => true,
     isThere: () => true,
     pause: async milliseconds => { log.pauses.push(milliseconds); },
-  };
-  return {log, world: {...own, ...more}};
-}
-
-const rested = async feed => { while (feed.isGoing) await new Promise(done => setTimeout(done)); };
-
-async function run(answers, more, begin = feed => feed.follow({token: "t", pace: 0, isOver: false})) {
-  const {log, world: own} = world(answers, more), feed = new Feed(own);
+    ...more,
+  });
   begin(feed);
-  await rested(feed);
-  return {log, feed};
+  while (feed.isGoing) await new Promise(done => setTimeout(done));
+  return log;
 }
 
 test("it asks until the run is over, one request after another", async () => {
-  const {log} = await run([snapshot(), snapshot(), snapshot({isOver: true, redraw: true})]);
-  assert.deepEqual(log.asked, ["t", "t", "t"]);
-  assert.equal(log.taken.length, 3);
-  assert.equal(log.redrawn, 1);
+  const {asked, taken, redrawn} = await run([snapshot(), snapshot(), snapshot({isOver: true, redraw: true})]);
+  assert.deepEqual([asked, taken.length, redrawn], [["t", "t", "t"], 3, 1]);
 });
 
 test("it asks for nothing while the page is hidden or was left", async () => {
-  for (const more of [{isSeen: () => false}, {isThere: () => false}]) {
-    const {log} = await run([snapshot()], more);
-    assert.deepEqual(log.asked, []);
-  }
+  for (const more of [{isSeen: () => false}, {isThere: () => false}])
+    assert.deepEqual((await run([snapshot()], going, more)).asked, []);
 });
 
 test("a busy server is asked again soon, also for what the reader asked", async () => {
-  const busy = JSON.stringify({isBusy: true});
-  const {log} = await run([busy, snapshot({isOver: true})], {}, feed => {
-    feed.follow({token: "t", pace: 0, isOver: true});
-    feed.want("look 5");
-  });
-  assert.deepEqual(log.asked, ["t look 5", "t look 5"]);
-  assert.equal(log.taken.length, 1);
-  assert.ok(log.pauses.every(wait => wait >= 90));
+  const {asked, taken, pauses} = await run([JSON.stringify({isBusy: true}), last], over("look 5"));
+  assert.deepEqual([asked, taken.length], [["t look 5", "t look 5"], 1]);
+  assert.ok(pauses.every(wait => wait >= 90));
 });
 
 test("only the newest wish is asked for", async () => {
-  const {log} = await run([snapshot({isOver: true}), snapshot({isOver: true})], {}, feed => {
-    feed.follow({token: "t", pace: 0, isOver: true});
-    feed.want("look 1");
-    feed.want("look 2");
-    feed.want("look 3");
-  });
-  assert.deepEqual(log.asked, ["t look 1", "t look 3"]);
+  assert.deepEqual((await run([last, last], over("look 1", "look 2", "look 3"))).asked, ["t look 1", "t look 3"]);
 });
 
 test("after a failure it says why, waits longer each time, and has the page drawn once the server answers", async () => {
-  const lost = trouble("the server cannot be reached");
-  const {log} = await run([lost, lost, lost, snapshot({isOver: true})]);
-  assert.deepEqual(log.complaints.map(([why]) => why), Array(3).fill("the server cannot be reached"));
-  assert.deepEqual(log.complaints.map(([, wait]) => wait), [500, 1000, 2000]);
-  assert.equal(log.redrawn, 1);
+  const why = "the server cannot be reached", lost = trouble(why);
+  const {complaints, redrawn} = await run([lost, lost, lost, last]);
+  assert.deepEqual(complaints, [500, 1000, 2000].map(wait => [why, wait]));
+  assert.equal(redrawn, 1);
 });
 
 test("a page whose session the server has forgotten is loaded again, but not before its first tick", async () => {
   const lost = JSON.stringify({isOver: true, isLost: true});
-  assert.equal((await run([snapshot(), lost])).log.reloads, 1);
-  assert.equal((await run([lost])).log.reloads, 0);
+  assert.equal((await run([snapshot(), lost])).reloads, 1);
+  assert.equal((await run([lost])).reloads, 0);
 });
 
 test("an answer for another run is not shown", async () => {
-  const {log, world: own} = world([]), feed = new Feed({...own, ask: async () => {
-    feed.token = "other";
-    feed.isOver = true;
-    return snapshot();
-  }});
-  feed.follow({token: "t", pace: 0, isOver: false});
-  await rested(feed);
-  assert.equal(log.taken.length, 0);
+  const {taken} = await run([feed => { Object.assign(feed, {token: "other", isOver: true}); return snapshot(); }]);
+  assert.equal(taken.length, 0);
 });
 
 test("what is not the app's answer is trouble with a sentence", () => {
-  for (const [text, why] of [["", /empty/], ["<html>", /something else/], ["{}", /something else/], ["3", /something else/],
-    ['{"isOver": false, "charts": [{}]}', /something else/]])
+  const wrong = ["<html>", "{}", "3", '{"isOver": false, "charts": [{}]}', snapshot({figures: [{key: "a"}]})];
+  for (const [text, why] of [["", /empty/], ...wrong.map(text => [text, /something else/])])
     assert.throws(() => understood(text), error => why.test(error.why));
-  assert.throws(() => understood(snapshot({figures: [{key: "a"}]})), /something else/);
+});
+
+const said = (order, keys, more = {}) => ({page: "auc", order, charts: [{key: "map", place: "map"}],
+  figures: keys.map(key => ({key, alt: key})), ...more});
+
+/** What is shown after these snapshots: the order, the map, and which of them were taken. */
+function shownAfter(...snapshots) {
+  const shown = new Shown(), taken = snapshots.map(one => shown.take(one, one.figures.map(() => one)));
+  return [shown.order, shown.figures.get("map")?.figure, taken];
+}
+
+test("an older snapshot changes nothing that is newer, and shows a figure that the newer one did not bring", () => {
+  const [older, newer, bare] = [said(1, ["map"]), said(2, ["map"]), said(2, [])];
+  assert.deepEqual(shownAfter(newer, older), [2, newer, [true, false]]);
+  assert.deepEqual(shownAfter(bare, older).slice(0, 2), [2, older]);
+});
+
+test("another page, or a server that was started again, begins anew, also with smaller numbers", () => {
+  assert.deepEqual(shownAfter(said(9, ["map"]), said(1, [], {page: "s3vm"})).slice(0, 2), [1, undefined]);
+  const anew = said(0, ["map"], {owner: "b"});
+  assert.deepEqual(shownAfter(said(9, ["map"], {owner: "a"}), anew), [0, anew, [true, true]]);
+});
+
+test("each part is drawn at once and after each snapshot, until it ends", () => {
+  const shown = new Shown(), drawn = [], late = [];
+  const stop = shown.on(({order}) => drawn.push(order));
+  assert.deepEqual(drawn, []);
+  shown.take(said(1, []), []);
+  shown.on(({order}) => late.push(order));
+  stop();
+  shown.take(said(2, []), []);
+  assert.deepEqual([drawn, late], [[1], [1, 2]]);
+});
+
+test("an answer whose figures are cut off is not read", () => {
+  assert.throws(() => read(JSON.stringify(said(1, ["map"]))), /incomplete/);
+  assert.throws(() => read("not JSON"));
+});
+
+test("a head that leaves after another has come takes nothing away", () => {
+  const shown = new Shown(), [old, moved] = [{}, {}];
+  shown.keeper = old;
+  shown.take(said(3, []), []);
+  shown.keeper = moved;
+  shown.leave(old);
+  assert.equal(shown.order, 3);
+  shown.leave(moved);
+  assert.equal(shown.head, null);
 });

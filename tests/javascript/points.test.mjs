@@ -1,23 +1,18 @@
-// Points to edit: near, next, below a brush, and in words.
+// Points to edit: near, next, below a brush, in words, and on their way to the server; and the divider between two maps.
 import assert from "node:assert/strict";
 import {test} from "node:test";
 
-import {frame} from "../../pages/live/browser/points.js";
-import {Outbox} from "../../pages/live/browser/points.js";
-import {along, classOf, digitOf, direction, nearest, next, rounded, spoken, sprayed, within} from "../../pages/live/browser/points.js";
 import {wiped} from "../../pages/live/browser/charts.js";
+import {
+  along, classOf, digitOf, direction, frame, nearest, next, Outbox, rounded, spoken, sprayed, within,
+} from "../../pages/live/browser/points.js";
 
 const points = {x: [0, 1, 2, 1], y: [0, 0, 0, 1], labels: [-1, 0, 1, -1], classes: ["negative", "positive"], isPairs: false};
 
-test("the nearest point is within reach", () => {
-  assert.equal(nearest(points, [0.9, 0.1], 0.5), 1);
-  assert.equal(nearest(points, [5, 5], 0.5), -1);
-});
-
-test("arrows walk to the next point in their direction and stay at the last one", () => {
-  assert.equal(next(points, 0, direction("ArrowRight")), 1);
-  assert.equal(next(points, 1, direction("ArrowUp")), 3);
-  assert.equal(next(points, 2, direction("ArrowRight")), 2);
+test("the nearest point is within reach, and arrows walk to the next one in their direction and stay at the last", () => {
+  assert.deepEqual([[0.9, 0.1], [5, 5]].map(place => nearest(points, place, 0.5)), [1, -1]);
+  const walks = [[0, "ArrowRight"], [1, "ArrowUp"], [2, "ArrowRight"]];
+  assert.deepEqual(walks.map(([from, key]) => next(points, from, direction(key))), [1, 3, 2]);
   assert.equal(direction("a"), undefined);
 });
 
@@ -30,9 +25,7 @@ test("a brush covers a disc and paints along its way", () => {
 });
 
 test("digits name classes by their place, or by names that are digits", () => {
-  assert.equal(classOf("2", points.classes), 1);
-  assert.equal(classOf("9", points.classes), -1);
-  assert.equal(classOf("0", ["0", "1"]), 0);
+  assert.deepEqual([classOf("2", points.classes), classOf("9", points.classes), classOf("0", ["0", "1"])], [1, -1, 0]);
   assert.equal(digitOf(1, ["low", "high"]), "2");
 });
 
@@ -43,22 +36,16 @@ test("a point is said with its number, its place and its label", () => {
   assert.equal(spoken(points, -1), "no point");
 });
 
-test("coordinates are rounded to a thousandth of the map's width", () => {
-  assert.equal(rounded(0.123456, 1), 0.123);
-  assert.equal(rounded(1234.56, 5000), 1235);
-});
-
-test("pixels and coordinates are two names of one place", () => {
+test("pixels and coordinates are two names of one place, rounded to a thousandth of the map's width", () => {
   const at = frame({left: 5, top: 7, width: 200, height: 100}, [-1, 1], [0, 1]);
   assert.deepEqual(at.toPlot(100, 100), [0, 0]);
   assert.deepEqual(at.toPixels(...at.toPlot(30, 40)).map(Math.round), [30, 40]);
+  assert.deepEqual([rounded(0.123456, 1), rounded(1234.56, 5000)], [0.123, 1235]);
 });
 
 test("a line mixes two maps", () => {
   const left = [[1, 1, 1, 1]], right = [[2, 2, 2, 2]];
-  assert.deepEqual(wiped(left, right, 0.5), [[1, 1, 2, 2]]);
-  assert.deepEqual(wiped(left, right, 0), right);
-  assert.deepEqual(wiped(left, right, 1), left);
+  assert.deepEqual([0, 0.5, 1].map(place => wiped(left, right, place)), [right, [[1, 1, 2, 2]], left]);
 });
 
 test("edits that were not taken are sent again, and those that were are not", () => {

@@ -1,6 +1,6 @@
 """The pictures that are kept as SVG: of the settings on the home page, of glossary terms, and of the page on parameters.
 
-`python tests/pictures.py settings terms parameters` draws them again, or some of them.
+`python .ci/pictures.py settings terms parameters` draws them again, or some of them.
 """
 
 from __future__ import annotations
