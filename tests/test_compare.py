@@ -1,22 +1,33 @@
-"""Pinned runs beside each other, and a run over ten seeds, without a browser."""
+"""Compared on pages, without a browser: pinned runs beside each other, a run over ten seeds, and methods on one's own data."""
 
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from cases import each
 from opened_pages import checked, open_page, run_of, said
+from sklearn.datasets import load_iris
+from small_specs import finished
+from test_data_page import written
 from test_edits import send
 from test_explore import figure, fill, opened
+from test_usual_values import own_rows
 
-from dsgcore.experiments import Run, Spec, default_spec
+from dsgcore import label
+from dsgcore.comparing import Background, Sample, rounds
+from dsgcore.data.reading import File
+from dsgcore.experiments import Spec, default_spec
 from dsgcore.experiments.export import summary
-from dsgcore.studies import Store, Study, StudyRuns, curves_of
+from dsgcore.jobs import shared_queue
+from dsgcore.studies import Study, StudyRuns, curves_of
 from dsgcore.studies.results import EVALUATIONS, SECONDS, x_values
+from pages.comparing import which_method
+from pages.studies.going import BUDGET
 
 DATA = {"name": "two_moons", "n": 200, "n_labeled": 20}
 SPEC = Spec.from_dict({"setting": "auc", "data": DATA, "solver": {"n_iter": 6, "n_features": 8}})
-OTHER = Spec.from_dict({"setting": "auc", "data": DATA, "solver": {"n_iter": 4, "n_features": 8, "step_size": 0.1}})
+OTHER = replace(SPEC, solver=replace(SPEC.solver, n_iter=4, step_size=0.1))
 SEEDS = (0, 1, 2)
 
 
@@ -24,18 +35,20 @@ def made(store, *specs):
     """The runs of some specs over a few seeds, made and kept."""
     runs = StudyRuns(Study(specs[0], seeds=SEEDS, others=specs[1:]))
     for one in runs.runs:
-        run = Run(one.spec)
-        run.advance()
+        run = finished(one.spec)
         store.put(one.spec.to_json(), summary(run), {name: run.history.column(name) for name in run.history.names})
     runs.refresh(store)
     return runs
 
 
-def test_specs_over_seeds_are_plain_data_and_their_runs_have_the_seeds():
-    gathered = Study(SPEC, seeds=SEEDS, others=(OTHER,))
-    assert Study.from_dict(gathered.to_dict()) == gathered
-    assert [(run.values, run.seed, run.spec.seed) for run in gathered.runs()][2:4] == [((0,), 2, 2), ((1,), 0, 0)]
-    assert len(gathered) == 6
+def pinned(store, *specs, more=(), **link):
+    """Keep the pins of some specs, and open the page that compares them."""
+    for spec in specs:
+        store.keep("pin", [(spec.sha256, spec.to_json(), None)])
+    return opened(page="pinned", runs=",".join([*(spec.sha256[:12] for spec in specs), *more]), **link)
+
+
+# --- pinned runs
 
 
 def test_curves_over_seeds_have_a_median_and_a_band(store):
@@ -51,45 +64,32 @@ def test_curves_over_seeds_have_a_median_and_a_band(store):
     assert x_values(SECONDS, curves.t, SPEC, stored)[-1] == pytest.approx(np.mean([run.seconds for run in stored]))
 
 
-def test_one_pin_asks_for_another_and_two_settings_are_not_compared(store):
-    other = default_spec("s3vm")
-    for spec in (SPEC, other):
-        store.keep("pin", [(spec.sha256, spec.to_json(), None)])
-    app = opened(page="pinned", runs=SPEC.sha256[:12])
-    assert "One is pinned" in "".join(m.value for m in app.markdown)
-    app = opened(page="pinned", runs=f"{SPEC.sha256[:12]},{other.sha256[:12]}")
-    assert "different settings" in app.info[0].value
-    app = opened(page="pinned", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]}")
-    assert not app.info
-
-
 def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):
     runs = made(store, SPEC, OTHER)
-    for spec in (SPEC, OTHER):
-        store.keep("pin", [(spec.sha256, spec.to_json(), None)])
-    app = opened(page="pinned", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]},{'0' * 12}", seeds="3")
+    app = pinned(store, SPEC, OTHER, more=["0" * 12], seeds="3")
     assert "0" * 12 in app.warning[0].value
     scores, parameters = (frame.value for frame in app.dataframe)
     assert scores["run"].tolist() == ["A: Two moons", "B: Two moons"]
     difference = runs.results("score").compared(1, 0)
     assert scores["minus A"][1] == f"{difference.mean:+.2g}"
     assert scores["95 % interval"][1] == f"{difference.low:+.2g} to {difference.high:+.2g}"
-    assert parameters.set_index("parameter").T.to_dict() == {
-        "Step size": {"A": "0.5", "B": "0.1"},
-        "Iterations": {"A": "6", "B": "4"},
-    }
+    differs = {"Step size": {"A": "0.5", "B": "0.1"}, "Iterations": {"A": "6", "B": "4"}}
+    assert parameters.set_index("parameter").T.to_dict() == differs
     assert [trace["name"] for trace in figure(app, "chart-pinned")["data"][-2:]] == ["A: Two moons", "B: Two moons"]
-    app.segmented_control(key="c_by").set_value(SECONDS).run()
-    assert not app.exception
-    app.button(key=f"unpin-{SPEC.sha256[:12]}").click().run()
-    assert not app.exception
+    checked(app.segmented_control(key="c_by").set_value(SECONDS).run())
+    checked(app.button(key=f"unpin-{SPEC.sha256[:12]}").click().run())
     assert len(app.session_state["_pins"]) == 1
+    assert "One is pinned" in written(app)
+
+
+def test_two_settings_are_not_compared(store):
+    app = pinned(store, SPEC, default_spec("s3vm"))
+    assert "different settings" in app.info[0].value
 
 
 def test_a_link_adds_as_many_pins_as_there_are_places_beside_the_sessions(store):
     own, other = ([replace(SPEC, seed=seed) for seed in seeds] for seeds in (range(5), range(5, 11)))
-    for spec in (*own, *other):
-        store.keep("pin", [(spec.sha256, spec.to_json(), None)])
+    pinned(store, *own, *other)
     app = opened("data")
     app.session_state["_pins"] = {spec.sha256: spec for spec in own}
     app.query_params["runs"] = ",".join(spec.sha256[:12] for spec in (own[1], *other))
@@ -98,48 +98,44 @@ def test_a_link_adds_as_many_pins_as_there_are_places_beside_the_sessions(store)
     assert notice.endswith(f"runs of the link: {', '.join(spec.sha256[:12] for spec in other[3:])}.")
 
 
-def test_a_visit_without_a_link_opens_no_store(monkeypatch):
-    monkeypatch.setattr("pages.studies.pins.Store", None)
-    checked(open_page("pinned"))
+UNREADABLE = [
+    "",
+    "null",
+    "[]",
+    "{",
+    '{"setting": "auk"}',
+    '{"setting": "auc", "solver": {"step_size": "x"}}',
+    '{"data": 3}',
+]
 
 
-@pytest.mark.usefixtures("store")
-def test_a_hostile_link_is_refused_in_a_sentence():
+def test_a_hostile_link_and_a_pin_that_is_no_longer_valid_are_left_out_in_a_sentence(store):
     app = opened(page="pinned", runs="' OR 1=1 --,%,zz" + "f" * 500)
     assert "runs that are not pinned" in app.warning[0].value
+    names = [f"{place:x}" * 64 for place in range(1, 1 + len(UNREADABLE))]
+    store.keep("pin", [(name, text, None) for name, text in zip(names, UNREADABLE, strict=True)])
+    short = [name[:12] for name in names]
+    (notice,) = said(opened(page="pinned", runs=",".join(short)))
+    assert f"runs that are not pinned or no longer valid: {', '.join(short)}" in notice
 
 
-@each(
-    "text",
-    ["", "null", "[]", "{", '{"setting": "auk"}', '{"setting": "auc", "solver": {"step_size": "x"}}', '{"data": 3}'],
-)
-def test_a_pin_whose_spec_is_no_longer_valid_is_left_out_in_a_sentence(store, text):
-    name = "ab" * 32
-    store.keep("pin", [(name, text, None)])
-    app = opened(page="pinned", runs=name[:12])
-    (notice,) = said(app)
-    assert f"runs that are not pinned or no longer valid: {name[:12]}" in notice
+# --- a run over ten seeds
 
 
-def test_a_run_of_the_workbench_is_shown_over_ten_seeds_once_they_are_there(monkeypatch, tmp_path):
-    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
-    link = {"at": "2", "solver.n_iter": "16", "solver.n_features": "16"}
-    app = opened(page="auc", **link)
+def test_a_run_of_the_workbench_is_shown_over_ten_seeds_once_they_are_there(store):
+    app = opened(page="auc", **{"at": "2", "solver.n_iter": "16", "solver.n_features": "16"})
     app.session_state["tabs"] = "Race"
     app.run()
     state = app.session_state["_exploring_repeats_auc"]
     assert len(state.made.runs) == 20  # with the twin
     assert app.button(key="repeats-start").label == "Run with 10 seeds"
-    fill(Store(tmp_path / "runs.sqlite"), state.made, is_diverging=False)
-    app.run()
-    assert not app.exception
-    said = next(m.value for m in app.markdown if "10 seeds" in m.value or "of 10 seeds" in m.value)
-    assert "mean and standard error of 10 seeds" in said
+    fill(store, state.made, is_diverging=False)
+    words = written(checked(app.run()))
+    assert "mean and standard error of 10 seeds" in words
     # The twin has the scores of the later places: higher by the same amount for each seed.
     effect = next(m.value for m in app.markdown if "HURTS" in m.value)
-    assert "-0.1 [-0.1, -0.1]" in effect
-    assert "paired over 10 seeds" in effect
-    assert "its 95 % interval lies below 0" in effect
+    for part in ("-0.1 [-0.1, -0.1]", "paired over 10 seeds", "its 95 % interval lies below 0"):
+        assert part in effect
     assert "labels only, median" in [trace.get("name") for trace in figure(app, "chart-repeats")["data"]]
     app.button(key="pin-auc").click().run()
     assert len(app.session_state["_pins"]) == 1
@@ -154,3 +150,107 @@ def test_ten_seeds_can_be_run_again_after_an_edit_that_fits_one_seed_is_undone()
     app = checked(send(app, {"do": "undo"}, first=2))
     assert refused not in [caption.value for caption in app.caption]
     assert app.button(key="repeats-start")
+
+
+# --- "Which method for my data?" of the Data page
+
+TWO = ["LogisticRegression", "SVC"]
+
+
+@pytest.fixture
+def only_two(monkeypatch, store):
+    """Let the page compare two quick methods."""
+
+    def begun(*arguments, **options):
+        return Background(*arguments, **options | {"methods": TWO, "curves": True, "seconds": None})
+
+    monkeypatch.setattr(which_method, "Background", begun)
+
+
+@pytest.fixture
+def begun(monkeypatch, store):
+    """The arguments and options of each comparison that the page begins; none goes on."""
+    given = []
+    monkeypatch.setattr(which_method, "Background", lambda *rows, **options: given.append((rows, options)))
+    return given
+
+
+def of_file(table):
+    app = open_page("data", **{"data.name": "Your own file"})
+    return checked(app.file_uploader[0].upload("own.csv", table.to_csv(index=False).encode(), "text/csv").run())
+
+
+def answered(app):
+    """Begin a comparison, wait for it and draw the page again."""
+    app.number_input(key="which_seeds").set_value(3).run()
+    checked(app.button(key="compare-methods").click().run())
+    app.session_state["_which_method"].wait(120)
+    return checked(app.run()), app.session_state["_which_method"].progress
+
+
+def test_a_session_cannot_take_more_time_or_memory_than_its_share(begun):
+    app = checked(open_page("data", **{"data.name": "Iris"}))
+    checked(app.selectbox(key="which_seconds").select(max(which_method.TIMES)).run())
+    app.button(key="compare-methods").click().run()
+    ((_, options),) = begun
+    expected = (BUDGET.run.memory, 300.0, shared_queue())
+    assert (options["memory_limit"], options["seconds"], options["jobs"]) == expected
+    assert options["seconds"] < BUDGET.seconds
+
+
+def test_a_files_comparison_prepares_each_split_as_the_command_does(begun):
+    table = own_rows("s3vm")
+    checked(of_file(table).button(key="compare-methods").click().run())
+    (((rows, y), options),) = begun
+    read = File.of_frame(table, "own")
+    recipe = read.recipe("classes", target="label", is_asked=True)  # as `dsg-lab compare` does
+    kept, data = read.kept(recipe), read.labels(recipe, "classes")
+    ours = Sample.of(rows, y, n_labeled=None, is_ordered=False, recipe=options["recipe"])
+    commands = Sample.of(kept, data.y, n_labeled=None, is_ordered=False, recipe=recipe)
+    split, same = (sample.split(1, sample.n_labeled) for sample in (ours, commands))
+    for name in ("X_train", "y_train", "X_test", "y_test"):
+        np.testing.assert_array_equal(getattr(split, name), getattr(same, name))
+
+
+def test_an_upload_leads_over_a_verdict_with_table_and_curves_to_a_labeled_file(only_two):
+    table = own_rows("ordinal")  # three classes, of which the page's setting makes two
+    app = of_file(table)
+    app.number_input(key="which_labels").set_value(30).run()
+    app, found = answered(app)
+    assert found.n_labeled == 30
+    method = found.verdict.recommended
+    assert method in TWO
+    assert which_method.plain(found.verdict.sentence) in written(app)
+    (ranked,) = [frame.value for frame in app.dataframe if "method" in frame.value]
+    assert set(ranked["method"]) == set(TWO)
+    assert {"Report (HTML)", "Table (CSV)"} <= {button.label for button in app.get("download_button")}
+    assert "How many labels would you need?" in [sub.value for sub in app.subheader]
+    assert not app.button(key="compare-methods").disabled
+    assert app.button(key="label-rows").label == f"Label 80 rows with {method}"
+    assert f"dsg-lab fit {method} own.csv --target label --out model" in [code.value for code in app.code]
+    app.multiselect(key="which_keep").select("kind").run()
+    app.button(key="label-rows").click().run()
+    job = app.session_state["_label_rows"]
+    assert job.wait(120)
+    assert not job.error
+    checked(app.run())
+    assert which_method.plain(job.result.sentence) in written(app)
+    assert {"Labeled rows (CSV)", "Report (text)"} <= {button.label for button in app.get("download_button")}
+    same = label(table.replace("", None), "label", method=method, keep=["kind"], ask=10)
+    pd.testing.assert_frame_equal(job.result.table, same.table)
+    assert job.result.ask == same.ask
+    assert job.result.expected == same.expected
+
+
+@each("how", ["cancelled", "left"])
+def test_a_comparison_ends_if_nobody_wants_it(how):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rounds, "LEASE", -1.0 if how == "left" else 90.0)
+        given = {"n_labeled": 30, "seeds": 100, "methods": TWO, "curves": False, "store": None, "jobs": 1}
+        going = Background(*load_iris(return_X_y=True), **given)
+        if how == "cancelled":
+            going.cancel()
+        going.wait(60)
+    assert going.is_over
+    assert 0 < len(going.progress.fits) < 200
+    assert np.isfinite(going.seconds)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from cases import each, some
 from commands import refusal
+from pandas.testing import assert_frame_equal
 from sklearn.datasets import load_iris, make_moons
 
 from dsgcore import DSGError, label
@@ -33,7 +34,7 @@ def moons(n=200, n_labeled=60, **more):
     return table.assign(kind=np.where(is_known, kind, None), **more), kind
 
 
-def test_every_unlabeled_row_gets_a_class_and_a_probability():
+def test_every_unlabeled_row_gets_a_class_and_a_probability_and_is_counted_by_its_place():
     table, kind = moons()
     found = label(table, "kind", ask=5, keep=["id"], **QUICK)
     assert list(found.table) == ["row", "class", "probability", "id"]
@@ -47,42 +48,26 @@ def test_every_unlabeled_row_gets_a_class_and_a_probability():
     assert unsure[list(found.ask)].tolist() == sorted(unsure)[:5]
     assert "counts the rows of the data from 0" in found.report
     assert json.loads(json.dumps(found.to_dict()))["ask"] == list(found.ask)
-
-
-def test_rows_that_are_left_out_are_warned_of():
-    found = label(moons()[0], "kind", missing="drop", drop=["id"], **QUICK)
-    assert found.warnings[-1] == "Warning: rows with missing numbers are left out, and have no class."
-
-
-def test_rows_are_counted_by_their_place_and_nothing_is_changed():
-    table, _ = moons(100, 40)
-    moved = table.set_index(np.arange(100)[::-1] * 3)
+    moved = table.set_index(np.arange(200)[::-1] * 3)
     before = moved.copy()
-    found, same = label(moved, "kind", **QUICK), label(table, "kind", **QUICK)
-    pd.testing.assert_frame_equal(found.table, same.table)
-    pd.testing.assert_frame_equal(moved, before)
+    assert_frame_equal(label(moved, "kind", keep=["id"], **QUICK).table, found.table)
+    assert_frame_equal(moved, before)
+    dropped = label(table, "kind", missing="drop", drop=["id"], **QUICK)
+    assert dropped.warnings[-1] == "Warning: rows with missing numbers are left out, and have no class."
 
 
-def test_a_table_larger_than_memory_is_labeled_in_parts(tmp_path, monkeypatch):
+def test_a_table_larger_than_memory_is_labeled_in_parts_also_of_labeled_rows_alone(tmp_path, monkeypatch):
     table, _ = moons(300, 60)
     file, options = tmp_path / "own.parquet", {"keep": ["id"], "drop": ["id"], "ask": 3, **QUICK}
-    table.to_parquet(file, row_group_size=70)
+    table.sort_values("kind", na_position="last").to_parquet(file, row_group_size=40, index=False)
     whole = label(file, "kind", **options)
     monkeypatch.setattr(module, "is_large", lambda path: True)
     monkeypatch.setattr(module, "VALUES_AT_A_TIME", 200)
     parted = label(file, "kind", **options)
-    pd.testing.assert_frame_equal(parted.table, whole.table)
+    assert_frame_equal(parted.table, whole.table)
     assert (parted.ask, parted.expected, parted.warnings) == (whole.ask, whole.expected, whole.warnings)
     with pytest.raises(DSGError, match="nowhere"):
         label(file, "kind", **options | {"keep": ["nowhere"]})
-
-
-def test_a_part_of_a_large_table_may_have_only_labeled_rows(tmp_path, monkeypatch):
-    table, _ = moons(200, 80)
-    monkeypatch.setattr(module, "is_large", lambda path: True)
-    table.sort_values("kind", na_position="last").to_parquet(tmp_path / "own.parquet", row_group_size=40, index=False)
-    found = label(tmp_path / "own.parquet", "kind", drop=["id"], **QUICK)
-    assert found.table["row"].tolist() == list(range(80, 200))
 
 
 def test_whole_numbers_stay_numbers_and_minus_one_means_unlabeled():
@@ -120,59 +105,54 @@ def test_ordered_classes_keep_their_order():
 
 
 def test_without_a_method_the_verdict_of_a_comparison_decides(monkeypatch):
-    asked = []
+    asked, real = [], module.compare
 
     def compared(X, y, **options):
         asked.append(options)
         return real(X, y, **options | {"methods": ["LogisticRegression", "SVC"], "store": None, "jobs": 1, "seeds": 3})
 
-    real = module.compare
     monkeypatch.setattr(module, "compare", compared)
-    found = label(moons()[0], "kind", seconds=30.0)
+    found = label(moons()[0], "kind", seconds=30.0, ask=10)
     assert asked[0]["seconds"] == 30.0
-    assert found.method == found.comparison.verdict.recommended
+    assert found.method == found.comparison.verdict.recommended == found.to_dict()["verdict"]["recommended"]
     assert found.comparison.verdict.sentence in found.why
-    assert found.to_dict()["verdict"]["recommended"] == found.method
-    asking = label(moons()[0], "kind", seconds=30.0, ask=10)
-    assert "10 labels more of rows drawn at random change the accuracy by" in asking.promise
-    assert asking.promise in asking.report
+    assert "10 labels more of rows drawn at random change the accuracy by" in found.promise
+    assert found.promise in found.report
 
 
 @pytest.mark.ci
 def test_what_may_mislead_is_warned_of():
+    def warnings(table):
+        return " ".join(label(table, "kind", drop=["id", "where"], **QUICK).warnings)
+
     table, kind = moons(300, 100)
-    table["answer"] = np.where(kind == "yes", 1.0, 0.0)
-    found = label(table, "kind", drop=["id", "where"], **QUICK)
-    assert any("'answer' gives the label away" in said for said in found.warnings)
-    table, kind = moons(300, 0)
-    table["kind"] = np.where((table["a"] > 0.3) & (np.arange(300) % 4 > 0), kind, None)
-    found = label(table, "kind", drop=["id", "where"], **QUICK)
-    assert any("look different" in said for said in found.warnings)
-    found = label(moons(300, 100)[0], "kind", drop=["id"], **QUICK)
-    assert not found.warnings
+    assert warnings(table) == ""
+    assert "'answer' gives the label away" in warnings(table.assign(answer=np.where(kind == "yes", 1.0, 0.0)))
+    is_known = (table["a"] > 0.3) & (np.arange(300) % 4 > 0)
+    assert "look different" in warnings(table.assign(kind=np.where(is_known, kind, None)))
 
 
-@each(
-    "change, message",
-    (
-        ({"kind": "a"}, "must have between 2 and"),
-        ({"kind": np.where(np.arange(30) % 2, "a", "b")}, "every row has a label in 'kind'"),
-        ({"method": "Nothing"}, "method must be one of LogisticRegression, SVC"),
-        ({"method": "SVR"}, "method must be one of LogisticRegression"),
-        ({"ask": -1}, "ask must be"),
-        ({"seconds": 0.0}, "seconds must be"),
-        ({"keep": ["nowhere"]}, "nowhere"),
-        ({"keep": ["class"], "class": 1.0}, "cannot be kept"),
-        ({"target": "nowhere"}, "nowhere"),
-    ),
+BAD = (
+    ({"kind": "a"}, "must have between 2 and"),
+    ({"kind": np.where(np.arange(30) % 2, "a", "b")}, "every row has a label in 'kind'"),
+    ({"method": "Nothing"}, "method must be one of LogisticRegression, SVC"),
+    ({"method": "SVR"}, "method must be one of LogisticRegression"),
+    ({"ask": -1}, "ask must be"),
+    ({"seconds": 0.0}, "seconds must be"),
+    ({"keep": ["nowhere"]}, "nowhere"),
+    ({"keep": ["class"], "class": 1.0}, "cannot be kept"),
+    ({"target": "nowhere"}, "nowhere"),
 )
+
+
+@each("change, message", BAD)
 def test_bad_input_is_refused_in_a_sentence(change, message):
     kind = np.where(np.arange(30) % 3 == 0, None, np.where(np.arange(30) % 2, "a", "b"))
     table = pd.DataFrame({"a": np.arange(30.0), "class": 2.0, "kind": kind})
     columns = {name: value for name, value in change.items() if name in table}
-    options = {name: value for name, value in change.items() if name not in table}
+    options = QUICK | {name: value for name, value in change.items() if name not in table}
     with pytest.raises(DSGError, match=message):
-        label(table.assign(**columns), options.pop("target", "kind"), **QUICK | options)
+        label(table.assign(**columns), options.pop("target", "kind"), **options)
 
 
 @pytest.mark.ci
@@ -180,7 +160,7 @@ def test_columns_of_any_type_and_name_are_taken():
     table, _ = moons(90, 40)
     plain = label(table, "kind", drop=["id"], **QUICK).table
     odd = table.assign(nested=[[1, 2]] * 90, wave=table["a"] + 1j, told=[{"a": 1}] * 90)
-    pd.testing.assert_frame_equal(label(odd, "kind", drop=["id"], **QUICK).table, plain)
+    assert_frame_equal(label(odd, "kind", drop=["id"], **QUICK).table, plain)
     arrow = label(table.convert_dtypes(dtype_backend="pyarrow"), "kind", drop=["id"], **QUICK).table
     assert (arrow["class"] == plain["class"]).all()
     numbered = label(table.set_axis(range(5), axis=1), 4, drop=["0"], keep="0", **QUICK).table
@@ -210,9 +190,8 @@ def test_confidence_is_the_share_that_is_right():
 
 
 def test_the_command_writes_the_rows_and_a_report(tmp_path, capsys):
-    table, _ = moons()
     file, out = tmp_path / "own.csv", tmp_path / "labeled.csv"
-    table.to_csv(file, index=False)
+    moons()[0].to_csv(file, index=False)
     given = ["label", str(file), "--target", "kind", "--method", "SVC", "--keep", "id", "--ask", "3", "--out", str(out)]
     assert main([*given, "--json", str(tmp_path / "report.json")]) == 0
     said = capsys.readouterr().out
