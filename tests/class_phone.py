@@ -1,7 +1,7 @@
 """Phones of a class in a process of their own, each with an address of its own: they join, answer, and wait for the reveal.
 Or they are strangers who attack the room.
 
-Standard input gives one order a line, and standard output one answer a line, as JSON. Run by `classroom.py`.
+Standard input gives one order a line, and standard output one answer a line, as JSON. Run by `test_classroom.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""The app in a process of its own: that of the clone, or of the package as people get it, a wheel in a folder of its own."""
+"""The app in a process of its own, that of the clone or of a wheel in a folder of its own, and nginx before two of them."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -13,11 +15,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from proxies import free_port
 
 ROOT = Path(__file__).parents[1]
 START_SECONDS = 240.0  # a first start compiles the loops, on a busy machine
 PAUSE, LOG_TAIL = 0.1, 4_000  # seconds, characters
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+NO_NGINX = "nginx is not installed (Debian: nginx-light)"
+
+
+def free_port() -> int:
+    """Return a free port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def wheel_in(folder: Path) -> Path:
@@ -88,3 +98,34 @@ def served(own: Path, base_path: str = "") -> Iterator[str]:
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+
+
+@contextmanager
+def nginx(folder: Path, ports: tuple[int, int], stripped: str = "") -> Iterator[int]:
+    """Run nginx before the servers at two ports while the block lasts; give its own port.
+
+    If `stripped` names a prefix, nginx takes it off, as the file's own words say how.
+    """
+    text, port = (ROOT / ".github" / "nginx.conf").read_text(), free_port()
+    changes = [("127.0.0.1:8501", f"127.0.0.1:{ports[0]}"), ("127.0.0.1:8502", f"127.0.0.1:{ports[1]}")]
+    changes += [("listen 8080", f"listen 127.0.0.1:{port}")]
+    if stripped:
+        rewrite = f"rewrite ^/{stripped}/(.*)$ /$1 break;"
+        changes += [("        location / {", f"        location /{stripped}/ {{ {rewrite}")]
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "nginx.conf").write_text(text)
+    before = subprocess.Popen([str(NGINX), "-p", str(folder), "-c", str(folder / "nginx.conf")])
+    try:
+        deadline = time.monotonic() + 30
+        while True:
+            with suppress(OSError):
+                socket.create_connection(("127.0.0.1", port), timeout=5).close()
+                break
+            assert time.monotonic() < deadline, "nginx does not begin"
+            time.sleep(PAUSE)
+        yield port
+    finally:
+        before.terminate()
+        before.wait(10)

@@ -1,7 +1,10 @@
+"""The commands: their ends and results, what their options become, the places of results, their streams and their help."""
+
 from __future__ import annotations
 
 import argparse
 import io
+import itertools
 import json
 import os
 import shlex
@@ -19,7 +22,6 @@ import pytest
 from cases import each, some
 from clocks import Clock
 from commands import refusal
-from proxies import free_port
 from small_specs import OWN_LESSON
 from test_run import read_csv, small, table
 
@@ -32,81 +34,68 @@ from dsgcore.comparing.reproductions import reproduction
 from dsgcore.core.durations import TimeLeft
 from dsgcore.data import datasets
 from dsgcore.data.archive_sets import REMOTE_SETS
-from dsgcore.studies import Study
 
 
-@pytest.fixture
-def spec_file(tmp_path):
-    def write(plain):
-        path = tmp_path / "spec.json"
-        path.write_text(plain if isinstance(plain, str) else json.dumps(plain), encoding="utf-8")
-        return str(path)
-
-    return write
+def written(place, spec):
+    place.write_text(spec.to_json(), encoding="utf-8")
+    return str(place)
 
 
-def fails_at(monkeypatch, step):
-    """Let the `step`-th call of whatever writes, saves or renames fail, and return the calls."""
-    calls = []
-
-    def failing(function):
-        def called(*given, **options):
-            calls.append(function.__name__)
-            if len(calls) == step:
-                raise OSError("no space left on device")
-            return function(*given, **options)
-
-        return called
-
-    monkeypatch.setattr("os.replace", failing(os.replace))
-    monkeypatch.setattr("numpy.save", failing(np.save))
-    monkeypatch.setattr("pathlib.Path.write_text", failing(Path.write_text))
-    return calls
-
-
-def test_run_writes_history_model_spec_and_result(spec_file, tmp_path, capsys):
-    spec = small()
-    out = tmp_path / "out"
-    assert main(["run", spec_file(spec.to_dict()), "--out", str(out), "--quiet"]) == 0
+def test_run_writes_history_model_spec_and_result_and_that_it_has_diverged(tmp_path, capsys):
+    spec, out = small(), tmp_path / "out"
+    assert main(["run", written(tmp_path / "spec.json", spec), "--out", str(out), "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
     run = Run(spec)
     run.advance()
     assert (read_csv(out / "history.csv")[1] == table(run)).all()
     assert Spec.from_json((out / "spec.json").read_text(encoding="utf-8")) == spec
     result = json.loads((out / "result.json").read_text(encoding="utf-8"))
-    assert result["spec_sha256"] == spec.sha256
-    assert (result["stop_reason"], result["iterations"]) == ("finished", 12)
+    assert (result["spec_sha256"], result["stop_reason"], result["iterations"]) == (spec.sha256, "finished", 12)
     assert result["last"]["score_test"] == run.history.last()["score_test"]
     assert len(load_model(out / "model.npz")) == 12
-
-
-def test_a_run_that_diverges_says_so_in_its_result_and_prints_nothing_of_it(spec_file, tmp_path, capsys):
-    assert main(["run", spec_file(small(step_size=1e6).to_dict()), "--out", str(tmp_path / "out"), "--quiet"]) == 1
+    wild = written(tmp_path / "wild.json", small(step_size=1e6))
+    assert main(["run", wild, "--out", str(tmp_path / "wild"), "--quiet"]) == 1
     assert capsys.readouterr().out == ""
-    assert json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))["stop_reason"] == "diverged"
+    assert json.loads((tmp_path / "wild" / "result.json").read_text(encoding="utf-8"))["stop_reason"] == "diverged"
 
 
-@pytest.mark.parametrize("step", range(1, 9))
-def test_a_failure_while_results_are_written_leaves_those_before_as_a_whole(spec_file, tmp_path, monkeypatch, step):
-    out, spec = tmp_path / "out", small()
-    command = ["run", spec_file(spec.to_dict()), "--out", str(out), "--quiet"]
-    assert main(command) == 0
-    before = {file.name: file.read_bytes() for file in out.iterdir()}
-    command[1] = spec_file(replace(spec, seed=1).to_dict())
-    with monkeypatch.context() as broken:
-        fails_at(broken, step)
-        assert main(command) == 2
-    assert {file.name: file.read_bytes() for file in out.iterdir()} == before
-    assert main(command) == 0
-    assert (out / "history.csv").read_bytes() != before["history.csv"]
+def fails_at(monkeypatch, step):
+    """Let the `step`-th call of whatever writes, saves or renames fail."""
+    calls = itertools.count(1)
+
+    def failing(function):
+        def called(*given, **options):
+            if next(calls) == step:
+                raise OSError("no space left on device")
+            return function(*given, **options)
+
+        return called
+
+    for owner, name in ((os, "replace"), (np, "save"), (Path, "write_text")):
+        monkeypatch.setattr(owner, name, failing(getattr(owner, name)))
 
 
-# --- every command: its end, and the places of its results
+def test_a_failure_while_results_are_written_leaves_those_before_as_a_whole(tmp_path, monkeypatch):
+    out, before = tmp_path / "out", None
+    for step in range(9):
+        spec = written(tmp_path / "spec.json", replace(small(), seed=step))
+        command = ["run", spec, "--out", str(out), "--quiet"]
+        if step:
+            with monkeypatch.context() as broken:
+                fails_at(broken, step)
+                assert main(command) == 2
+            assert {file.name: file.read_bytes() for file in out.iterdir()} == before
+        assert main(command) == 0
+        assert before is None or (out / "history.csv").read_bytes() != before["history.csv"]
+        before = {file.name: file.read_bytes() for file in out.iterdir()}
+
+
+# --- what commands end with, and what they print
 
 
 @pytest.fixture(scope="module")
 def person(tmp_path_factory):
-    """A person's folder: a table, a study of it, a spec, a folder of Parquet files, and a model."""
+    """A person's folder: a table, a study of it, specs, a folder of Parquet files, a model, and what cannot be used."""
     folder = tmp_path_factory.mktemp("person")
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"])
@@ -116,10 +105,31 @@ def person(tmp_path_factory):
     (folder / "rows").mkdir()
     table.to_parquet(folder / "rows" / "0.parquet")
     spec = {"setting": "auc", "data": {"name": "file", "path": "data.csv", "n_labeled": 10}, "solver": {"n_iter": 3}}
-    (folder / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
-    study = {"spec": spec, "axes": [{"name": "kernel.sigma", "values": [1.0]}], "seeds": [0]}
-    (folder / "study.json").write_text(json.dumps(study), encoding="utf-8")
+    moons = {"name": "two_moons", "n": 100, "n_labeled": 10}
+    settled = {"n_iter": 4000, "n_features": 64, "batch_size": 16, "lam": 0.5, "step_size": 0.1}
+    named = {
+        "spec": spec,
+        "study": {"spec": spec, "axes": [{"name": "kernel.sigma", "values": [1.0]}], "seeds": [0]},
+        "wild": {**spec, "solver": {"n_iter": 5, "step_size": 1e6}},
+        "settled": {"setting": "auc", "data": moons, "solver": settled},
+        "late": {"spec": spec, "budget": {"seconds": 0}},
+        "ten": {"setting": "auc", "solver": {"n_iter": "ten"}},
+        "many": {"setting": "auc", "data": {"n_labeled": 5000}},
+        "lost": {"setting": "auc", "data": {"name": "file", "path": "nowhere.npz"}},
+        "others": {"spec": {"setting": "auc"}, "others": [{"setting": "auc"}]},
+        "ways": {"spec": {"setting": "auc"}, "data_seed": 0},
+    }
+    for name, plain in named.items():
+        (folder / f"{name}.json").write_text(json.dumps(plain), encoding="utf-8")
+    (folder / "deep.json").write_text("[" * 100_000)
     (folder / "lesson.toml").write_text(OWN_LESSON, encoding="utf-8")
+    (folder / "wrong.toml").write_text(OWN_LESSON.replace("low = 20", "low = 21"), encoding="utf-8")
+    y, fields = np.resize([0, 1, -1], 30), [("a", float), ("b", float)]
+    for name, X in (("imaginary", np.ones((30, 2)) * 1j), ("fields", np.zeros(30, fields)), ("flat", np.ones(30))):
+        np.savez(folder / f"{name}.npz", X=X, y=y)
+    np.savez(folder / "points.npz", points=np.zeros((3, 2)))
+    (folder / "empty.csv").write_bytes(b"")
+    (folder / "wide.csv").write_bytes(b"a;b;c;kind\n" + b"1,1,x\n" * 9)
     fit = ["fit", "TSGS3VM", folder / "data.csv", "--target", "class", "--out", folder / "model", "--quiet"]
     assert main([*map(str, fit), "--set", "n_iter=3", "--set", "tol=None"]) == 0
     return folder
@@ -131,10 +141,7 @@ COMMANDS = {
     "run": ("run spec.json --out OUT", "dsgcore.cli.runs.load_split"),
     "check": ("check spec.json --json OUT", "dsgcore.cli.runs.limits"),
     "sweep": ("sweep study.json --store OUT.sqlite --csv OUT", "dsgcore.cli.runs.carry_out"),
-    "compare": (
-        "compare data.csv --target class --store OUT.sqlite --json OUT",
-        "dsgcore.cli.compare.compare_methods",
-    ),
+    "compare": ("compare data.csv --target class --store OUT.sqlite --json OUT", "dsgcore.cli.compare.compare_methods"),
     "label": ("label half.csv --target class --seconds 5 --out OUT", "dsgcore.cli.compare.label_data"),
     "fit": ("fit TSGS3VM data.csv --target class --out OUT --set n_iter=3", "dsgcore.cli.fit._training"),
     "fit in memory": ("fit PS3VT data.csv --target class --out OUT --set n_iter=3", "dsgcore.cli.fit._training"),
@@ -149,45 +156,43 @@ COMMANDS = {
     "check-lesson": ("check-lesson lesson.toml --seeds 1", "pages.session.lesson_check.findings"),
     "reproduce": ("reproduce auc/fig1 --quick --store OUT.sqlite", "dsgcore.cli.compare.carry_out_reproduction"),
 }
+ENDS = [
+    (DSGError("the file\nis empty"), 2, "dsg-lab: the file is empty\n"),
+    (FileNotFoundError(2, "No such file", "x.csv"), 2, "dsg-lab: x.csv cannot be used: No such file\n"),
+    (OSError(28, "No space left on device"), 2, "dsg-lab: No space left on device\n"),
+    (MemoryError(), 2, "dsg-lab: there is not enough memory: give less data\n"),
+    (KeyError("step"), 70, "KeyError: 'step'); please report it"),
+    (KeyboardInterrupt(), 130, "dsg-lab: stopped"),
+]
 
 
-def typed(command, out="OUT"):
-    return [word.replace("OUT", str(out)) for word in COMMANDS[command][0].split()]
+def typed(line, out):
+    return line.replace("OUT", str(out)).split()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@each(
-    "error, code, said",
-    [
-        (DSGError("the file\nis empty"), 2, "dsg-lab: the file is empty\n"),
-        (FileNotFoundError(2, "No such file", "x.csv"), 2, "dsg-lab: x.csv cannot be used: No such file\n"),
-        (OSError(28, "No space left on device"), 2, "dsg-lab: No space left on device\n"),
-        (MemoryError(), 2, "dsg-lab: there is not enough memory: give less data\n"),
-        (KeyError("step"), 70, "KeyError: 'step'); please report it"),
-        (KeyboardInterrupt(), 130, "dsg-lab: stopped"),
-    ],
-)
+@each("error, code, said", ENDS)
 def test_every_command_ends_with_a_code_and_one_sentence(command, person, capsys, error, code, said):
+    line, work = COMMANDS[command]
+
     def fails(*_, **__):
         raise error
 
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(person)
         patch.setattr(sys, "argv", [])
-        patch.setattr(COMMANDS[command][1], fails)
-        given = typed(command, f"out of {command}")
-        found = main(given)
+        patch.setattr(work, fails)
+        ended = main(typed(line, f"out-of-{command.replace(' ', '-')}"))
     printed = capsys.readouterr().err
     if command in ("app", "study open") and code == 130:  # Ctrl+C is how it ends
-        assert (found, printed) == (0, "")
+        assert (ended, printed) == (0, "")
         return
-    assert found == code
+    assert ended == code
     assert said in printed
     assert printed.count("\n") == 1
 
 
-# What commands end with: 0, 1 if the answer is no, 2 for input that cannot be used; and words that they print. `ends` has the
-# files beside the person's; OUT is new.
+# What commands end with: 0, 1 if the answer is no, 2 for input that cannot be used; and words that they print; OUT is new.
 SHORT = "--seconds 500 --methods SVC,LogisticRegression --no-curves --store OUT.sqlite"
 ANSWERED = {
     "run wild.json --out OUT": (1, "dsg-lab: the run has diverged after iteration "),
@@ -218,6 +223,7 @@ ANSWERED = {
     "data describe data.csv": (0, "80 rows, 3 columns: 2 features, the label 'class'"),
     "data convert data.csv OUT": (0, "80 rows as Parquet"),
 }
+FIT, OF_CLASS = "fit TSGS3VM data.csv --out OUT", "data.csv --target class --out OUT"
 REFUSED = {
     "nothing": "invalid choice: 'nothing'",
     "run nowhere.json --out OUT": "nowhere.json",
@@ -239,15 +245,30 @@ REFUSED = {
     "compare iris --category a --no-header": "--role, --header: for a file only",
     "compare data.csv --target class --positive zzz": "the positive label must be one of",
     "compare data.csv --positive yes --ordered": "--positive makes two classes, which --ordered does not compare",
+    "compare data.csv --encoding utf-16": "encoding",
+    "compare data.csv --target class --csv new --json ./new": "--csv and --json must name two files",
     "compare iris --json nowhere/x.json": "the folder nowhere does not exist",
-    "label data.csv --target class --out OUT": "every row has a label in 'class'",
-    "fit Nobody data.csv --target class --out OUT": "METHOD must be one of ",
-    "fit TSGS3VM data.csv --target class --out OUT --drop a,town": "there is no column 'town'",
-    **{f"fit TSGS3VM {name} --out OUT": "dsg-lab: " for name in ("imaginary.npz", "fields.npz", "flat.npz")},
+    f"label {OF_CLASS}": "every row has a label in 'class'",
+    f"fit Nobody {OF_CLASS}": "METHOD must be one of ",
+    f"fit TSGS3VM {OF_CLASS} --drop a,town": "there is no column 'town'",
+    f"{FIT} --set depth=3": "--set must be NAME=VALUE, of ",
+    f"{FIT} --set n_iter": "--set must be NAME=VALUE, of ",
+    f"{FIT} --set n_iter=many": "n_iter must be a whole number",
+    f"{FIT} --features a,a": "the features must name each column once, got 'a' twice",
+    f"{FIT} --target class --features class": "column 'class' is the label",
+    f"{FIT} --every 0": "every must be a whole number",
+    f"{FIT} --bins 1": "bins must be a whole number",
+    f"{FIT} --role a=king": "the role of 'a' must be one of",
+    f"{FIT} --role a": "--role must be COLUMN=ROLE",
+    f"{FIT} --encoding base64": "encoding must be one of",
+    f"{FIT} --delimiter ab": "delimiter",
+    "fit PS3VT points.npz --out OUT": "must hold an array 'X'",
+    **{f"fit TSGS3VM {name}.npz --out OUT": "dsg-lab: " for name in ("imaginary", "fields", "flat")},
     "predict nowhere data.csv --out OUT": "there is no model nowhere: give model.npz, or the folder that",
     "predict model nowhere.csv --out OUT": "nowhere.csv",
     "predict data.csv data.csv --out OUT": "data.csv: not a model file",
     "predict rows data.csv --out OUT": "'rows' must be a model's file, or a folder that `dsg-lab fit` has written",
+    "predict model data.csv --out OUT --decimal ;": "decimal",
     "race spec.json --with Nobody": "got 'Nobody'",
     "race spec.json --memory-limit nan": "memory_limit must be a number of gigabytes above 0, got nan",
     "race spec.json --memory-limit -1": "memory_limit must be a number of gigabytes above 0, got -1",
@@ -263,63 +284,70 @@ REFUSED = {
     "export-lesson step-size --out data.csv": "--out must name a folder, but data.csv is a file",
     "data fetch no-set": "no-set",
     "data describe nowhere.csv": "there is no file 'nowhere.csv'",
+    "data describe data.csv --target bogus": "there is no column 'bogus'",
+    "data describe data.csv --bins 1": "bins must be a whole number",
+    "data describe wide.csv --delimiter semicolon": "line 2 has 1 cells, and the first has 4",
+    "data convert empty.csv OUT": "the file is empty",
     "data describe data.csv --drop bogus": "there is no column 'bogus'",
+    "data describe data.csv --encoding=": "encoding",
+    "data describe data.csv --decimal=": "decimal",
+    "data convert data.csv OUT --delimiter .": "delimiter",
     "data convert nowhere.csv OUT": "there is no file 'nowhere.csv'",
     "data convert wine OUT": "wine comes with the package, and is no file",
     "data convert data.csv .": "'.' must be a new or empty folder, and it is not: name another one",
     "data convert data.csv data.csv": "'data.csv' must be a new or empty folder, and it is not: name another one",
     "study open nowhere.json --no-browser": "nowhere.json",
-    "app --port 99999 --no-browser": "port 99999",
+    "app --port 99999 --no-browser": "port 99999 of 127.0.0.1 cannot be used: name a free one with --port\n",
 }
-
-
-@pytest.fixture(scope="module")
-def ends(person):
-    """The person's folder with what ENDS names."""
-    spec = json.loads((person / "spec.json").read_text(encoding="utf-8"))
-    moons = {"name": "two_moons", "n": 100, "n_labeled": 10}
-    settled = {"n_iter": 4000, "n_features": 64, "batch_size": 16, "lam": 0.5, "step_size": 0.1}
-    named = {
-        "wild": {**spec, "solver": {"n_iter": 5, "step_size": 1e6}},
-        "settled": {"setting": "auc", "data": moons, "solver": settled},
-        "late": {"spec": spec, "budget": {"seconds": 0}},
-        "ten": {"setting": "auc", "solver": {"n_iter": "ten"}},
-        "many": {"setting": "auc", "data": {"n_labeled": 5000}},
-        "lost": {"setting": "auc", "data": {"name": "file", "path": "nowhere.npz"}},
-    }
-    for name, plain in named.items():
-        (person / f"{name}.json").write_text(json.dumps(plain), encoding="utf-8")
-    (person / "wrong.toml").write_text(OWN_LESSON.replace("low = 20", "low = 21"), encoding="utf-8")
-    y = np.resize([0, 1, -1], 30)
-    np.savez(person / "imaginary.npz", X=np.ones((30, 2)) * 1j, y=y)
-    np.savez(person / "fields.npz", X=np.zeros(30, dtype=[("a", float), ("b", float)]), y=y)
-    np.savez(person / "flat.npz", X=np.ones(30), y=y)
-    (person / "deep.json").write_text("[" * 100_000)
-    for name, more in (("others", {"others": [{"setting": "auc"}]}), ("ways", {"data_seed": 0})):
-        (person / f"{name}.json").write_text(json.dumps({"spec": {"setting": "auc"}, **more}))
-    return person
-
-
 LONG = ("check settled.json --seeds 1",)
 
 
 @pytest.mark.parametrize("line", [pytest.param(line, marks=[pytest.mark.ci] * (line in LONG)) for line in ANSWERED])
-def test_a_command_ends_with_0_or_1_for_no_and_says_what_it_has_made(line, ends, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(ends)
+def test_a_command_ends_with_0_or_1_for_no_and_says_what_it_has_made(line, person, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(person)
     monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path))
     code, said = ANSWERED[line]
-    assert main(line.replace("OUT", str(tmp_path / "out")).split()) == code
+    assert main(typed(line, tmp_path / "out")) == code
     printed = capsys.readouterr()
     assert said in printed.out + printed.err
 
 
 @each("line, said", REFUSED.items())
-def test_what_cannot_be_used_ends_with_2_and_is_named_in_a_sentence(line, said, ends, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(ends)
-    sentence = refusal(capsys, line.replace("OUT", str(tmp_path / "out")).split())
+def test_what_cannot_be_used_ends_with_2_and_is_named_in_a_sentence(line, said, person, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(person)
+    sentence = refusal(capsys, typed(line, tmp_path / "out"))
     assert sentence.startswith("dsg-lab: ")
     assert said in sentence
     assert not line.startswith("run") or not (tmp_path / "out").exists()
+
+
+def test_json_is_the_result_and_quiet_says_nothing_else(person, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(person)
+    others = {"app", "study open", "compare", "label", "data fetch", "export-lesson"}
+    for command in sorted(COMMANDS.keys() - others):
+        line = [*typed(COMMANDS[command][0], tmp_path / command.replace(" ", "-")), "--quiet", "--json"]
+        assert main([*line, "-"]) in (0, 1), command
+        printed = capsys.readouterr()
+        assert json.loads(printed.out)["command"] == f"dsg-lab {command}".removesuffix(" in memory")
+        for _ in range(2 if command != "data convert" else 0):  # an earlier result may be replaced
+            assert main([*line, str(tmp_path / f"{command}.json")]) in (0, 1), command
+            assert json.loads((tmp_path / f"{command}.json").read_text()).keys() == json.loads(printed.out).keys()
+        capsys.readouterr()
+        (tmp_path / "own.json").write_text('{"mine": 1}')
+        assert "--json" in refusal(capsys, [*line, tmp_path / "own.json"]), command
+
+
+def test_a_quiet_command_prints_what_was_asked_for_and_not_what_was_done(person, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(person)
+    assert main(["data", "describe", "data.csv", "--quiet"]) == 0
+    assert "80 rows" in capsys.readouterr().out
+    for more, said in ((["--quiet"], ""), ([], f"{tmp_path / 'new'}: 80 rows as Parquet\n")):
+        assert main(["data", "convert", "data.csv", str(tmp_path / "new"), *more]) == 0
+        assert capsys.readouterr().out == said
+        shutil.rmtree(tmp_path / "new")
+
+
+# --- what options become
 
 
 class SeenError(Exception):
@@ -334,134 +362,109 @@ def asked_of(work, line, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(work, see)
-        patch.setattr(sys, "argv", [])
         patch.setattr("dsgcore.__main__.exit_code", lambda command: command())
         with pytest.raises(SeenError) as seen:
             main(line.split())
     return seen.value.args
 
 
-# For each command its options, and what they become in the function that does its work: values by position or by name.
-OPTIONS = {
-    "compare data.csv --target class": (
-        "dsgcore.cli.compare.compare_methods",
-        {"n_labeled": None, "seeds": None, "seconds": 75.0, "score": None, "methods": None, "ordered": False}
-        | {"curves": True, "jobs": None, "client": None, "class_names": ("no", "yes")},
-    ),
-    "compare data.csv --target class --labels 9 --seeds 4 --seconds 7 --score auc --methods SVC,PS3VT --no-curves --jobs 2": (
-        "dsgcore.cli.compare.compare_methods",
-        {
-            "n_labeled": 9,
-            "seeds": 4,
-            "seconds": 7.0,
-            "score": "auc",
-            "methods": ["SVC", "PS3VT"],
-            "curves": False,
-            "jobs": 2,
-        },
-    ),
-    "compare data.csv --target class --n-labeled 8 --ordered --order yes,no --store own": (
-        "dsgcore.cli.compare.compare_methods",
-        {"n_labeled": 8, "ordered": True, "class_names": ("yes", "no"), "store": Path("own")},
-    ),
-    "label half.csv --target class --out new": (
-        "dsgcore.cli.compare.label_data",
-        {
-            0: Path("half.csv"),
-            "method": None,
-            "ordered": False,
-            "ask": 0,
-            "keep": (),
-            "seconds": 60.0,
-            "target": "class",
-        },
-    ),
-    "label half.csv --out new --method SVC --ordered --ask 3 --keep a,b --seconds 9 --drop a": (
-        "dsgcore.cli.compare.label_data",
-        {"method": "SVC", "ordered": True, "ask": 3, "keep": ["a", "b"], "seconds": 9.0, "target": None, "drop": ["a"]},
-    ),
-    "check spec.json": ("dsgcore.cli.runs.limits", {1: 5}),
-    "check spec.json --seeds 7": ("dsgcore.cli.runs.limits", {1: 7}),
-    "run spec.json --out new --memory-limit 0.5": ("dsgcore.cli.runs.machine_budget", {0: 0.5}),
-    "run spec.json --out new --as-in-paper": ("dsgcore.cli.runs.as_in_paper", {1: 60}),
-    "sweep study.json --jobs 3": ("dsgcore.cli.runs.carry_out", {2: 3, "client": None}),
-    "sweep study.json --store own": ("dsgcore.cli.runs.Store", {0: Path("own")}),
-    "sweep study.json --dask tcp://nowhere:1": ("dsgcore.cli.runs.client_of", {0: "tcp://nowhere:1"}),
-    "sweep study.json --optuna-storage sqlite://": ("dsgcore.cli.runs.to_optuna", {2: "sqlite://"}),
-    "sweep study.json --axis kernel.sigma=1,2 --seeds 4": (
-        "dsgcore.cli.runs.asked_study",
-        {0: Path("study.json"), 1: ["kernel.sigma=1,2"], 2: 4},
-    ),
-    "compare data.csv --dask tcp://nowhere:1": ("dsgcore.cli.compare.client_of", {0: "tcp://nowhere:1"}),
-    "race spec.json --with SAMULT,fixed --sizes 20,5 --seeds 2 --memory-limit 3": (
-        "dsgcore.cli.runs.JobQueue.submit",
-        {3: ["SAMULT", "fixed"], 4: [20, 5], 5: 2, "memory_limit": 3 * 10**9},
-    ),
-    "race spec.json": ("dsgcore.cli.runs.JobQueue.submit", {3: ["PNUAUC", "SAMULT"], 4: (10, 16, 50), 5: 3}),
-    "reproduce auc/fig1 --quick --data rows": (
-        "dsgcore.cli.compare.carry_out_reproduction",
-        {0: reproduction("auc/fig1", is_quick=True), 1: Path("rows")},
-    ),
-    "reproduce auc/fig1 --store own": ("dsgcore.cli.compare.Store", {0: Path("own")}),
-    "reproduce auc/fig1": ("dsgcore.cli.compare.carry_out_reproduction", {0: reproduction("auc/fig1"), 1: None}),
-    "fit TSGS3VM data.csv --target class --out new": (
-        "dsgcore.estimators.s3vm.TSGS3VM.fit",
-        {"every": 50, "checkpoint": Path("new/checkpoint.npz")},
-    ),
-    "fit TSGS3VM data.csv --out new --every 7": ("dsgcore.estimators.s3vm.TSGS3VM.fit", {"every": 7}),
-    "fit TSGS3VM data.csv --out new --scaling unit --set n_iter=3 --set C=2": (
-        "dsgcore.estimators.s3vm.TSGS3VM.fit",
-        {0: TSGS3VM(n_iter=3, C=2, random_state=0)},
-    ),
-    "predict model data.csv --out new --features a,b --keep b,a,b --no-header --delimiter bar --decimal ,": (
-        "dsgcore.cli.predict.write_scores",
-        {0: Path("model"), 1: Path("data.csv"), 2: Path("new"), "features": ["a", "b"], "keep": ["b", "a"]}
-        | {"text": {"header": False, "delimiter": "|", "decimal": ",", "encoding": None}},
-    ),
-    "predict model data.csv --out new --csv all.csv": ("dsgcore.cli.predict.whole_file", {0: Path("all.csv")}),
-    "data fetch cod-rna": ("dsgcore.cli.data.fetch", {0: REMOTE_SETS["cod-rna"]}),
-    "data describe data.csv --labels binary --positive yes": ("dsgcore.cli.data.describe_file", {2: "binary"}),
-    "data convert data.csv new": ("dsgcore.cli.data.convert_file", {0: Path("data.csv"), 1: Path("new")}),
-    "export-lesson step-size --out new --step 2": (
-        "pages.handouts.static_lesson.write_lesson",
-        {0: "step-size", 1: Path("new"), 2: 2},
-    ),
-    "check-lesson lesson.toml --seeds 4": ("pages.session.lesson_check.check_file", {0: Path("lesson.toml"), 1: 4}),
+# By the function that does a command's work, command lines and what their options become there: values by position or by name.
+COMPARED = dict.fromkeys(("n_labeled", "seeds", "score", "methods", "jobs", "client"))
+TUNED = "--labels 9 --seeds 4 --seconds 7 --score auc --methods SVC,PS3VT --no-curves --jobs 2"
+SAID = {
+    "n_labeled": 9,
+    "seeds": 4,
+    "seconds": 7.0,
+    "score": "auc",
+    "methods": ["SVC", "PS3VT"],
+    "curves": False,
+    "jobs": 2,
 }
-# Options that other tests look at: where results go, and how a table is read.
-ELSEWHERE = {"--help", "--version", "--json", "--quiet", "--html", "--list", "--class", "--lessons"}
-ELSEWHERE |= {"--port", "--address", "--base-path", "--no-browser"}
+TEXT = {"header": False, "delimiter": "|", "decimal": ",", "encoding": None}
+OPTIONS = {
+    "dsgcore.cli.compare.compare_methods": {
+        "compare data.csv --target class": COMPARED
+        | {"seconds": 75.0, "ordered": False, "curves": True, "class_names": ("no", "yes")},
+        f"compare data.csv --target class {TUNED}": SAID,
+        "compare data.csv --target class --n-labeled 8 --ordered --order yes,no --store own": {
+            "n_labeled": 8,
+            "ordered": True,
+        }
+        | {"class_names": ("yes", "no"), "store": Path("own")},
+    },
+    "dsgcore.cli.compare.client_of": {"compare data.csv --dask tcp://nowhere:1": {0: "tcp://nowhere:1"}},
+    "dsgcore.cli.compare.label_data": {
+        "label half.csv --target class --out new": {0: Path("half.csv"), "method": None, "ordered": False, "ask": 0}
+        | {"keep": (), "seconds": 60.0, "target": "class"},
+        "label half.csv --out new --method SVC --ordered --ask 3 --keep a,b --seconds 9 --drop a": {
+            "method": "SVC",
+            "ask": 3,
+        }
+        | {"ordered": True, "keep": ["a", "b"], "seconds": 9.0, "target": None, "drop": ["a"]},
+    },
+    "dsgcore.cli.runs.limits": {"check spec.json": {1: 5}, "check spec.json --seeds 7": {1: 7}},
+    "dsgcore.cli.runs.machine_budget": {"run spec.json --out new --memory-limit 0.5": {0: 0.5}},
+    "dsgcore.cli.runs.as_in_paper": {"run spec.json --out new --as-in-paper": {1: 60}},
+    "dsgcore.cli.runs.carry_out": {"sweep study.json --jobs 3": {2: 3, "client": None}},
+    "dsgcore.cli.runs.Store": {"sweep study.json --store own": {0: Path("own")}},
+    "dsgcore.cli.runs.client_of": {"sweep study.json --dask tcp://nowhere:1": {0: "tcp://nowhere:1"}},
+    "dsgcore.cli.runs.to_optuna": {"sweep study.json --optuna-storage sqlite://": {2: "sqlite://"}},
+    "dsgcore.cli.runs.asked_study": {
+        "sweep study.json --axis kernel.sigma=1,2 --seeds 4": {0: Path("study.json"), 1: ["kernel.sigma=1,2"], 2: 4}
+    },
+    "dsgcore.cli.runs.JobQueue.submit": {
+        "race spec.json --with SAMULT,fixed --sizes 20,5 --seeds 2 --memory-limit 3": {
+            3: ["SAMULT", "fixed"],
+            4: [20, 5],
+        }
+        | {5: 2, "memory_limit": 3 * 10**9},
+        "race spec.json": {3: ["PNUAUC", "SAMULT"], 4: (10, 16, 50), 5: 3},
+    },
+    "dsgcore.cli.compare.carry_out_reproduction": {
+        "reproduce auc/fig1 --quick --data rows": {0: reproduction("auc/fig1", is_quick=True), 1: Path("rows")},
+        "reproduce auc/fig1": {0: reproduction("auc/fig1"), 1: None},
+    },
+    "dsgcore.cli.compare.Store": {"reproduce auc/fig1 --store own": {0: Path("own")}},
+    "dsgcore.estimators.s3vm.TSGS3VM.fit": {
+        "fit TSGS3VM data.csv --target class --out new": {"every": 50, "checkpoint": Path("new/checkpoint.npz")},
+        "fit TSGS3VM data.csv --out new --every 7": {"every": 7},
+        "fit TSGS3VM data.csv --out new --scaling unit --set n_iter=3 --set C=2": {
+            0: TSGS3VM(n_iter=3, C=2, random_state=0)
+        },
+    },
+    "dsgcore.cli.predict.write_scores": {
+        "predict model data.csv --out new --features a,b --keep b,a,b --no-header --delimiter bar --decimal ,": {
+            **{
+                0: Path("model"),
+                1: Path("data.csv"),
+                2: Path("new"),
+                "features": ["a", "b"],
+                "keep": ["b", "a"],
+                "text": TEXT,
+            }
+        }
+    },
+    "dsgcore.cli.predict.whole_file": {"predict model data.csv --out new --csv all.csv": {0: Path("all.csv")}},
+    "dsgcore.cli.data.fetch": {"data fetch cod-rna": {0: REMOTE_SETS["cod-rna"]}},
+    "dsgcore.cli.data.describe_file": {"data describe data.csv --labels binary --positive yes": {2: "binary"}},
+    "dsgcore.cli.data.convert_file": {"data convert data.csv new": {0: Path("data.csv"), 1: Path("new")}},
+    "pages.handouts.static_lesson.write_lesson": {
+        "export-lesson step-size --out new --step 2": {0: "step-size", 1: Path("new"), 2: 2}
+    },
+    "pages.session.lesson_check.check_file": {"check-lesson lesson.toml --seeds 4": {0: Path("lesson.toml"), 1: 4}},
+}
 
 
-@each("line", OPTIONS)
-def test_what_is_typed_arrives_where_a_command_does_its_work(line, person, tmp_path, monkeypatch):
+@each("work", OPTIONS)
+def test_what_is_typed_arrives_where_a_command_does_its_work(work, person, tmp_path, monkeypatch):
     monkeypatch.chdir(shutil.copytree(person, tmp_path / "own", dirs_exist_ok=True))
-    work, expected = OPTIONS[line]
-    arguments, named = asked_of(work, line, monkeypatch)
-    for place, value in expected.items():
-        found = arguments[place] if isinstance(place, int) else named[place]
-        if hasattr(value, "get_params"):
-            found, value = found.get_params(), value.get_params()
-        assert found == value, (place, found, value)
-
-
-def test_a_quiet_command_prints_what_was_asked_for_and_not_what_was_done(person, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(person)
-    assert main(["data", "describe", "data.csv", "--quiet"]) == 0
-    assert "80 rows" in capsys.readouterr().out
-    for more, said in ((["--quiet"], ""), ([], f"{tmp_path / 'new'}: 80 rows as Parquet\n")):
-        assert main(["data", "convert", "data.csv", str(tmp_path / "new"), *more]) == 0
-        assert capsys.readouterr().out == said
-        shutil.rmtree(tmp_path / "new")
-
-
-def test_options_of_the_app_reach_streamlit(monkeypatch):
-    monkeypatch.setattr("runpy.run_module", lambda *_, **__: None)
-    monkeypatch.setattr(sys, "argv", [])
-    given = ["--port", str(port := free_port()), "--address", "127.0.0.1", "--base-path", "lab", "--no-browser"]
-    assert main(["app", *given]) == 0
-    options = dict(word.removeprefix("--server.").split("=") for word in sys.argv if word.startswith("--server."))
-    assert options == {"address": "127.0.0.1", "port": str(port), "baseUrlPath": "lab"}
+    for line, expected in OPTIONS[work].items():
+        arguments, named = asked_of(work, line, monkeypatch)
+        for place, value in expected.items():
+            found = arguments[place] if isinstance(place, int) else named[place]
+            if hasattr(value, "get_params"):
+                found, value = found.get_params(), value.get_params()
+            assert found == value, (line, place, found, value)
 
 
 # What each option of a table says to its reader, beside the default.
@@ -492,137 +495,83 @@ def test_what_is_typed_about_a_table_is_what_its_reader_is_told(command):
         assert reading_of(command_parser().parse_args([*command.split(), *line.split()])) == usual | expected, line
 
 
+# Options that other tests look at: where results go, and how the app is served.
+ELSEWHERE = {"--help", "--version", "--json", "--quiet", "--html", "--list", "--class", "--lessons"}
+ELSEWHERE |= {"--port", "--address", "--base-path", "--no-browser"}
+
+
 def test_every_option_is_looked_at():
-    typed = {word for line in (*OPTIONS, *READ, *ANSWERED) for word in line.split() if word.startswith("--")}
+    lines = [line for lines in (*OPTIONS.values(), READ, ANSWERED) for line in lines]
     offered = {option for parser in PAGES.values() for a in parser._actions for option in a.option_strings[-1:]}
-    assert offered - {"-h"} - typed - ELSEWHERE == set()
+    assert offered - {"-h"} - {word for line in lines for word in line.split()} - ELSEWHERE == set()
 
 
-@each(
-    "given",
-    [
-        [],
-        ["--help"],
-        ["fit", "--help"],
-        ["fit", "PS3VT", "重さ.csv", "--target", "重さ", "--out", "weights"],
-        ["data", "describe", "重さ.csv"],
-        ["predict", "no"],
-        ["bogus"],
-    ],
-)
-def test_any_encoding_of_the_streams_will_do(given, person, monkeypatch):
-    (person / "重さ.csv").write_text("重さ,b\n" + "1,x\n2,y\n" * 10, encoding="utf-8")
-    monkeypatch.chdir(person)
-    for encoding in ("cp1252", "cp437", "ascii"):
-        out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding) for _ in range(2))
-        monkeypatch.setattr(sys, "stdout", out)
-        monkeypatch.setattr(sys, "stderr", err)
-        monkeypatch.setattr("runpy.run_module", lambda *_, **__: None)
-        monkeypatch.setattr(sys, "argv", [])
-        with suppress(SystemExit):  # a page of help
-            assert main(given) in (0, 2)
-        err.seek(0)
-        assert err.read().count("dsg-lab: ") <= 1
+_OTHERS = [pytest.param(name, marks=pytest.mark.weekly) for name in (*STREAMED, "PS3VT") if name != "TSGS3VM"]
 
 
-def test_a_closed_pipe_ends_a_command_with_0_and_in_silence(monkeypatch, capsys):
-    reader, writer = os.pipe()
-    os.close(reader)
-    with os.fdopen(writer, "w") as nobody:
-        monkeypatch.setattr(sys, "stdout", nobody)
-        assert main(["data", "list"]) == 0
-    assert capsys.readouterr().err == ""
+@pytest.mark.parametrize("method", ["TSGS3VM", "SVC", *_OTHERS])
+def test_any_value_of_set_is_taken_or_refused_in_a_sentence(method, person, tmp_path, capsys):
+    known = own_of(estimator_of(method, ())).get_params()
+    usual = [f"{name}=3" for name in ("n_iter", "n_features", "batch_size", "max_iter") if name in known]
+    sets = [f"{name}={value}" for name in known for value in ("-5", "NaN", "1e1", "None", "[]", "abc", "true", "False")]
+    for number, one in enumerate([*some(sets, 40), "random_state=1e30", "random_state=2.5"]):
+        line = f"fit {method} {person / 'data.csv'} --target class --out {tmp_path / str(number)} --quiet".split()
+        line += [word for value in (*usual, one) for word in ("--set", value)]
+        assert main(line) in (0, 2), (one, capsys.readouterr().err)
+        assert capsys.readouterr().err.count("dsg-lab: ") <= 1, one
+
+
+# --- places of results
 
 
 def contents(folder):
     return {file: (file.read_bytes(), file.is_symlink()) for file in folder.rglob("*") if file.is_file()}
 
 
-# Command lines by the option that names a place of results, which follows at the end.
-FOLDERS = {
-    "run": ["run", "spec.json", "--out"],
-    "fit": ["fit", "TSGS3VM", "data.csv", "--target", "class", "--out"],
-    "fit in memory": ["fit", "PS3VT", "data.csv", "--target", "class", "--out"],
-    "fit of a folder": ["fit", "TSGS3VM", "rows", "--target", "class", "--out"],
-    "predict": ["predict", "model", "data.csv", "--out"],
-    "predict of a folder": ["predict", "model", "rows", "--out"],
-}
-FILES = {
-    "check": ["check", "spec.json", "--json"],
-    "sweep": ["sweep", "study.json", "--store", "new.sqlite", "--csv"],
-    "store of a sweep": ["sweep", "study.json", "--store"],
-    **{
-        f"compare {name}": ["compare", "data.csv", "--target", "class", f"--{name}"] for name in ("csv", "json", "html")
-    },
-    "label": ["label", "half.csv", "--target", "class", "--out"],
-    "store of a comparison": ["compare", "data.csv", "--target", "class", "--store"],
-    "predict": ["predict", "model", "data.csv", "--out", "new", "--csv"],
-    "predict of a folder": ["predict", "model", "rows", "--out", "new", "--csv"],
-}
+# Command lines up to the option that names a place of results, a folder or a file.
+FOLDERS = [
+    "run spec.json --out",
+    "fit TSGS3VM data.csv --target class --out",
+    "fit PS3VT data.csv --target class --out",
+    "fit TSGS3VM rows --target class --out",
+    "predict model data.csv --out",
+    "predict model rows --out",
+]
+FILES = [
+    "check spec.json --json",
+    "sweep study.json --store new.sqlite --csv",
+    "sweep study.json --store",
+    *(f"compare data.csv --target class --{name}" for name in ("csv", "json", "html", "store")),
+    "label half.csv --target class --out",
+    "predict model data.csv --out new --csv",
+    "predict model rows --out new --csv",
+]
 
 
-@pytest.fixture
-def owned(person, tmp_path, monkeypatch):
-    """A copy of the person's folder with other ways to its files, in which no command may do its work."""
-    own = tmp_path / "own"
+@each("line", [*some(FOLDERS, 4, len(FOLDERS)), *some(FILES, 4, len(FILES))])
+def test_no_result_takes_a_place_that_somebody_else_has_made(line, person, tmp_path_factory, capsys):
+    own, words = tmp_path_factory.mktemp("copy") / "own", line.split()
     shutil.copytree(person, own)
     (own / "notes").mkdir()
     (own / "notes" / "history.csv").write_text("my own", encoding="utf-8")
     (own / "notes" / "data.csv").hardlink_to(own / "data.csv")
-    for name, to in (("link.csv", "data.csv"), ("linked rows", "rows"), ("away", "rows/new")):
+    for name, to in (("link.csv", "data.csv"), ("linked", "rows"), ("away", "rows/new")):
         (own / name).symlink_to(to)
-    monkeypatch.chdir(own)
-    for _, work in COMMANDS.values():
-        monkeypatch.setattr(work, lambda *_, **__: pytest.fail("the work has begun"))
-    return own
-
-
-@each("command", some(FOLDERS, 4, len(FOLDERS)))
-def test_no_folder_of_results_is_one_that_somebody_else_has_made(command, owned, capsys):
-    before, line = contents(owned), FOLDERS[command]
-    of_folder = ("rows", "rows/new", "linked rows", "linked rows/new", "away", str(owned / "model" / ".." / "rows"))
-    for place in ("", ".", "..", "notes", "data.csv", "data.csv/new", *(of_folder if "rows" in line else ())):
-        assert "--out" in refusal(capsys, [*line, place]), place
-        assert contents(owned) == before
-
-
-@each("command", some(FILES, 4, len(FILES)))
-def test_no_file_of_results_is_one_that_somebody_else_has_made(command, owned, capsys):
-    before, line = contents(owned), FILES[command]
-    own = [word for word in line if Path(word).is_file()]
-    of_folder = ("rows/0.parquet", "rows/new.csv", "linked rows/new.csv") if "rows" in line else ()
-    for place in (
-        *own,
-        "data.csv",
-        "./notes/../data.csv",
-        "link.csv",
-        "notes/data.csv",
-        "notes/history.csv",
-        *of_folder,
-    ):
-        assert line[-1] in refusal(capsys, [*line, place]), place
-        assert contents(owned) == before
-
-
-def test_two_results_are_not_written_to_one_file(owned, capsys):
-    said = refusal(capsys, ["compare", "data.csv", "--target", "class", "--csv", "new", "--json", "./new"])
-    assert "--csv and --json must name two files" in said
-
-
-def test_json_is_the_result_and_quiet_says_nothing_else(person, tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(person)
-    others = {"app", "study open", "compare", "label", "data fetch", "export-lesson"}
-    for command in sorted(COMMANDS.keys() - others):
-        line = [*typed(command, tmp_path / command), "--quiet", "--json"]
-        assert main([*line, "-"]) in (0, 1), command
-        printed = capsys.readouterr()
-        assert json.loads(printed.out)["command"] == f"dsg-lab {command}".removesuffix(" in memory")
-        for _ in range(2 if command != "data convert" else 0):  # an earlier result may be replaced
-            assert main([*line, str(tmp_path / f"{command}.json")]) in (0, 1), command
-            assert json.loads((tmp_path / f"{command}.json").read_text()).keys() == json.loads(printed.out).keys()
-        capsys.readouterr()
-        (tmp_path / "own.json").write_text('{"mine": 1}')
-        assert "--json" in refusal(capsys, [*line, tmp_path / "own.json"]), command
+    if line in FOLDERS:
+        places = ["", ".", "..", "notes", "data.csv", "data.csv/new"]
+        places += ["rows", "rows/new", "linked", "linked/new", "away", f"{own}/model/../rows"] * ("rows" in words)
+    else:
+        places = [word for word in words if (own / word).is_file()]
+        places += ["data.csv", "./notes/../data.csv", "link.csv", "notes/data.csv", "notes/history.csv"]
+        places += ["rows/0.parquet", "rows/new.csv", "linked/new.csv"] * ("rows" in words)
+    before = contents(own)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(own)
+        for _, work in COMMANDS.values():
+            patch.setattr(work, lambda *_, **__: pytest.fail("the work has begun"))
+        for place in places:
+            assert words[-1] in refusal(capsys, [*words, place]), place
+            assert contents(own) == before, place
 
 
 def test_kept_columns_are_never_replaced_by_predictions(person, tmp_path, capsys):
@@ -635,70 +584,67 @@ def test_kept_columns_are_never_replaced_by_predictions(person, tmp_path, capsys
     assert list(made.columns) == ["a", "b", "class", "score"]
 
 
-_OTHERS = [name for name in (*STREAMED, "PS3VT") if name != "TSGS3VM"]
+CHANGED = {
+    "--drop b": "drop was [] and is ['b']",
+    "--features a": "features was ['a', 'b'] and is ['a']",
+    "--missing mean": "missing was None and is 'mean'",
+    "--missing-words x": "missing_words was None and is ['x']",
+    "--scaling unit": "scaling was 'standard' and is 'unit'",
+    "--set n_iter=4": "n_iter was 3 and is 4",
+}
 
 
-@pytest.mark.parametrize(
-    "method", ["TSGS3VM", "SVC", *(pytest.param(name, marks=pytest.mark.weekly) for name in _OTHERS)]
-)
-def test_any_value_of_set_is_taken_or_refused_in_a_sentence(method, person, tmp_path_factory, capsys):
-    known = own_of(estimator_of(method, ())).get_params()
-    usual = [f"{name}=3" for name in ("n_iter", "n_features", "batch_size", "max_iter") if name in known]
-    sets = [f"{name}={value}" for name in known for value in ("-5", "NaN", "1e1", "None", "[]", "abc", "true", "False")]
-    out = tmp_path_factory.mktemp("sets")
-    for number, one in enumerate([*some(sets, 40), "random_state=1e30", "random_state=2.5"]):
-        line = ["fit", method, person / "data.csv", "--target", "class", "--out", out / str(number), "--quiet"]
-        line += [word for value in (*usual, one) for word in ("--set", value)]
-        assert main([*map(str, line)]) in (0, 2), (one, capsys.readouterr().err)
-        assert capsys.readouterr().err.count("dsg-lab: ") <= 1, one
-
-
-@each(
-    "options, said",
-    [
-        (["--drop", "b"], "drop was [] and is ['b']"),
-        (["--features", "a"], "features was ['a', 'b'] and is ['a']"),
-        (["--missing", "mean"], "missing was None and is 'mean'"),
-        (["--missing-words", "x"], "missing_words was None and is ['x']"),
-        (["--scaling", "unit"], "scaling was 'standard' and is 'unit'"),
-        (["--set", "n_iter=4"], "n_iter was 3 and is 4"),
-    ],
-)
 @pytest.mark.parametrize("method", ["TSGS3VM", pytest.param("PS3VT", marks=pytest.mark.ci)])
+@each("options, said", CHANGED.items())
 def test_a_model_is_replaced_by_the_same_options_only(method, person, tmp_path_factory, capsys, options, said):
     out = tmp_path_factory.mktemp("model") / "out"
-    line = [*("fit", method, person / "data.csv", "--target", "class", "--out", out, "--set", "n_iter=3")]
-    line = [*map(str, line), "--quiet", *([] if options[0] == "--drop" else ["--features", "a, b"])]
+    line = f"fit {method} {person / 'data.csv'} --target class --out {out} --set n_iter=3 --quiet".split()
+    line += [] if options.startswith("--drop") else ["--features", "a, b"]
     for _ in range(2):
         assert main(line) == 0
     before = contents(out)
     capsys.readouterr()  # notes about the data
-    assert said in refusal(capsys, [*line, *options])
+    assert said in refusal(capsys, [*line, *options.split()])
     assert contents(out) == before
 
 
 def test_a_table_without_a_column_of_the_model_is_refused(person, tmp_path, capsys):
     pd.DataFrame({"a": [1.0, 2.0], "c": [1.0, 2.0]}).to_csv(tmp_path / "other.csv", index=False)
-    line = ["fit", "PS3VT", person / "data.csv", "--target", "class", "--set", "n_iter=3", "--out", tmp_path / "model"]
-    assert main([*map(str, line), "--quiet"]) == 0
-    capsys.readouterr()
-    said = refusal(capsys, ["predict", tmp_path / "model", tmp_path / "other.csv", "--out", tmp_path / "scores"])
-    assert "there is no column 'b': the table has 'a', 'c'" in said
-    line = ["predict", tmp_path / "model", person / "data.csv", "--out", tmp_path / "scores", "--features"]
-    said = refusal(capsys, [*line, "b,a"])
+    line = ["predict", person / "model", tmp_path / "other.csv", "--out", tmp_path / "scores"]
+    assert "there is no column 'b': the table has 'a', 'c'" in refusal(capsys, line)
+    line[2:3] = [person / "data.csv", "--features"]
+    said = refusal(capsys, [*line[:4], "b,a", *line[4:]])
     assert "--features must be left out, because the model was trained on 'a', 'b', got 'b', 'a'" in said
-    assert main([*map(str, line), "a, b", "--quiet"]) == 0
+    assert main([*map(str, line[:4]), "a, b", *map(str, line[4:]), "--quiet"]) == 0
 
 
-@each("value", [("--encoding", "nope"), ("--encoding", "base64"), ("--encoding", ""), ("--encoding", "utf-16"),
-                ("--delimiter", "ab"), ("--delimiter", "."), ("--decimal", ";"), ("--decimal", "")])  # fmt: skip
-@each("command", ["fit", "predict", "compare", "data describe", "data convert"])
-def test_a_way_of_writing_that_is_none_is_refused_by_every_command(
-    command, value, person, tmp_path, monkeypatch, capsys
-):
+# --- streams: any encoding, a closed pipe, Ctrl+C, a shell that completes words, and a line of progress
+
+
+@each("given", ["", "--help", "fit --help", "fit PS3VT 重さ.csv --target 重さ --out weights", "data describe 重さ.csv",
+                "predict no", "bogus"])  # fmt: skip
+def test_any_encoding_of_the_streams_will_do(given, person, monkeypatch):
+    (person / "重さ.csv").write_text("重さ,b\n" + "1,x\n2,y\n" * 10, encoding="utf-8")
     monkeypatch.chdir(person)
-    said = refusal(capsys, [*typed(command, tmp_path / command.replace(" ", "-")), *value])
-    assert value[0][2:] in said
+    for encoding in ("cp1252", "cp437", "ascii"):
+        out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding) for _ in range(2))
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "stderr", err)
+        monkeypatch.setattr("runpy.run_module", lambda *_, **__: None)
+        monkeypatch.setattr(sys, "argv", [])
+        with suppress(SystemExit):  # a page of help
+            assert main(given.split()) in (0, 2)
+        err.seek(0)
+        assert err.read().count("dsg-lab: ") <= 1
+
+
+def test_a_closed_pipe_ends_a_command_with_0_and_in_silence(monkeypatch, capsys):
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as nobody:
+        monkeypatch.setattr(sys, "stdout", nobody)
+        assert main(["data", "list"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_an_interruption_of_the_imports_ends_without_a_traceback():
@@ -723,41 +669,18 @@ def test_a_shell_completes_the_words_of_the_parser(monkeypatch):
     assert "PYTHON_ARGCOMPLETE_OK" in Path(sys.modules["dsgcore.__main__"].__file__).read_text(encoding="utf-8")[:1024]
 
 
-@each(
-    "data, said",
-    [
-        ({"name": "two_moons", "n": 400, "n_labeled": 20}, "data.name=two_moons"),
-        ({"name": "file", "path": "data.csv", "n_labeled": 10}, "data.csv"),
-    ],
-)
-def test_a_study_opens_in_the_app(data, said, person, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(person)
-    axis = {"name": "kernel.sigma", "from": 0.1, "to": 10, "n": 3, "scale": "log"}
-    study = Study.from_dict({"spec": {"setting": "auc", "data": data}, "axes": [axis], "seeds": [0, 1]})
-    file = person / f"{tmp_path.name}.json"  # as Explore writes it
-    file.write_text(json.dumps(study.to_dict()), encoding="utf-8")
-    served = []
-    monkeypatch.setattr("runpy.run_module", lambda *given, **_: served.append(given))
-    monkeypatch.setattr(sys, "argv", [])
-    assert main(["study", "open", str(file), "--no-browser", "--base-path", "lab", "--port", "8599"]) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith("The study is at http://127.0.0.1:8599/lab/explore?setting=auc&")
-    assert said in printed
-    assert (" The page asks for " in printed) is (data["name"] == "file")
-    assert served == [("streamlit",)]
-    other = {"name": "file", "path": "data.csv", "sha256": "0" * 64, "n_labeled": 10}
-    file.write_text(json.dumps({"spec": {"setting": "auc", "data": other}, "axes": [axis]}), encoding="utf-8")
-    assert "the file 'data.csv' differs from the spec's file" in refusal(capsys, ["study", "open", file])
-    file.write_text(json.dumps(study.to_dict() | {"budget": {"seconds": 5.0}}), encoding="utf-8")
-    assert "the Explore page cannot show this study: it must have an axis and no time limit" in refusal(
-        capsys, ["study", "open", file]
-    )
-
-
-# --- progress lines of the commands: the time left, and a line that is written again
-
-
-def test_the_time_left_follows_from_the_parts_so_far():
+def test_a_line_of_progress_is_written_over_and_ended_once_and_the_time_left_follows_from_the_parts_so_far(
+    capsys, monkeypatch
+):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    line = Progress(is_quiet=False)
+    for show in (line.end, lambda: line.show("a longer text"), lambda: line.show("short"), line.end, line.end):
+        show()
+    said = capsys.readouterr().err
+    first, second = said.removeprefix("\r").rstrip("\n").split("\r")
+    assert (first.rstrip(), second.rstrip()) == ("a longer text", "short")
+    assert len(second) == len(first)
+    assert said.count("\n") == 1
     clock = Clock()
     left = TimeLeft(clock)
     clock.now += 30.0
@@ -765,26 +688,10 @@ def test_the_time_left_follows_from_the_parts_so_far():
     clock.now += 30.0
     assert left.text(30, 40) == ", about 20 s left"
     # Nothing is said before the first parts, or after the last.
-    assert [left.text(*parts) for parts in ((0, 10), (10, 10))] == ["", ""]
-    assert TimeLeft(clock).text(1, 1000) == ""
+    assert left.text(0, 10) == left.text(10, 10) == TimeLeft(clock).text(1, 1000) == ""
 
 
-def test_a_line_is_written_over_and_ended_once(capsys, monkeypatch):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    line = Progress(is_quiet=False)
-    line.end()
-    line.show("a longer text")
-    line.show("short")
-    line.end()
-    line.end()
-    said = capsys.readouterr().err
-    first, second = said.removeprefix("\r").rstrip("\n").split("\r")
-    assert (first.rstrip(), second.rstrip()) == ("a longer text", "short")
-    assert len(second) == len(first)
-    assert said.count("\n") == 1
-
-
-# --- the commands' help pages: each option is explained, and each page ends with an example that can be typed
+# --- help pages
 
 
 def pages(parser, words=()):
@@ -799,29 +706,21 @@ def pages(parser, words=()):
 PAGES = dict(pages(command_parser()))
 
 
-def shown(words, capsys):
+@each("words", PAGES)
+def test_each_help_page_explains_its_options_and_ends_with_an_example_that_parses(words, capsys):
+    parser = PAGES[words]
+    assert parser.description.endswith(".")
+    unexplained = [a.dest for a in parser._actions if not a.help and not isinstance(a, argparse._SubParsersAction)]
+    assert unexplained == []
     with pytest.raises(SystemExit) as end:
         main([*words, "--help"])
     assert end.value.code == 0
-    return capsys.readouterr().out
-
-
-@each("words", PAGES)
-def test_the_help_of_each_command_ends_with_an_example_that_parses(words, capsys):
-    example = shown(words, capsys).split("\nexample:\n", 1)[1].strip()
+    example = capsys.readouterr().out.split("\nexample:\n", 1)[1].strip()
     assert example.startswith(PROGRAM)
     typed = shlex.split(example.removeprefix(PROGRAM))
     assert tuple(typed[: len(words)]) == words
     if typed:
         assert command_parser().parse_args(typed).command == typed[0]
-
-
-@each("words", PAGES)
-def test_each_command_and_each_option_is_explained(words):
-    parser = PAGES[words]
-    assert parser.description.endswith(".")
-    unexplained = [a.dest for a in parser._actions if not a.help and not isinstance(a, argparse._SubParsersAction)]
-    assert unexplained == []
 
 
 def test_what_the_light_file_repeats_is_as_elsewhere():

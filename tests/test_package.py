@@ -1,5 +1,7 @@
-"""The built package: what is in it, that it builds the same everywhere, and that it leaves nothing beside itself."""
+"""The app as it is served: from a built package, from a container, and by two servers behind nginx."""
 
+import asyncio
+import contextlib
 import shutil
 import signal
 import subprocess
@@ -7,14 +9,10 @@ import sys
 import time
 import urllib.request
 import zipfile
-from contextlib import suppress
-from unittest.mock import Mock
 
 import pytest
-from proxies import free_port
-from servers import ROOT, environment, started, unpacked, wait_for, wheel_in
-
-from dsgcore.__main__ import _with_command, main
+from load_client import Visitor
+from servers import NGINX, NO_NGINX, ROOT, environment, free_port, nginx, started, unpacked, wait_for, wheel_in
 
 APP = "dsgcore/_app"
 
@@ -57,34 +55,12 @@ def test_an_installed_app_runs_from_any_folder_ends_at_control_c_and_writes_noth
     assert not list((tmp_path / "empty").iterdir())
 
 
-def test_control_c_ends_the_app_without_a_word_before_it_serves(monkeypatch, capsys):
-    monkeypatch.setattr("dsgcore.cli.app._usable_port", Mock(side_effect=KeyboardInterrupt))
-    assert main(["app"]) == 0
-    assert capsys.readouterr() == ("", "")
-
-
-def test_without_a_command_the_arguments_are_those_of_app():
-    assert _with_command([]) == ["app"]
-    assert _with_command(["--port", "8600"]) == ["app", "--port", "8600"]
-    assert _with_command(["run", "spec.json"]) == ["run", "spec.json"]
-    assert _with_command(["--help"]) == ["--help"]
-
-
-def test_a_port_that_cannot_be_used_is_named(capsys):
-    assert main(["--port", "99999"]) == 2
-    assert capsys.readouterr().err == "dsg-lab: port 99999 of 127.0.0.1 cannot be used: name a free one with --port\n"
-
-
-# --- the container: what its files say everywhere, and, where docker runs, a container that answers with nothing to write to
-
-
-FOLDER = ROOT / ".github"
-LONG = 600.0
+# --- the container, where docker runs
 
 
 def docker_answers():
     command = [shutil.which("docker") or "docker", "version"]
-    with suppress(OSError):
+    with contextlib.suppress(OSError):
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
     return False
 
@@ -92,23 +68,112 @@ def docker_answers():
 @pytest.mark.ci
 @pytest.mark.skipif(not docker_answers(), reason="no docker engine answers")
 def test_a_container_answers_with_a_file_system_that_cannot_be_written(tmp_path):
-    build = ["docker", "build", "--file", str(FOLDER / "Dockerfile"), "--iidfile", str(tmp_path / "id"), str(ROOT)]
-    subprocess.run(build, check=True, capture_output=True, timeout=LONG)
+    build = [
+        "docker",
+        "build",
+        "--file",
+        str(ROOT / ".github" / "Dockerfile"),
+        "--iidfile",
+        str(tmp_path / "id"),
+        str(ROOT),
+    ]
+    subprocess.run(build, check=True, capture_output=True, timeout=600)
     port, image = free_port(), (tmp_path / "id").read_text()
     start = ["docker", "run", "--detach", "--rm", "--read-only", "--tmpfs", "/tmp", "--tmpfs", "/data:mode=1777"]
     started = subprocess.run([*start, "--publish", f"127.0.0.1:{port}:8501", image], check=True, capture_output=True)
     container = started.stdout.decode().strip()
     try:
-        assert answers(f"http://127.0.0.1:{port}/_stcore/health")
+        deadline, is_well = time.monotonic() + 600, False
+        while not is_well and time.monotonic() < deadline:
+            with (
+                contextlib.suppress(OSError),
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5),
+            ):
+                is_well = True
+        assert is_well
         user = subprocess.run(["docker", "exec", container, "id", "-u"], check=True, capture_output=True)
         assert user.stdout.strip() == b"10001"
     finally:
         subprocess.run(["docker", "kill", container], check=False, capture_output=True)
 
 
-def answers(address):
+# --- two servers behind nginx, as `.github/nginx.conf` says: a browser stays with one, and goes on at the other where that ends
+
+
+LONG = 90.0  # seconds after which a test gives up
+needs_nginx = pytest.mark.skipif(NGINX is None, reason=NO_NGINX)
+
+
+@pytest.fixture(scope="module")
+def replicas(tmp_path_factory):
+    """The two servers by their letters, and nginx's port, when all answer; a test ends one of them."""
+    folders = [tmp_path_factory.mktemp(f"server {letter}") for letter in "ab"]
+    servers = [started(folder) for folder in folders]
+    try:
+        for server, address in servers:
+            wait_for(server, address)
+        ports = tuple(int(address.rpartition(":")[2]) for _, address in servers)
+        with nginx(tmp_path_factory.mktemp("nginx"), ports) as port:
+            yield dict(zip("ab", [server for server, _ in servers], strict=True)), port
+    finally:
+        for server, _ in servers:
+            server.kill()
+            server.wait(30)
+
+
+def answer_of(port, cookie=""):
+    """Return which server nginx says that it is, where one answers."""
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/_stcore/health", headers={"Cookie": cookie})
+    with contextlib.suppress(OSError), urllib.request.urlopen(request, timeout=5) as answer:
+        cookies = [given.split(";")[0] for given in answer.headers.get_all("Set-Cookie")]
+        return next(cookie for cookie in cookies if cookie.startswith("dsglab_server="))
+    return None
+
+
+async def opened(visitor, port, cookie, until):
+    """Open a page, and leave when it is as wanted."""
+    task = asyncio.create_task(visitor.visit(port, cookie))
     deadline = time.monotonic() + LONG
-    while time.monotonic() < deadline:
-        with suppress(OSError), urllib.request.urlopen(address, timeout=5):
-            return True
-    return False
+    while not until(visitor):
+        assert not task.done(), task
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.1)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+class Ticking(Visitor):
+    """Counts the ticks that brought news of the run."""
+
+    ticks = 0
+
+    async def _news(self, reader):
+        news = await super()._news(reader)
+        self.ticks += "status" in news
+        return news
+
+
+@pytest.mark.weekly
+@needs_nginx
+def test_ticks_are_answered_by_the_server_of_their_page(replicas):
+    _, port = replicas
+    # A run that goes to an iteration goes on by ticks, although no browser says that it has drawn the first curve.
+    visitor = Ticking("auc", "data.n=500&solver.n_iter=100000&at=100000")
+    asyncio.run(opened(visitor, port, answer_of(port), lambda v: v.ticks > 2))
+    assert visitor.exceptions == 0
+
+
+@pytest.mark.weekly
+@needs_nginx
+def test_a_browser_stays_with_one_server_and_goes_on_at_the_other_where_that_ends(replicas):
+    servers, port = replicas
+    cookie = answer_of(port)
+    assert cookie in ("dsglab_server=a", "dsglab_server=b")
+    assert {answer_of(port, cookie) for _ in range(20)} == {cookie}
+    assert {answer_of(port) for _ in range(60)} == {"dsglab_server=a", "dsglab_server=b"}
+    visitor = Visitor("auc", "data.n=500&solver.n_iter=60&at=40")
+    asyncio.run(opened(visitor, port, cookie, lambda v: v.shown == 40))
+    servers[cookie[-1]].kill()
+    again = Visitor("auc", "data.n=500&solver.n_iter=60&at=40")
+    asyncio.run(opened(again, port, cookie, lambda v: v.shown == 40))
+    assert again.exceptions == 0

@@ -20,7 +20,7 @@ from pages.live.curves import objective_figure
 from pages.live.tick import BUSY, tick
 from pages.session.bench import Bench, View
 from pages.shell import sessions, ticks
-from pages.shell.ticks import GONE, LOST, Hold, TickDoor, Ticker
+from pages.shell.ticks import GONE, LOST, TickDoor, Ticker
 
 LONG = 20.0  # seconds after which a test gives up
 
@@ -64,37 +64,23 @@ def answered(token, length=None, **given):
     return sent[0]["status"], gzip.decompress(content) if is_packed else content
 
 
-def test_a_hold_is_had_by_one_and_waited_for_by_the_script():
-    hold, begun = Hold(), threading.Event()
+def test_a_tick_gives_way_to_the_script_which_waits_for_it(bench):
+    hold, has, done = bench.feed.hold, threading.Event(), threading.Event()
 
     def script():
-        begun.set()
         with hold.taken(), hold.taken():
-            pass
-
-    with hold.tried() as is_ours:
-        assert is_ours
-        thread = threading.Thread(target=script, daemon=True)
-        thread.start()
-        begun.wait(LONG)
-        while not hold.is_wanted:
-            assert thread.is_alive()
-    thread.join(LONG)
-    assert not thread.is_alive()
-    assert not hold.is_wanted
-
-
-def test_a_tick_gives_way_to_the_script(bench):
-    has, done = threading.Event(), threading.Event()
-
-    def script():
-        with bench.feed.hold.taken():
             has.set()
             done.wait(LONG)
 
     thread = threading.Thread(target=script, daemon=True)
-    thread.start()
+    with hold.tried() as is_ours:
+        assert is_ours
+        thread.start()
+        while not hold.is_wanted:
+            assert thread.is_alive()
+        assert not has.is_set()
     has.wait(LONG)
+    assert not hold.is_wanted
     assert tick(bench) == BUSY
     assert bench.live.run.t == 0
     done.set()
@@ -117,7 +103,7 @@ def test_a_tick_advances_the_run_and_brings_what_the_page_would_show(bench):
 
 
 def test_a_tick_names_each_number_where_its_curve_is_named(bench):
-    bench.live, bench.view = LiveRun(small("auc", solver={"n_iter": 12, "average": "tail"})), View(speed="slow")
+    bench.live = LiveRun(small("auc", solver={"n_iter": 12, "average": "tail"}))
     for t in range(1, 9):
         figures, live = news_of(tick(bench))[1], bench.live
         row, twin = live.run.history.last(), live.supervised.history.last()
@@ -128,16 +114,10 @@ def test_a_tick_names_each_number_where_its_curve_is_named(bench):
         assert set(drawn) <= {trace["name"] for trace in figures["chart-score"]["data"]}
 
 
-def test_a_map_that_stays_as_it_is_travels_once(bench):
+def test_a_map_that_stays_as_it_is_travels_once_and_again_after_a_drawing_by_the_script(bench):
     assert "chart-map" in news_of(tick(bench))[1]
     bench.surface.computed_at = math.inf  # no other is due
     assert set(news_of(tick(bench))[1]) == {"chart-objective", "chart-score", "chart-error"}
-
-
-def test_after_a_drawing_by_the_script_a_tick_sends_every_chart_again(bench):
-    tick(bench)
-    bench.surface.computed_at = math.inf
-    assert "chart-map" not in news_of(tick(bench))[1]
     live_tick.head_data(bench)  # Streamlit may have dropped it
     assert "chart-map" in news_of(tick(bench))[1]
 
@@ -146,51 +126,37 @@ def test_the_map_follows_each_step_while_the_core_is_free_and_waits_on_a_crowded
     now = [100.0]
     monkeypatch.setattr(map_view, "time", SimpleNamespace(monotonic=lambda: now[0]))
     tick(bench)
-    for waited, cost, is_new in [(0.0, 0.01, True), (0.0, 0.03, False), (1.0, 0.0, False)]:
-        bench.feed.waited, bench.surface.cost, before = waited, cost, bench.surface.computed_t
-        now[0] += 0.25
+    for waited, cost, seconds, is_new in [(0.0, 0.01, 0.25, True), (0.0, 0.03, 0.25, False), (1.0, 0.0, 0.25, False),
+                                          (1.0, 0.0, 1.0, True)]:  # fmt: skip
+        bench.feed.waited, bench.surface.cost = waited, cost
+        now[0] += seconds
         tick(bench)
         assert (bench.surface.computed_t == bench.live.run.t) == is_new
-        assert (bench.surface.computed_t == before) != is_new
-    now[0] += 1.0
-    tick(bench)
-    assert bench.surface.computed_t == bench.live.run.t
 
 
 def test_the_last_tick_has_the_page_drawn_and_then_there_are_none(bench):
-    bench.view = View(speed="fast")
-    news = news_of(tick(bench))[0]
-    while not news["isOver"]:
-        news = news_of(tick(bench))[0]
+    bench.is_playing = False
+    assert tick(bench) == GONE
+    assert bench.live.run.t == 0, "a run that stands still is not advanced"
+    bench.is_playing, bench.view = True, View(speed="fast")
+    while not (news := news_of(tick(bench))[0])["isOver"]:
+        pass
     assert bench.live.is_finished
     assert news["redraw"]
     assert tick(bench) == GONE
 
 
-def test_a_run_that_stands_still_is_not_advanced(bench):
-    bench.is_playing = False
-    assert tick(bench) == GONE
-    assert bench.live.run.t == 0
-
-
-def test_the_browser_looks_back_without_the_script(bench):
+def test_the_browser_looks_back_and_watches_again_without_the_script(bench):
     bench.live.advance(12)
     bench.is_playing = False
     news, figures = news_of(tick(bench, "look 5"))
-    assert bench.back.t == 5
-    assert news["scrubber"]["shown"] == 5
-    assert news["isOver"]
-    assert not news["redraw"]
-    assert news["kept"]["look"] == "5"
+    assert bench.back.t == news["scrubber"]["shown"] == 5
+    assert (news["isOver"], news["redraw"], news["kept"]["look"]) == (True, False, "5")
     assert [shape["x0"] for shape in figures["chart-objective"]["layout"]["shapes"]] == [5]
     for asked, step in (("look 12", 0), ("look 3", 3), ("look 99", 0), ("look x", 0), ("nonsense", 0)):
         tick(bench, asked)
         assert bench.back.t == step, asked
-
-
-def test_a_run_is_watched_again_by_ticks_and_stops_at_its_end(bench):
-    bench.live.advance(12)
-    bench.is_playing = False
+    tick(bench, "look 12")
     assert not news_of(tick(bench, "watch"))[0]["isOver"]
     shown = []
     while bench.back.is_moving:
@@ -214,8 +180,7 @@ def test_an_address_answers_who_knows_a_token_for_as_long_as_its_page_is_there()
     del ticker
     gc.collect()
     assert answered(token) == (200, LOST)
-    assert answered("x", length=10**9)[0] == 400
-    assert answered("x", length="no")[0] == 400
+    assert answered("x", length=10**9)[0] == answered("x", length="no")[0] == 400
 
 
 def test_a_long_answer_is_packed_for_who_can_unpack_it(monkeypatch):
@@ -223,12 +188,12 @@ def test_a_long_answer_is_packed_for_who_can_unpack_it(monkeypatch):
     monkeypatch.setattr(
         ticks, "gzip", SimpleNamespace(compress=lambda *given: packed.append(gzip.compress(*given)) or packed[0])
     )
-    content, ways = b"a long answer " * 99, [(b"accept-encoding", b"gzip, br")]
+    content, ways = b"a long answer " * 99, (b"accept-encoding", b"gzip, br")
     ticker = Ticker(lambda _: content)
     length = (b"content-length", str(len(ticker.token)).encode())
     assert answered(ticker.token) == (200, content)
     assert not packed
-    assert answered(ticker.token, headers=[length, *ways]) == (200, content)
+    assert answered(ticker.token, headers=[length, ways]) == (200, content)
     assert len(packed[0]) < len(content) / 9
 
 
@@ -241,17 +206,18 @@ def test_a_token_of_a_session_that_the_server_has_dropped_is_lost(monkeypatch):
     monkeypatch.setattr(ticks, "arrive", lambda: session)
     ticker = Ticker(lambda _: b"there")
     assert answered(ticker.token) == (200, b"there")
-    connected.clear()
-    session.leave()
-    clock[0] += 100
-    assert answered(ticker.token) == (200, b"there")
-    connected.add("one")  # the browser returns, and no script runs
-    clock[0] += 100
-    assert answered(ticker.token) == (200, b"there")
-    connected.clear()
-    session.leave()
-    clock[0] += 121
-    assert answered(ticker.token) == (200, LOST)
+    for seconds, answer in (
+        (100, b"there"),
+        (121, LOST),
+    ):  # after the first of them the browser returns, and no script runs
+        connected.clear()
+        session.leave()
+        clock[0] += seconds
+        assert answered(ticker.token) == (200, answer)
+        if answer != LOST:
+            connected.add("one")
+            clock[0] += 100
+            assert answered(ticker.token) == (200, b"there")
 
 
 def test_a_closed_page_is_not_kept_by_its_ticks():

@@ -5,8 +5,7 @@ from html import unescape
 from urllib.parse import urlsplit
 
 import pytest
-from proxies import NGINX, NO_NGINX, nginx
-from servers import served, started, wait_for
+from servers import NGINX, NO_NGINX, nginx, served, started, wait_for
 
 from .watched_pages import expect, status, until_ready
 

@@ -1,7 +1,8 @@
-"""Training from Parquet files by command, and checkpoints from which a run continues bit for bit."""
+"""The commands fit, predict and data on tables of every kind, and checkpoints from which a run continues bit for bit."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -18,20 +19,23 @@ import pytest
 from cases import each, some, tiers
 from commands import refusal
 from four_estimators import same
-from hostile_files import Bomb
-from own_tables import sniff_file
+from hostile_files import Bomb, npz, parquet
+from own_tables import sniff, sniff_file
 from sklearn.datasets import dump_svmlight_file
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.__main__ import main
 from dsgcore.baselines.everyday import Everyday
 from dsgcore.comparing import METHODS
+from dsgcore.data import DataError
+from dsgcore.data.converting import convert_file
 from dsgcore.data.reading import File, binary
 
 pytest.importorskip("pyarrow")
 
 N, D = 4000, 3
 SMALL = {"n_iter": 40, "n_features": 16, "batch_size": 16, "tol": None}
+OF_CLASSES = {TSGSU: {"y_holds": "classes", "prior": 0.7}}
 SET = [word for name, value in SMALL.items() for word in ("--set", f"{name}={json.dumps(value)}")]
 
 
@@ -58,7 +62,7 @@ def command(data, out, *options, method="QSGS2AUC"):
 
 @pytest.mark.parametrize("cls", [QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU])
 def test_it_writes_the_model_of_the_estimator_and_where_its_values_are_cut(points, data, tmp_path, cls, capsys):
-    of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
+    of_classes = OF_CLASSES.get(cls, {})
     more = [word for name, value in of_classes.items() for word in ("--set", f"{name}={value}")]
     assert main(command(data, tmp_path / "out", *more, method=cls.__name__)) == 0
     model = cls(random_state=0, **SMALL, **of_classes).fit(*points)
@@ -73,14 +77,21 @@ def test_it_writes_the_model_of_the_estimator_and_where_its_values_are_cut(point
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["fit.json", "model.npz", "preparation.joblib"]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("cls", [QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU])
 @pytest.mark.parametrize("batch_size", [16, 5000])
+@pytest.mark.parametrize(
+    ("cls", "dtype"), [(TSGS3VM, "float32"), (QS3ORAO, "float64"), (TSGSU, "float32"), (QSGS2AUC, "float64")]
+)
 def test_a_run_goes_on_from_its_file_to_the_same_bits(points, tmp_path, monkeypatch, cls, dtype, batch_size):
-    of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
     if batch_size > N:  # so many visits that all points are carried
         monkeypatch.setattr("dsgcore.solver.loop.MAX_VISITS_PER_POINT", 10)
-    given = {**SMALL, **of_classes, "dtype": dtype, "batch_size": batch_size, "n_iter": 12, "random_state": 0}
+    given = {
+        **SMALL,
+        **OF_CLASSES.get(cls, {}),
+        "dtype": dtype,
+        "batch_size": batch_size,
+        "n_iter": 12,
+        "random_state": 0,
+    }
     here, file, made = cls(**given).fit(*points), tmp_path / "run.npz", []
 
     def end(iterate):
@@ -116,34 +127,6 @@ def test_who_is_killed_goes_on_and_writes_the_same_files(data, tmp_path):
     for name in ("model.npz", "fit.json"):
         assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
     assert not (out / "checkpoint.npz").exists()
-
-
-@each(
-    "method, options, said",
-    [
-        ("Forest", [], "METHOD must be one of "),
-        ("QSGS2AUC", ["--set", "depth=3"], "--set must be NAME=VALUE, of "),
-        ("QSGS2AUC", ["--set", "n_iter"], "--set must be NAME=VALUE, of "),
-        ("QSGS2AUC", ["--set", "n_iter=many"], "n_iter must be a whole number"),
-        ("QSGS2AUC", ["--features", "a,a"], "the features must name each column once, got 'a' twice"),
-        ("QSGS2AUC", ["--features", "label"], "column 'label' is the label"),
-        ("QSGS2AUC", ["--every", "0"], "every must be a whole number"),
-        ("QSGS2AUC", ["--bins", "1"], "bins must be a whole number"),
-        ("QSGS2AUC", ["--role", "a=king"], "the role of 'a' must be one of"),
-        ("QSGS2AUC", ["--role", "a"], "--role must be COLUMN=ROLE"),
-        ("QSGS2AUC", ["--encoding", "rot13"], "encoding must be one of"),
-        ("QSGS2AUC", ["--target", "sort"], "there is no column 'sort'"),
-    ],
-)
-def test_bad_input_gets_one_sentence_and_exit_code_2(data, tmp_path, capsys, method, options, said):
-    assert said in refusal(capsys, command(data, tmp_path, "--quiet", *options, method=method))
-
-
-def test_arrays_without_points_are_refused(tmp_path, capsys):
-    np.savez(tmp_path / "rows.npz", points=np.zeros((3, 2)))
-    assert "must hold an array 'X'" in refusal(
-        capsys, ["fit", "PS3VT", tmp_path / "rows.npz", "--out", tmp_path / "model"]
-    )
 
 
 @each("model", ["model.joblib", "."])
@@ -328,3 +311,138 @@ def test_a_table_that_is_not_read_whole_means_what_it_means_in_memory(name, fold
     pd.testing.assert_frame_equal(scores, others)
     assert rest == same
     assert len(list((tmp_path / f"{name} out parts").glob("part-*"))) == 6
+
+
+# --- the command data: its output, and conversion in pieces that equals reading the whole file
+
+
+def mixed(n=90):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=n)
+    x[::7] = np.nan
+    color = np.array(["red", "green", None], dtype=object)[rng.integers(0, 3, n)]
+    z, kind = rng.integers(0, 9, n), np.array(["a", "b", ""])[rng.integers(0, 3, n)]
+    return pd.DataFrame({"x": x, "z": z, "color": color, "kind": kind})
+
+
+def as_csv(frame):
+    return frame.to_csv(index=False).encode()
+
+
+CONVERTED = {
+    "table.csv": as_csv(mixed()),
+    "table.csv.gz": gzip.compress(as_csv(mixed())),
+    "table16.csv": as_csv(mixed()).decode().encode("utf-16"),
+    "with an empty column.csv": as_csv(mixed().assign(none=None)[["x", "none", "kind"]]),
+    "table.parquet": parquet(frame=mixed(), row_group_size=40),
+    "table.svm": b"".join(b"%d 2:%d 5:0.25\n" % (i % 3, i + 1) for i in range(90)),
+    "table.npz": npz(X=mixed()[["x", "z"]].to_numpy(), y=np.arange(90) % 3),
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def to_file(name, content=None):
+        path = tmp_path / name
+        path.write_bytes(CONVERTED[name] if content is None else content)
+        return path
+
+    return to_file
+
+
+@pytest.mark.parametrize("name", CONVERTED)
+def test_a_converted_file_gives_what_the_file_gives(write, tmp_path, name):
+    path, out = write(name), tmp_path / "out"
+    recipe = sniff_file(path)
+    assert recipe == sniff(CONVERTED[name], name, labels="classes")
+    assert convert_file(path, out, recipe, progress=None) == 90
+    whole, made = (File.of_path(place) for place in (path, out))
+    whole, made = (file.points(file.recipe("classes"), "classes") for file in (whole, made))
+    np.testing.assert_array_equal(made.X, whole.X)
+    np.testing.assert_array_equal(made.y, whole.y)
+    assert (made.class_names, made.feature_names) == (whole.class_names, whole.feature_names)
+    assert [file.name for file in out.iterdir()] == ["part-000000.parquet"]
+
+
+def test_libsvm_text_is_converted_in_pieces(write, tmp_path, monkeypatch):
+    path, said = write("table.svm"), []
+    whole = File.of_path(path).table(recipe := sniff_file(path)).frame
+    monkeypatch.setattr("dsgcore.data.reading.svmlight.LINES", 9)
+    monkeypatch.setattr(File, "table", None)  # which reads it whole
+    assert convert_file(path, tmp_path / "out", recipe, lambda *one: said.append(one)) == 90
+    assert len(said) > 9
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out"), whole)
+
+
+def test_a_failure_leaves_nothing_half_made_and_nothing_is_overwritten(write, tmp_path):
+    recipe = sniff(CONVERTED["table.csv"], "a")
+    for name, content, said in (
+        ("bad.csv", CONVERTED["table.csv"] + b"1,2,red\n", "line 92 has 3 cells, and the first has 4"),
+        ("cut.csv.gz", CONVERTED["table.csv.gz"][:-30], "packed by gzip and damaged"),
+    ):
+        with pytest.raises(DataError, match=said):
+            convert_file(write(name, content), tmp_path / "out", recipe)
+        assert not (tmp_path / "out").exists()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    with pytest.raises(DataError, match="must be a new or empty folder"):
+        convert_file(write("table.csv"), tmp_path / "mine", recipe)
+
+
+MEMORY = """
+import resource, sys
+from dsgcore.data.converting import convert_file
+from dsgcore.data.reading import File
+small, large, out = sys.argv[1:]
+recipe = File.of_path(small).recipe("classes")
+convert_file(small, out + "1", recipe)  # all is imported
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+n = convert_file(large, out + "2", recipe)
+print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.weekly
+def test_memory_does_not_grow_with_the_text(tmp_path):
+    """240 MB of numbers, in a process that may take half of that more than for a hundredth of them."""
+    files, n, d = [], 300_000, 100
+    for rows in (n // 100, n):
+        files.append(str(tmp_path / f"{rows}.csv"))
+        Path(files[-1]).write_bytes(b"".join((b"%d" + b",0.5" * (d - 1) + b",%d\n") % (i, i % 2) for i in range(rows)))
+    command = [sys.executable, "-c", MEMORY, *files, str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    made, grown = map(int, done.stdout.split())
+    assert made == n
+    assert grown * 1024 < 8 * n * d / 2
+
+
+def test_describe_says_what_is_in_a_file_how_it_would_be_read_which_settings_it_suits_and_where_a_set_is(
+    write, monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path))
+    rows = [f"{i},{'' if i % 5 == 0 else i % 7},k{i},{'abc'[i % 3] if i % 4 else ''}" for i in range(60)]
+    own = write("own.csv", "\n".join(["x,z,code,label", *rows]).encode() + b"\n")
+    of_own = ("60 rows, 4 columns: 2 features, the label 'label', 1 left out ('code')", "Missing values: 12 in 'z'")
+    of_own += ("3 classes: 'a' 15, 'b' 15, 'c' 15; 15 rows without a label",)
+    for given, *said in (
+        (write("table.csv"), "is read as delimited", "'kind': 'label'"),
+        ("wine", "178 rows"),
+        ("cod-rna", "59,535 rows", "data fetch cod-rna"),
+        (own, *of_own, "Suits"),
+    ):
+        assert main(["data", "describe", str(given)]) == 0
+        out = capsys.readouterr().out
+        assert [words for words in said if words not in out] == []
+    suits = next(line for line in out.splitlines() if line.startswith("Suits"))
+    assert all(word in suits for word in ("TSGSU", "QSGS2AUC", "TSGS3VM", "QS3ORAO", "PS3VT"))
+
+
+@each("content, said", [
+    ("x\n1\n2\n3\n4\n", "another one must be a feature"),
+    ("x,label\n1,a\n", "the table must have at least 2 rows, got 1"),
+    ("name,label\n" + "".join(f"n{i},{'ab'[i % 2]}\n" for i in range(40)), "no column of features"),
+    ("x,label\n" + "1,a\n2,b\n", "each class must have at least 2 rows"),
+])  # fmt: skip
+def test_describe_refuses_what_nothing_can_be_learned_from(write, capsys, content, said):
+    assert said in refusal(capsys, ["data", "describe", write("poor.csv", content.encode())])
