@@ -269,6 +269,7 @@ REFUSED = {
     "predict data.csv data.csv --out OUT": "data.csv: not a model file",
     "predict rows data.csv --out OUT": "'rows' must be a model's file, or a folder that `dsg-lab fit` has written",
     "predict model data.csv --out OUT --decimal ;": "decimal",
+    "predict model data.csv --out p.csv": "--out must be a folder, for one Parquet file per row group, got p.csv",
     "race spec.json --with Nobody": "got 'Nobody'",
     "race spec.json --memory-limit nan": "memory_limit must be a number of gigabytes above 0, got nan",
     "race spec.json --memory-limit -1": "memory_limit must be a number of gigabytes above 0, got -1",
@@ -315,9 +316,11 @@ def test_a_command_ends_with_0_or_1_for_no_and_says_what_it_has_made(line, perso
 @each("line, said", REFUSED.items())
 def test_what_cannot_be_used_ends_with_2_and_is_named_in_a_sentence(line, said, person, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(person)
+    before = {*person.iterdir()}
     sentence = refusal(capsys, typed(line, tmp_path / "out"))
     assert sentence.startswith("dsg-lab: ")
     assert said in sentence
+    assert {*person.iterdir()} == before
     assert not line.startswith("run") or not (tmp_path / "out").exists()
 
 
