@@ -19,8 +19,6 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 Reply = tuple[int, dict[str, str], bytes]  # status, headers and text
 AGAIN = 0.3  # seconds until a phone asks again after a lost connection
-
-
 SIGNS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 MARKUP = "<img src=x onerror=alert(1)>"
 
@@ -43,7 +41,7 @@ class Phone:
 
     def __init__(self, own: str, entrance: str) -> None:
         self.own, self.entrance = own, entrance
-        self.client, self.state, self.at = f"{random.getrandbits(128):032x}", {}, 0.0
+        self.client, self.state = f"{random.getrandbits(128):032x}", {}
         self.folder, self.sent, self.guess = "", "", ""  # the last answer's body, and what the server has read in it
 
     def until(self, method: str, address: str, body: str | None = None, headers: dict | None = None) -> Reply:
@@ -57,9 +55,8 @@ class Phone:
                 pass
             time.sleep(AGAIN * (0.5 + random.random()))
 
-    def join(self, code: str) -> float:
-        """Open the printed address, the room's page and its script, and get the question; return the seconds it took."""
-        begun = time.monotonic()
+    def join(self, code: str) -> None:
+        """Open the printed address, the room's page and its script, and get the question."""
         _status, headers, _text = self.until("GET", self.entrance)
         self.folder = urljoin(self.entrance, headers["location"])
         status, _headers, page = self.until("GET", self.folder + code)
@@ -67,28 +64,25 @@ class Phone:
         loaded, _headers, _text = self.until("GET", urljoin(self.folder, script))
         assert (status, loaded) == (200, 200), (status, loaded)
         self.look(code)
-        return time.monotonic() - begun
 
     def look(self, code: str) -> None:
         """Wait for news of the room."""
         given = {"code": code, "since": self.state.get("version", "")}
         status, _headers, text = self.until("GET", f"{self.folder}room/asked?{urlencode(given)}")
         if status == 200:
-            self.state, self.at = json.loads(text), time.time()
+            self.state = json.loads(text)
         elif status != 204:
             raise AssertionError((status, text))
 
-    def vote(self, code: str, within: float) -> float:
-        """Answer the question at some time within these seconds; return the seconds that it took."""
+    def vote(self, code: str, within: float) -> None:
+        """Answer the question at some time within these seconds."""
         guess = self.guessed(self.state["question"])
         time.sleep(random.random() * within)
-        begun = time.monotonic()
         body = {"code": code, "client": self.client, "name": self.state["name"]}
         self.sent = json.dumps(body | {"round": self.state["round"], "guess": guess, "age": 0})
         status, _headers, text = self.until("POST", f"{self.folder}room/answer", self.sent)
         assert status == 200, text
         self.guess = json.loads(text)["guess"]
-        return time.monotonic() - begun
 
     def guessed(self, question: dict) -> str:
         """Return an answer of this phone's own: a choice, or a curve that no other phone draws."""
@@ -110,11 +104,10 @@ class Phone:
         assert status == 200, text
         return json.loads(text)
 
-    def wait(self, code: str, field: str, value: object) -> float:
-        """Look until the room's state has this value; return the time at which it came."""
+    def wait(self, code: str, field: str, value: object) -> None:
+        """Look until the room's state has this value."""
         while self.state.get(field) != value:
             self.look(code)
-        return self.at
 
 
 def attacks(code: str, overheard: str) -> list[tuple[str, str, str, bytes, dict[str, str]]]:
@@ -127,19 +120,19 @@ def attacks(code: str, overheard: str) -> list[tuple[str, str, str, bytes, dict[
     another = json.loads(overheard) | {"client": f"{random.getrandbits(128):032x}"}
     forged = {"Cookie": f"dsglab_room_{code}={random.getrandbits(192):048x}"}
     proxied = {"X-Forwarded-For": f"10.1.{random.randrange(256)}.{random.randrange(256)}"}
-    post = "/r/room/answer"
+    asked, answer, results = "/r/room/asked", "/r/room/answer", "results.html"
     return [
-        ("guess", "GET", f"/r/room/asked?code={guess}", b"", proxied),
-        ("guess", "GET", f"/r/room/asked?code={guess}&since=0", b"", {}),
-        ("guess", "POST", post, json.dumps(body).encode(), proxied),
-        ("markup", "POST", post, json.dumps(body | {"guess": MARKUP, "code": MARKUP}).encode(), {}),
-        ("megabyte", "POST", post, b"x" * 1_000_000, {}),
-        ("nonsense", "POST", post, b"[" * 390, {}),
-        ("replay", "POST", post, overheard.encode(), {}),
-        ("new phone", "POST", post, json.dumps(another).encode(), {}),
-        ("results", "GET", f"/r/{guess}/results.html", b"", forged),
+        ("guess", "GET", f"{asked}?code={guess}", b"", proxied),
+        ("guess", "GET", f"{asked}?code={guess}&since=0", b"", {}),
+        ("guess", "POST", answer, json.dumps(body).encode(), proxied),
+        ("markup", "POST", answer, json.dumps(body | {"guess": MARKUP, "code": MARKUP}).encode(), {}),
+        ("megabyte", "POST", answer, b"x" * 1_000_000, {}),
+        ("nonsense", "POST", answer, b"[" * 390, {}),
+        ("replay", "POST", answer, overheard.encode(), {}),
+        ("new phone", "POST", answer, json.dumps(another).encode(), {}),
+        ("results", "GET", f"/r/{guess}/{results}", b"", forged),
         ("notes", "GET", f"/r/{code}/notes/now", b"", forged),
-        ("results", "GET", f"/r/{code}/results.html", b"", {"Cookie": f"dsglab_room_{code}="}),
+        ("results", "GET", f"/r/{code}/{results}", b"", {"Cookie": f"dsglab_room_{code}="}),
         ("ticket", "POST", "/room-key", f"{random.getrandbits(128):032x}".encode(), forged),
     ]
 
@@ -159,6 +152,12 @@ def attack(entrance: str, code: str, number: int, overheard: str, own: str) -> C
     return got
 
 
+def together(barrier: Barrier, name: str, given: list, phone: Phone) -> object:
+    """Carry out an order when all phones are ready."""
+    barrier.wait()
+    return getattr(phone, name)(*given)
+
+
 def main() -> None:
     """Carry out the orders."""
     entrance, own = sys.argv[1], json.loads(sys.argv[2])
@@ -170,14 +169,8 @@ def main() -> None:
                 code, number, overheard = given
                 done = sum(executor.map(partial(attack, entrance, code, number // len(own), overheard), own), Counter())
             else:
-                done = list(executor.map(partial(_together, Barrier(len(phones)), name, given), phones))
+                done = list(executor.map(partial(together, Barrier(len(phones)), name, given), phones))
         print(json.dumps(done), flush=True)
-
-
-def _together(barrier: Barrier, name: str, given: list, phone: Phone) -> object:
-    """Carry out an order when all phones are ready."""
-    barrier.wait()
-    return getattr(phone, name)(*given)
 
 
 if __name__ == "__main__":

@@ -232,26 +232,20 @@ def test_a_csv_file_leads_to_classes_scores_and_kept_columns(method, mark, tmp_p
     pd.testing.assert_frame_equal(again, out)
 
 
-def test_a_method_that_learns_from_labels_alone_is_given_no_other_row(tmp_path):
-    file, rows = tmp_path / "rows.csv", table()
-    rows.to_csv(file, index=False)
-    made("SafeTSGS3VM-labels", file, tmp_path / "model", "--target", "kind", "--features", "a,b,c")
-    found = scored(tmp_path / "model", file, tmp_path / "scores")["score"]
-    X, y = frame_of()
+def test_who_learns_from_labels_alone_is_given_no_other_row_and_a_balanced_machine_shifts_its_values(tmp_path):
+    file, (X, y) = tmp_path / "rows.csv", frame_of()
+    table().to_csv(file, index=False)
+    columns = ("--target", "kind", "--features", "a,b,c")
+    made("SafeTSGS3VM-labels", file, tmp_path / "safe", *columns)
     alone = METHODS["SafeTSGS3VM-labels"].make(0)
     alone.estimator.set_params(**BRIEF)
     alone.fit(X[y >= 0], y[y >= 0])
+    found = scored(tmp_path / "safe", file, tmp_path / "scores")["score"]
     np.testing.assert_allclose(found, alone.decision_function(X), rtol=1e-5, atol=1e-6)
-
-
-def test_classes_of_a_balanced_machine_are_those_of_its_shifted_values(tmp_path):
-    file, rows = tmp_path / "rows.csv", table()
-    rows.to_csv(file, index=False)
-    X, y = frame_of()
     model = TSGS3VM(**BRIEF, is_balanced=True, random_state=0).fit(X.astype(np.float32), y)
-    made("TSGS3VM", file, tmp_path / "m", "--target=kind", "--features=a,b,c", ours=BRIEF | {"is_balanced": True})
-    found = scored(tmp_path / "m", file, tmp_path / "scores")["class"]
+    made("TSGS3VM", file, tmp_path / "m", *columns, ours=BRIEF | {"is_balanced": True})
     assert abs(model.shift_) > 0.01
+    found = scored(tmp_path / "m", file, tmp_path / "classes")["class"]
     assert found.tolist() == [f"class {code}" for code in model.predict(X.astype(np.float32))]
 
 
