@@ -1,4 +1,4 @@
-"""Phones of a class that ask the server's addresses as a browser does, without a network."""
+"""Requests to the server's addresses without a network, and phones of a class that make them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,32 @@ class Reply:
 
     status_code: int
     headers: dict[str, str]
-    text: str
+    content: bytes
+
+    @property
+    def text(self):
+        return self.content.decode()
 
     def json(self):
-        return json.loads(self.text)
+        return json.loads(self.content)
+
+
+def ask(app, method, path, query="", body=b"", headers=None, **more):
+    """Ask an app; return its answer, or None if it gives none."""
+    sent, named = [], [(name.encode(), value.encode()) for name, value in (headers or {}).items()]
+    scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "headers": named}
+
+    async def receive():
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message):
+        sent.append(message)
+
+    anyio.run(app, scope | {"client": ("10.0.0.1", 1), "server": ("h", 80)} | more, receive, send)
+    if not sent:
+        return None
+    said = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return Reply(sent[0]["status"], said, b"".join(message.get("body", b"") for message in sent))
 
 
 def forget_loops():
@@ -46,11 +68,15 @@ class Phones:
         self.address = address
 
     def get(self, path, *, cookie="", **params):
-        return anyio.run(self._ask, "GET", path, urlencode(params), b"", {"cookie": cookie} if cookie else {})
+        return self._ask("GET", path, urlencode(params), headers={"cookie": cookie} if cookie else {})
 
     def post(self, path, body, length=None):
         length = str(len(body)) if length is None else length
-        return anyio.run(self._ask, "POST", path, "", body, {"content-length": length} if length else {})
+        return self._ask("POST", path, body=body, headers={"content-length": length} if length else {})
+
+    def _ask(self, *request, **more):
+        forget_loops()
+        return ask(self.app, *request, **more, client=(self.address, 1))
 
     def asked(self, code, **more):
         return self.get("/r/room/asked", code=code, **more)
@@ -59,23 +85,6 @@ class Phones:
         body = {"code": code, "client": client or secrets.token_hex(16), "name": PICK.name}
         body |= {"round": 1, "guess": guess, "age": 0} | other
         return self.post("/r/room/answer", json.dumps(body).encode())
-
-    async def _ask(self, method, path, query, body, headers):
-        sent = []
-        scope = {"type": "http", "method": method, "path": path, "query_string": query.encode()}
-        scope |= {"client": (self.address, 1)}
-        scope |= {"headers": [(name.encode(), value.encode()) for name, value in headers.items()]}
-
-        async def receive():
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        async def send(message):
-            sent.append(message)
-
-        forget_loops()
-        await self.app(scope, receive, send)
-        said = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-        return Reply(sent[0]["status"], said, b"".join(m.get("body", b"") for m in sent).decode())
 
 
 def guesses_in(rooms, key, asked=PICK):

@@ -20,7 +20,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
-import anyio
 import clocks
 import pytest
 import streamlit as st
@@ -28,6 +27,7 @@ from cases import each
 from opened_pages import APP, run_of
 from opened_pages import said as said_of_addresses
 from own_tables import iris_csv
+from room_phones import ask
 from small_specs import small
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -77,23 +77,9 @@ def configured(monkeypatch):
 
 def asked(path, query="", method="GET", host="localhost"):
     """Return the status, the headers and the body that the server answers with."""
-    app = Starlette(
-        routes=[*routes(), *asset_routes(), *room_routes(), key_route(), *elsewhere(), Mount("/", app=STREAMLIT)],
-        middleware=[Middleware(TickDoor)],
-    )
-    sent = []
-    scope = {"type": "http", "method": method, "path": path, "query_string": query.encode()}
-    scope |= {"headers": [(b"host", host.encode())], "client": ("10.0.0.1", 1), "server": ("h", 80)}
-
-    async def receive():
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message):
-        sent.append(message)
-
-    anyio.run(app, scope, receive, send)
-    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent)
+    pages = [*routes(), *asset_routes(), *room_routes(), key_route(), *elsewhere(), Mount("/", app=STREAMLIT)]
+    reply = ask(Starlette(routes=pages, middleware=[Middleware(TickDoor)]), method, path, query, headers={"host": host})
+    return reply.status_code, reply.headers, reply.content
 
 
 # --- the first answer: Streamlit's page with the style and the modules of the app

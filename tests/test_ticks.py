@@ -1,6 +1,5 @@
 """Ticks: a run goes on, and its page is brought up to date, without the page's script."""
 
-import asyncio
 import gc
 import gzip
 import json
@@ -11,6 +10,7 @@ import weakref
 from types import SimpleNamespace
 
 import pytest
+from room_phones import ask
 from small_specs import small
 
 from dsgcore.experiments import FileStore, LiveRun
@@ -41,27 +41,18 @@ def news_of(content):
     return news, {chart["key"]: json.loads(text) for chart, text in zip(news["figures"], figures, strict=True)}
 
 
-def answered(token, length=None, **given):
+def answered(token, method="POST", path="/tick", length=None, headers=None, **more):
     """Ask the door for a tick; return the answer's code and content, or None if the request was sent on to the app."""
-    sent = []
-
-    async def receive():
-        return {"type": "http.request", "body": token.encode(), "more_body": False}
-
-    async def send(message):
-        sent.append(message)
 
     async def app(*_request):
         """Answer nothing."""
 
-    headers = [(b"content-length", str(len(token) if length is None else length).encode())]
-    scope = {"type": "http", "method": "POST", "path": "/tick", "headers": headers, "query_string": b""}
-    asyncio.run(TickDoor(app)(scope | given, receive, send))
-    if not sent:
+    named = {"content-length": str(len(token) if length is None else length), **(headers or {})}
+    reply = ask(TickDoor(app), method, path, body=token.encode(), headers=named, **more)
+    if reply is None:
         return None
-    content = b"".join(message.get("body", b"") for message in sent)
-    is_packed = (b"content-encoding", b"gzip") in sent[0]["headers"]
-    return sent[0]["status"], gzip.decompress(content) if is_packed else content
+    is_packed = reply.headers.get("content-encoding") == "gzip"
+    return reply.status_code, gzip.decompress(reply.content) if is_packed else reply.content
 
 
 def test_a_tick_gives_way_to_the_script_which_waits_for_it(bench):
@@ -188,12 +179,11 @@ def test_a_long_answer_is_packed_for_who_can_unpack_it(monkeypatch):
     monkeypatch.setattr(
         ticks, "gzip", SimpleNamespace(compress=lambda *given: packed.append(gzip.compress(*given)) or packed[0])
     )
-    content, ways = b"a long answer " * 99, (b"accept-encoding", b"gzip, br")
+    content = b"a long answer " * 99
     ticker = Ticker(lambda _: content)
-    length = (b"content-length", str(len(ticker.token)).encode())
     assert answered(ticker.token) == (200, content)
     assert not packed
-    assert answered(ticker.token, headers=[length, ways]) == (200, content)
+    assert answered(ticker.token, headers={"accept-encoding": "gzip, br"}) == (200, content)
     assert len(packed[0]) < len(content) / 9
 
 
