@@ -17,8 +17,6 @@ If others use the machine, the number of updates per second means little. Update
 the server can have, estimate the rate without the others. `cores had` is the number of cores that the server got.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib
@@ -28,7 +26,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -37,8 +34,7 @@ from load_client import Visitor
 sys.path.append(str(Path(__file__).parents[1]))
 from servers import started, wait_for
 
-# All pages are open by then.
-SECONDS_BEFORE = 10.0
+SECONDS_BEFORE = 10.0  # all pages are open by then
 SECONDS_BETWEEN_CLICKS = 20.0
 # Slow, so that it lasts: a click costs as much as some ten updates, and who watches does not begin a run every ten seconds.
 USUAL = "data.n=2000&solver.n_features=256&solver.n_iter=3000&view.speed=slow"
@@ -54,18 +50,30 @@ HEAD = (
 
 
 class Server:
-    """The app in a separate process."""
+    """The app in a separate process, while the block lasts."""
 
-    def __init__(self) -> None:
+    def __enter__(self):
         self.process, self.address = started(Path(tempfile.mkdtemp(prefix="dsglab-load-")), DSGLAB_SESSIONS="600")
         self.port = int(self.address.rpartition(":")[2])
+        try:
+            wait_for(self.process, self.address)
+        except BaseException:
+            self.process.kill()
+            raise
+        return self
 
-    def cpu(self) -> float:
+    def __exit__(self, *_):
+        self.process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(10)
+        self.process.kill()
+
+    def cpu(self):
         """Return the seconds of CPU time that it has taken."""
         parts = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
 
-    def held(self) -> tuple[float, int, int]:
+    def held(self):
         """Return its memory in MB, its threads and its descriptors."""
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         status = dict(line.split(":", 1) for line in lines)
@@ -73,23 +81,9 @@ class Server:
         return int(status["VmRSS"].split()[0]) / 1024, int(status["Threads"]), n_files
 
 
-@contextlib.contextmanager
-def serving() -> Iterator[Server]:
-    """Serve the app while the block lasts."""
-    server = Server()
-    try:
-        wait_for(server.process, server.address)
-        yield server
-    finally:
-        server.process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            server.process.wait(10)
-        server.process.kill()
-
-
-async def click_now_and_then(visitor: Visitor) -> None:
-    """Pause and play; begin again where the run has ended."""
-    due = time.monotonic() + random.uniform(0, SECONDS_BETWEEN_CLICKS)
+async def keep_playing(visitor, is_clicking):
+    """Begin again where the run has ended; pause now and then."""
+    due = time.monotonic() + random.uniform(0, SECONDS_BETWEEN_CLICKS) if is_clicking else float("inf")
     while True:
         if visitor.is_playing and time.monotonic() > due:
             await visitor.click("play")
@@ -99,17 +93,7 @@ async def click_now_and_then(visitor: Visitor) -> None:
         await asyncio.sleep(0.5)
 
 
-async def keep_playing(visitor: Visitor) -> None:
-    """Begin again where the run has ended."""
-    while True:
-        await asyncio.sleep(1.0)
-        if not visitor.is_playing:
-            await visitor.click("play")
-
-
-async def measured(
-    server: Server, name: str, watching: Sequence[Visitor], others: Sequence[Visitor], seconds: float
-) -> tuple[str, ...]:
+async def measured(server, name, watching, others, seconds):
     """Return a row of the table: what the watching sessions, and the others beside them, get of the server."""
     visitors = [*watching, *others]
     tasks = []
@@ -117,8 +101,7 @@ async def measured(
         tasks.append(asyncio.create_task(visitor.visit(server.port)))
         await asyncio.sleep(0.3)
     await asyncio.sleep(SECONDS_BEFORE)
-    tasks += [asyncio.create_task(click_now_and_then(visitor)) for visitor in watching]
-    tasks += [asyncio.create_task(keep_playing(visitor)) for visitor in others]
+    tasks += [asyncio.create_task(keep_playing(visitor, visitor in watching)) for visitor in visitors]
     before = [(visitor.updates, visitor.steps) for visitor in visitors]
     cpu, begun = server.cpu(), time.perf_counter()
     for visitor in watching:
@@ -131,86 +114,76 @@ async def measured(
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    raised = sum(visitor.exceptions for visitor in visitors)
-    note = f" · {raised} exceptions" if raised else ""
-    return _row(f"{name}{note}", updates, len(watching), steps, watching, spent, lasted, memory)
-
-
-def _row(name, updates, n_watching, steps, watching, spent, lasted, memory) -> tuple[str, ...]:
+    if raised := sum(visitor.exceptions for visitor in visitors):
+        name += f" · {raised} exceptions"
     answers = [seconds for visitor in watching for seconds in visitor.answers] or [float("nan")]
-    own = updates[:n_watching]
-    beside = updates[n_watching:]
-    shown = f"{np.median(own):.2f} ({min(own):.2f})" + (
-        f", others {np.median(beside):.2f} ({min(beside):.2f})" if beside else ""
-    )
-    fair = steps[n_watching:] or steps
-    p50, p95 = np.quantile(answers, [0.5, 0.95])
+    own, beside = updates[: len(watching)], updates[len(watching) :]
+    shown = [f"{np.median(rates):.2f} ({min(rates):.2f})" for rates in (own, beside) if rates]
+    fair, (p50, p95) = steps[len(watching) :] or steps, np.quantile(answers, [0.5, 0.95])
     each = 1000 * spent / max(sum(updates) * lasted, 1e-9)
-    clicks = f"{p50:.2f} / {p95:.2f} ({len(answers)})"
-    cells = f"{each:.1f}", f"{spent / lasted:.2f}", f"{memory:.0f}"
-    return name, shown, f"{1000 / each:.0f}", f"{max(fair):.1f} : {min(fair):.1f}", clicks, *cells
+    rates = f"{1000 / each:.0f}", f"{max(fair):.1f} : {min(fair):.1f}", f"{p50:.2f} / {p95:.2f} ({len(answers)})"
+    return name, ", others ".join(shown), *rates, f"{each:.1f}", f"{spent / lasted:.2f}", f"{memory:.0f}"
 
 
-def watchers(n: int) -> list[Visitor]:
+def watchers(n):
     """Return visitors who watch a usual run, each another one."""
     return [Visitor("auc", f"{USUAL}&seed={seed}") for seed in range(n)]
 
 
-def alone(asked: argparse.Namespace) -> list[tuple[str, ...]]:
+def beside(name, n, others, asked):
+    """Measure sessions that watch beside others."""
+    with Server() as server:
+        return asyncio.run(measured(server, name, watchers(n), others, asked.seconds))
+
+
+def watching(asked):
     """Measure sessions that watch."""
     return [beside(f"{n} watching", n, [], asked) for n in asked.sessions]
 
 
-def beside(name: str, n: int, others: list[Visitor], asked: argparse.Namespace) -> tuple[str, ...]:
-    """Measure sessions that watch beside others."""
-    with serving() as server:
-        return asyncio.run(measured(server, name, watchers(n), others, asked.seconds))
-
-
-def training(asked: argparse.Namespace) -> list[tuple[str, ...]]:
+def training(asked):
     """Measure sessions that train beside others that watch."""
     others = [Visitor("auc", f"{LARGE}&seed={seed}") for seed in range(8)]
     return [beside("24 watching, 8 training", 24, others, asked)]
 
 
-def links(asked: argparse.Namespace) -> list[tuple[str, ...]]:
+def links(asked):
     """Measure sessions beside two greedy links."""
     return [beside("8 watching, two greedy links", 8, [Visitor("auc", query) for query in GREEDY], asked)]
 
 
-def replicas(asked: argparse.Namespace, n: int = 32) -> list[tuple[str, ...]]:
+def replicas(asked, n=32):
     """Measure sessions that watch on two servers at once, as nginx shares them out."""
 
-    async def at_once(*servers: Server) -> list[tuple[str, ...]]:
+    async def at_once(*servers):
         names = [f"{n} watching, on server {i + 1} of {len(servers)} at once" for i in range(len(servers))]
         pairs = zip(servers, names, strict=True)
         return await asyncio.gather(*(measured(one, name, watchers(n), [], asked.seconds) for one, name in pairs))
 
-    with serving() as one, serving() as other:
+    with Server() as one, Server() as other:
         return asyncio.run(at_once(one, other))
 
 
-async def _come_and_go(port: int, n: int) -> None:
+async def come_and_go(port, n):
     gate = asyncio.Semaphore(4)
 
-    async def one(seed: int) -> None:
+    async def one(visitor):
         async with gate:
-            visitor = Visitor("auc", f"{USUAL}&seed={seed}")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(visitor.visit(port), 3.0)
 
-    await asyncio.gather(*(one(seed) for seed in range(n)))
+    await asyncio.gather(*map(one, watchers(n)))
 
 
-def visits(n: int = 500) -> str:
+def visits(n=500):
     """Measure what is held before, right after, and a while after many sessions, and after as many again."""
     rows = []
-    with serving() as server:
-        asyncio.run(_come_and_go(server.port, 20))
+    with Server() as server:
+        asyncio.run(come_and_go(server.port, 20))
         time.sleep(200)
         rows.append(("before", *server.held()))
         for which in ("", "once more: "):
-            asyncio.run(_come_and_go(server.port, n))
+            asyncio.run(come_and_go(server.port, n))
             for name, wait in (("right after", 0), ("60 s after their time is over", 180), ("later", 60)):
                 time.sleep(wait)
                 rows.append((which + name, *server.held()))
@@ -218,15 +191,15 @@ def visits(n: int = 500) -> str:
     return table(head, [(name, f"{memory:.0f}", *others) for name, memory, *others in rows])
 
 
-def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+def table(head, rows):
     """Return a table in Markdown."""
     return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (head, ["---"] * len(head), *rows))
 
 
-LOADS = {"watching": alone, "training": training, "links": links, "replicas": replicas}
+LOADS = {"watching": watching, "training": training, "links": links, "replicas": replicas}
 
 
-def main() -> None:
+def main():
     """Make the measurements that the command line names; print them, or write them to a file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="*", choices=[*LOADS, "visits"])

@@ -1,7 +1,5 @@
 """A visitor of the app without a browser: ticks and clicks as streamlit's page does, and counts what it is shown."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re
@@ -33,22 +31,16 @@ class Visitor:
     exceptions: int = 0
     is_playing: bool = False
     shown: int = -1  # the iteration that the page says last
-    state: str = ""  # of the run, as the page says it
 
-    async def visit(self, port: int, cookie: str = "") -> None:
+    async def visit(self, port, cookie=""):
         """Come in, and stay until cancelled."""
-        self._ticks: dict[str, asyncio.Task] = {}
-        self._buttons: dict[str, str] = {}
-        self._counted = -1
-        self._page = ""
-        self._port, self._cookie, self._token = port, cookie, ""
+        self._ticks, self._fragments, self._buttons, self._fresh = None, {}, {}, set()
+        self._counted, self._page, self._token = -1, "", ""
+        self._port, self._cookie = port, cookie
         self._answered = asyncio.Event()
-        self._fresh: set[str] = set()
-        url = f"ws://127.0.0.1:{port}/_stcore/stream"
-        origin = f"http://127.0.0.1:{port}"
         async with websockets.connect(
-            url,
-            origin=origin,
+            f"ws://127.0.0.1:{port}/_stcore/stream",
+            origin=f"http://127.0.0.1:{port}",
             subprotocols=["streamlit"],
             max_size=LARGEST_MESSAGE,
             compression=None,
@@ -57,17 +49,34 @@ class Visitor:
             try:
                 await self._ask()
                 async for content in self._socket:
-                    self._take(content)
+                    self._take(ForwardMsg.FromString(content))
             finally:
-                for tick in self._ticks.values():
-                    tick.cancel()
+                self._stop(*self._fragments.values(), self._ticks)
 
-    async def _follow(self, token: str, pace: float, address: str) -> None:
+    async def click(self, key):
+        """Click a button, by its key, and wait for the page's answer."""
+        if key not in self._buttons:
+            return
+        self._answered.clear()
+        begun = time.perf_counter()
+        await self._ask(widget=WidgetState(id=self._buttons[key], trigger_value=True))
+        await self._answered.wait()
+        self.answers.append(time.perf_counter() - begun)
+
+    def _stop(self, *tasks):
+        for task in tasks:
+            if task is not None:
+                task.cancel()
+
+    # --- the app's own ticks
+
+    async def _follow(self, token, pace, address):
         """Ask for ticks, as the page's script does."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
         cookie = f"Cookie: {self._cookie}\r\n" * bool(self._cookie)
-        host = f"Host: 127.0.0.1:{self._port}\r\n{cookie}"
-        head = f"POST /{address} HTTP/1.1\r\n{host}Content-Length: {len(token)}\r\n\r\n"
+        head = (
+            f"POST /{address} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n{cookie}Content-Length: {len(token)}\r\n\r\n"
+        )
         try:
             while True:
                 begun = time.perf_counter()
@@ -90,13 +99,24 @@ class Visitor:
         finally:
             writer.close()
 
-    async def _news(self, reader: asyncio.StreamReader) -> dict:
+    async def _news(self, reader):
         head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
         length = re.search(r"content-length: (\d+)", head)
         body = await reader.readexactly(int(length[1])) if length else b""
         return json.loads(body.partition(b"\n")[0] or b"{}")
 
-    async def _ask(self, fragment: str = "", widget: WidgetState | None = None) -> None:
+    def _follow_as_told(self, said):
+        """Begin to ask for ticks, or end it."""
+        is_going, token = self._ticks is not None and not self._ticks.done(), "" if said["isOver"] else said["token"]
+        if is_going and token != self._token:
+            self._ticks.cancel()
+        if token and not (is_going and token == self._token):
+            self._ticks = asyncio.create_task(self._follow(token, said["pace"] / 1000, said["address"]))
+        self._token = token
+
+    # --- streamlit's messages
+
+    async def _ask(self, fragment="", widget=None):
         message = BackMsg()
         state = message.rerun_script
         state.query_string = self.query
@@ -111,40 +131,28 @@ class Visitor:
             state.widget_states.SetInParent()
         await self._socket.send(message.SerializeToString())
 
-    def _take(self, content: bytes) -> None:
-        message = ForwardMsg.FromString(content)
-        kind = message.WhichOneof("type")
-        if kind == "new_session":
-            if not message.metadata.run.fragment_ids:
-                self._stop_ticking()
-                self._fresh = set()
-        elif kind == "navigation":
-            self._page = message.navigation.page_script_hash
-        elif kind == "auto_rerun":
-            self._begin_ticking(message.auto_rerun.fragment_id, message.auto_rerun.interval)
-        elif kind == "delta":
-            self._look(message.delta)
-        elif kind == "script_finished":
-            self._note_end(message.script_finished)
-
-    def _stop_ticking(self) -> None:
-        for name, tick in list(self._ticks.items()):
-            if name:
-                tick.cancel()
-                del self._ticks[name]
-
-    def _begin_ticking(self, fragment: str, seconds: float) -> None:
-        if fragment in self._ticks:
-            self._ticks[fragment].cancel()
-        self._ticks[fragment] = asyncio.create_task(self._tick(fragment, seconds))
-
-    async def _tick(self, fragment: str, seconds: float) -> None:
+    async def _ask_again_and_again(self, fragment, seconds):
         while True:
             await asyncio.sleep(seconds)
             await self._ask(fragment)
 
-    def _look(self, delta) -> None:
-        element = delta.new_element
+    def _take(self, message):
+        kind = message.WhichOneof("type")
+        if kind == "new_session" and not message.metadata.run.fragment_ids:
+            self._stop(*self._fragments.values())
+            self._fragments, self._fresh = {}, set()
+        elif kind == "navigation":
+            self._page = message.navigation.page_script_hash
+        elif kind == "auto_rerun":
+            name, seconds = message.auto_rerun.fragment_id, message.auto_rerun.interval
+            self._stop(self._fragments.get(name))
+            self._fragments[name] = asyncio.create_task(self._ask_again_and_again(name, seconds))
+        elif kind == "delta":
+            self._look(message.delta.new_element)
+        elif kind == "script_finished":
+            self._note_end(message.script_finished)
+
+    def _look(self, element):
         kind = element.WhichOneof("type")
         if kind == "button":
             self._fresh.add(element.button.id)
@@ -157,47 +165,23 @@ class Visitor:
             self._read_status(said["status"]["text"])
             self._follow_as_told(said)
 
-    def _read_status(self, text: str) -> None:
+    def _read_status(self, text):
         if found := STEP.search(text):
-            self.shown, self.state = int(found[1]), found[3]
-            self.is_playing = self.state == "running"
+            self.shown, self.is_playing = int(found[1]), found[3] == "running"
 
-    def _follow_as_told(self, said: dict) -> None:
-        """Begin to ask for ticks, or end it; with the empty name, for these are none of streamlit's."""
-        old = self._ticks.get("")
-        is_going, token = old is not None and not old.done(), "" if said["isOver"] else said["token"]
-        if is_going and token != self._token:
-            old.cancel()
-        if token and not (is_going and token == self._token):
-            self._ticks[""] = asyncio.create_task(self._follow(token, said["pace"] / 1000, said["address"]))
-        self._token = token
-
-    def _note_end(self, status: int) -> None:
+    def _note_end(self, status):
         if status == ForwardMsg.FINISHED_SUCCESSFULLY:
-            self._forget_what_is_gone()
+            # What the page that has just been drawn has not any more is gone.
+            self._buttons = {key: name for key, name in self._buttons.items() if name in self._fresh}
+            if TICKS not in self._fresh:
+                self._stop(self._ticks)
+                self._ticks = None
             self._answered.set()
-        is_whole = status in (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
-        if is_whole:
+        if status in (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY):
             self._note_update()
 
-    def _forget_what_is_gone(self) -> None:
-        """Forget what the page that has just been drawn has not any more."""
-        self._buttons = {key: name for key, name in self._buttons.items() if name in self._fresh}
-        if TICKS not in self._fresh and "" in self._ticks:
-            self._ticks.pop("").cancel()
-
-    def _note_update(self) -> None:
+    def _note_update(self):
         if self.shown != self._counted:
             self.updates += 1
             self.steps += max(0, self.shown - self._counted)
             self._counted = self.shown
-
-    async def click(self, key: str) -> None:
-        """Click a button, by its key, and wait for the page's answer."""
-        if key not in self._buttons:
-            return
-        self._answered.clear()
-        begun = time.perf_counter()
-        await self._ask(widget=WidgetState(id=self._buttons[key], trigger_value=True))
-        await self._answered.wait()
-        self.answers.append(time.perf_counter() - begun)
