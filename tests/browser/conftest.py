@@ -125,7 +125,9 @@ def page_of_its_own(browser, **options):
     """Return a page in a context of these options, such as those of a phone."""
     context = browser.new_context(**options)
     context.set_default_timeout(LONG)
-    return context.new_page()
+    page = context.new_page()
+    page.wait_for_function = partial(page.wait_for_function, polling=LOOK_MS)
+    return page
 
 
 @pytest.fixture
@@ -143,16 +145,15 @@ def new_page(browser):
 
 
 class Window:
-    """A page, in a context of these options, that is lent to one test after the other, each of which finds it as if new."""
+    """A page that is lent to one test after the other, each of which finds it as if new."""
 
-    def __init__(self, browser, **options):
-        self._browser, self._options = browser, options
-        self._page, self.is_lent = None, False
+    def __init__(self, browser):
+        self._browser, self._page, self.is_lent = browser, None, False
 
     def lend(self):
         """Return the page; make one if there is none."""
         if self._page is None:
-            self._page = page_of_its_own(self._browser, **self._options)
+            self._page = page_of_its_own(self._browser)
         self.is_lent = True
         return self._page
 
@@ -197,11 +198,11 @@ def open_page(new_page, window, app_url, page_health):
     """Give a function that opens a page, the first in the shared window; check all of them at the end."""
     from .watched_pages import until_ready
 
-    def open_one(path="", viewport=(1280, 900), theme="light", is_first_visit=False):
-        page = new_page() if is_first_visit or window.is_lent else window.lend()
+    def open_one(path="", viewport=(1280, 900), theme="light", is_first_visit=False, **options):
+        is_new = is_first_visit or options or window.is_lent
+        page = new_page(**options) if is_new else window.lend()
         page.set_viewport_size(dict(zip(("width", "height"), viewport, strict=True)))
         page.emulate_media(color_scheme=theme)
-        page.wait_for_function = partial(page.wait_for_function, polling=LOOK_MS)
         page_health.watch(page)
         page.goto(f"{app_url}/{path.lstrip('/')}")
         until_ready(page)

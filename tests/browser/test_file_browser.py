@@ -13,7 +13,7 @@ from dsgcore import Spec
 from dsgcore.experiments import load_split
 from dsgcore.experiments.data_of import FileStore
 
-from .watched_pages import IS_NO_WIDER, PHONE, PLOT, alerts, at_size, expect, give, status, until_ready, wait_for_points
+from .watched_pages import IS_NO_WIDER, PHONE, alerts, at_size, expect, give, status, wait_for_points
 
 ROWS, LABELS = 2_100, 100
 # A verdict needs three seeds of the quick methods. The whole comparison may take 120 s.
@@ -28,13 +28,6 @@ def table():
     return pd.DataFrame(X, columns=list("abcde")).assign(label=label).to_csv(index=False).encode()
 
 
-def assert_within(page):
-    """Fail where the page is wider than its window, on a desk or on a phone."""
-    for size in ((1280, 900), PHONE):
-        at_size(page, *size)
-        page.wait_for_function(IS_NO_WIDER, timeout=5_000)
-
-
 def test_a_file_leads_to_a_first_curve_also_after_a_reload(open_page):
     wine = load_wine(as_frame=True)
     grower = [f"grower {k}" for k in wine.target]
@@ -47,7 +40,8 @@ def test_a_file_leads_to_a_first_curve_also_after_a_reload(open_page):
     expect(said.filter(has_text="wine.csv").first).to_be_visible()
     wait_for_points(page, 3)
     expect(page.get_by_test_id("stSidebar")).to_contain_text("178 rows, 13 features")
-    assert_within(page)
+    at_size(page, *PHONE)
+    page.wait_for_function(IS_NO_WIDER, timeout=5_000)
     page.reload()  # the session is gone, and the browser has kept the file
     wait_for_points(page, 3)
     expect(page.get_by_test_id("stMain").get_by_text("wine.csv").first).to_be_attached()
@@ -88,12 +82,8 @@ def assert_on_file(page, name):
 # --- the gallery
 
 
-def wait_for_chart(page, chart):
-    page.wait_for_function(f"chart => ({PLOT})(chart)?.data.length > 0", arg=chart)
-
-
 @pytest.mark.ci
-def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run_and_nothing_sticks_out(open_page):
+def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_page):
     page = open_page("auc?view.speed=slow")
     wait_for_points(page, 2)
     page.get_by_role("link", name="Data", exact=True).click()
@@ -101,31 +91,13 @@ def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run_and_no
     expect(card).to_contain_text("178 points · 13 features · 3 classes")
     picture = card.locator("img").element_handle()
     page.wait_for_function("picture => picture.complete && picture.naturalWidth > 0", arg=picture)
-    assert_within(page)
     card.get_by_role("link", name="Ranking", exact=True).click()
     page.wait_for_url(re.compile(r"/auc\?.*data.name=wine"))
-    at_size(page, 1280, 900)
     expect(page.get_by_text("class_0 against the rest")).to_be_visible()
     status(page, "step")  # its own options, not those of the set before
     expect(page.get_by_test_id("stMain")).to_contain_text("Here: 20 labels, 105 unlabeled points of Wine.")
     wait_for_points(page, 2)
     assert alerts(page) == []
-
-
-@pytest.mark.weekly
-def test_a_close_look_carries_its_options_into_the_workbench_survives_a_reload_and_does_not_stick_out(open_page):
-    page = open_page("data?data.name=Iris&setting=Gaps&data.positive=virginica")
-    wait_for_chart(page, "chart-plane")
-    page.reload()
-    until_ready(page)
-    for chart in ("chart-plane", "chart-data-balance", "chart-data-coverage", "chart-feature"):
-        wait_for_chart(page, chart)
-    assert_within(page)
-    expect(page.get_by_text("One class is positive, all others together are negative.")).to_be_visible()
-    page.get_by_test_id("stMain").get_by_role("link", name="Gaps", exact=True).click()
-    page.wait_for_url(re.compile(r"/s3vm\?.*data.positive=virginica"))
-    expect(page.get_by_text("virginica against the rest")).to_be_visible()
-    wait_for_points(page, 2)
 
 
 # --- the first run on real sets brought as tables, no control touched, beside what people install on the same labels

@@ -2,8 +2,7 @@
 
 import pytest
 
-from .conftest import Window
-from .watched_pages import DESK, IS_NO_WIDER, PHONE, expect, until_ready
+from .watched_pages import DESK, PHONE, expect, until_ready
 
 OPEN = "auc?view.by_hand=true&data.n_labeled=6&view.speed=fast&solver.n_iter=20"
 # Where the first points of a kind are in the window, as far as they are apart.
@@ -16,37 +15,9 @@ PLACES = """name => {
     }
     return found;
 }"""
-UNLABELED = "document.querySelector('#chart-map .js-plotly-plot')._fullData.find(({name}) => name === 'unlabeled')?.x.length ?? 0"
+UNLABELED = """(document.querySelector('#chart-map .js-plotly-plot')._fullData
+    .find(({name}) => name === 'unlabeled')?.x.length ?? 0)"""
 MAP = "JSON.stringify([...document.querySelector('#chart-map .js-plotly-plot')?._fullData?.[0]?.z ?? []].map(row => [...row]))"
-
-
-@pytest.fixture(scope="module")
-def phone(browser):
-    """Give the window of a phone with a touch screen, which tests share."""
-    viewport = dict(zip(("width", "height"), PHONE, strict=True))
-    shared = Window(browser, viewport=viewport, has_touch=True, is_mobile=True)
-    yield shared
-    shared.close()
-
-
-@pytest.fixture
-def touch(phone, app_url, page_health):
-    """Give a function that opens a page on that phone."""
-    page = phone.lend()
-    page_health.watch(page)
-
-    def open_one(path):
-        page.goto(f"{app_url}/{path}")
-        expect(page.locator(".hand-area")).to_be_visible()
-        until_ready(page)
-        page.locator(".hand-area").scroll_into_view_if_needed()
-        return page
-
-    try:
-        with page_health.kept():
-            yield open_one
-    finally:
-        phone.take_back()
 
 
 def free_point(page):
@@ -73,8 +44,11 @@ def stroke(page, tool, said):
 
 
 @pytest.mark.ci
-def test_a_finger_labels_paints_and_erases_in_the_workbench(touch):
-    page = touch(OPEN)
+def test_a_finger_labels_paints_and_erases_in_the_workbench(open_page):
+    page = open_page(OPEN, viewport=PHONE, has_touch=True, is_mobile=True)
+    expect(page.locator(".hand-area")).to_be_visible()
+    until_ready(page)
+    page.locator(".hand-area").scroll_into_view_if_needed()
     page.touchscreen.tap(*free_point(page))
     page.locator(".hand-box").get_by_role("button", name="positive").tap()
     expect(page.locator(".hand-count")).to_contain_text("7 labels")
@@ -98,48 +72,30 @@ CONTROLS = """() => [...document.querySelectorAll("a[href], button, input, selec
 LEARNED = "document.querySelector('#chart-map .js-plotly-plot')?._fullLayout.meta.note.endsWith('step 300')"
 
 
-def changes_map(page, label, said):
-    """Wait until the run has ended and the map stands still; label a point, which changes the map."""
-    page.wait_for_function(LEARNED)
-    choose = label(page)
+def assert_map_changes(page, change=None):
+    """Wait until the map is another one, by itself or after what a function does."""
     before = page.evaluate(MAP)
-    choose()
+    if change:
+        change()
     page.wait_for_function(f"before => {MAP} !== before", arg=before)
-    expect(page.locator(".hand-count")).to_have_text(said)
-
-
-def by_mouse(page):
-    page.mouse.click(*free_point(page))
-    return page.locator(".hand-box button").first.click
-
-
-def by_finger(page):
-    page.touchscreen.tap(*free_point(page))
-    return page.locator(".hand-box button").first.tap
-
-
-def by_keys(page):
-    page.locator(".hand-area").focus()
-    page.keyboard.press("ArrowLeft")
-    while "unlabeled" not in page.locator(".hand-live").inner_text():
-        page.keyboard.press("ArrowUp")
-        page.keyboard.press("ArrowRight")
-    return lambda: page.keyboard.press("1")
 
 
 @pytest.mark.ci
 def test_home_learns_without_a_click_and_a_label_by_click_or_by_keys_changes_its_map_at_once(open_page):
     page = open_page("", viewport=DESK)
-    expect(page.locator(".hand-area")).to_be_visible()
-    page.wait_for_function(f"before => {MAP} !== before", arg=page.evaluate(MAP))
+    area, count = page.locator(".hand-area"), page.locator(".hand-count")
+    expect(area).to_be_visible()
+    assert_map_changes(page)
     found = page.evaluate(CONTROLS)
     assert len(found) <= MOST_CONTROLS, found
-    changes_map(page, by_mouse, "11 labels")
-    changes_map(page, by_keys, "12 labels")
-
-
-@pytest.mark.weekly
-def test_on_a_phone_a_label_by_touch_changes_the_map(touch):
-    page = touch("")
-    changes_map(page, by_finger, "11 labels")
-    assert page.evaluate(IS_NO_WIDER)
+    page.wait_for_function(LEARNED)
+    page.mouse.click(*free_point(page))
+    assert_map_changes(page, page.locator(".hand-box button").first.click)
+    expect(count).to_have_text("11 labels")
+    page.wait_for_function(LEARNED)
+    area.press("ArrowLeft")
+    while "unlabeled" not in page.locator(".hand-live").inner_text():
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowRight")
+    assert_map_changes(page, lambda: page.keyboard.press("1"))
+    expect(count).to_have_text("12 labels")

@@ -7,7 +7,7 @@ import time
 import pytest
 from cases import some, tiers
 
-from dsgcore.experiments import SETTINGS as METHODS
+from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
 from pages.charts.live_chart import LIBRARY
 from pages.shell.router import BEHIND, DOORS
@@ -20,11 +20,11 @@ from .watched_pages import (
     PHONE,
     PICTURES,
     RECORDED,
-    SETTINGS,
     SIZE,
     THEMES,
     WORDS,
     assert_accessible,
+    at_size,
     expect,
     found_on,
     status,
@@ -33,7 +33,7 @@ from .watched_pages import (
 
 PAGES = {
     **{file: f"{title} - DSG Lab" for file, (title, _) in (DOORS | BEHIND).items()},
-    **{name: f"{profile_of(setting).short} - DSG Lab" for name, setting in METHODS.items()},
+    **{name: f"{profile_of(setting).short} - DSG Lab" for name, setting in SETTINGS.items()},
     "home": "DSG Lab",
     "data?data.name=Two+moons": "Data - DSG Lab",
 }
@@ -82,7 +82,7 @@ def test_words_are_seen_until_the_page_is(new_page, app_url):
 
 @pytest.mark.usefixtures("warm_app")
 @pytest.mark.parametrize("path", [*MAIN, *tiers([path for path in PAGES if path not in ALIKE + MAIN], 0, 2)])
-def test_a_page_has_its_name_does_not_jump_while_it_loads_and_is_accessible(open_page, path):
+def test_a_page_has_its_name_does_not_jump_while_it_loads_is_accessible_and_fits_a_phone(open_page, path):
     page = open_page("" if path == "home" else path, is_first_visit=path in COLD)
     page.get_by_role("heading", level=1).wait_for()
     if path in SETTINGS:
@@ -93,6 +93,8 @@ def test_a_page_has_its_name_does_not_jump_while_it_loads_and_is_accessible(open
         assert page.get_by_role(role, name=re.compile(r"\bicon$")).count() == 0, f"a {role} is called like its icon"
     if path not in SETTINGS:  # the next test but two looks at their tabs
         assert_accessible(page, THEMES if path in COLD else LOOKED_AT)
+    at_size(page, *PHONE)
+    page.wait_for_function(IS_NO_WIDER, timeout=5_000)
 
 
 FIRST_SHOWN = """(() => {
@@ -131,7 +133,7 @@ WHOLE = "auc"  # the tabs after the first two, and all that is around them, are 
 @pytest.mark.ci
 @pytest.mark.parametrize("setting", some([WHOLE, "ordinal", "multiclass"], 1))
 def test_every_tab_has_something_and_axe_finds_nothing_serious_on_it(open_page, setting):
-    page = open_page(f"{setting}?{SETTINGS[setting]}at=5")
+    page = open_page(f"{setting}?at=5")
     page.add_style_tag(content=AT_ONCE)
     status(page, "step 5 of")
     found = []
@@ -210,7 +212,7 @@ ARE_DOORS_FIRST = """() => {
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("path", ["data", "auc?at=3"])
+@pytest.mark.parametrize("path", ["data", "auc?at=3", pytest.param("", marks=pytest.mark.weekly)])
 def test_on_a_phone_the_drawer_has_all_doors_above_its_sliders_and_closes_behind_the_reader(open_page, path):
     page = open_page(path, viewport=PHONE)
     opens, drawer = page.get_by_test_id("stExpandSidebarButton"), page.get_by_test_id("stSidebarNav")

@@ -15,43 +15,34 @@ from .watched_pages import DESK, LOOKED_AT, PHONE, PROJECTOR, assert_accessible,
 SIZES = DESK, PROJECTOR, PHONE
 MOST_CONTROLS = 8
 STEPS = [
-    (setting.name, lesson, number)
+    (setting.name, lesson, number, step)
     for setting in SETTINGS.values()
     for lesson in lessons_of(setting)
-    for number in range(len(lesson.steps))
+    for number, step in enumerate(lesson.steps, start=1)
 ]
-LESSONS = {f"{setting}/{lesson.name}": (setting, lesson) for setting, lesson, _ in STEPS}
-
-
-def step_of(one):
-    return one[1].steps[one[2]]
+LESSONS = {f"{setting}/{lesson.name}": lesson for setting, lesson, *_ in STEPS}
 
 
 def longest(words, kind=object):
     """Return the step, of those with a kind of question, that has most words."""
-    return max((one for one in STEPS if isinstance(step_of(one).asks, kind)), key=lambda one: len(words(step_of(one))))
+    return max((one for one in STEPS if isinstance(one[3].asks, kind)), key=lambda one: len(words(one[3])))
 
 
-def all_words(step):
-    return step.text + step.explanation
-
-
-ENDS = [one for one in STEPS if one[2] == len(one[1].steps) - 1]
 CHOSEN = {
     "text": longest(lambda step: step.text),
-    "goal": longest(all_words, type(None)),
+    "goal": longest(lambda step: step.text + step.explanation, type(None)),
     "choice": longest(lambda step: step.asks.text + " ".join(option.words for option in step.asks.options), Pick),
-    "estimate": longest(all_words, Estimate),
+    "estimate": longest(lambda step: step.text + step.explanation, Estimate),
     "pictures": longest(lambda step: step.show),
-    "curve": longest(all_words, Curve),
+    "curve": longest(lambda step: step.text + step.explanation, Curve),
     "explanation": longest(lambda step: step.explanation),
-    "end": max(ENDS, key=lambda one: len(one[1].learned)),
+    "end": max((one for one in STEPS if one[3] is one[1].steps[-1]), key=lambda one: len(one[1].learned)),
 }
 
 
-def address_of(kind, more=""):
-    setting, lesson, number = CHOSEN[kind]
-    return f"{setting}?{more}lesson={lesson.name}:{number + 1}&view.speed=instant"
+def open_step(open_page, kind, size, more=""):
+    setting, lesson, number, _ = CHOSEN[kind]
+    return open_page(f"{setting}?{more}lesson={lesson.name}:{number}&view.speed=instant", viewport=size)
 
 
 # What is wrong with the layout, where the parts are that stay, and what the reader can use: each button, answer, list, slider,
@@ -156,11 +147,13 @@ def over_the_map(page, name):
     return found
 
 
-def until_asked(page, lesson=None, number=0):
+def place(page, lesson, number):
+    return page.locator(".stage-steps", has_text=f"Step {number} of {len(lesson.steps)}")
+
+
+def until_asked(page, lesson, number):
     """Wait until the page asks what a step asks."""
-    if lesson is not None:
-        place = page.locator(".stage-steps", has_text=f"Step {number + 1} of {len(lesson.steps)}")
-        expect(place).to_be_visible()
+    expect(place(page, lesson, number)).to_be_visible()
     page.wait_for_selector(RUN)
     until_ready(page)
 
@@ -185,14 +178,14 @@ def answer(page, asks):
     until_told(page)
 
 
-def wrong_with(page, lesson, number, is_looked_into=False):
+def wrong_with(page, lesson, number, step, is_looked_into=False):
     """Take a step, which begins on a phone and is answered on a desk; return what does not fit or moves."""
-    name = f"{lesson.name}, step {number + 1}"
+    name = f"{lesson.name}, step {number}"
     until_asked(page, lesson, number)
     found, before = wrong_at(page, f"{name}, asked", SIZES[::-1])
     if is_looked_into:
         found += [f"{name}, asked, {line}" for theme in LOOKED_AT for line in found_on(page, theme)]
-    answer(page, lesson.steps[number].asks)
+    answer(page, step.asks)
     told, after = wrong_at(page, f"{name}, told", SIZES)
     found += told if before == after else [*told, f"{name} moves: {before} {after}"]
     if is_looked_into:  # a finger that has touched a button leaves it as if under the mouse
@@ -203,9 +196,8 @@ def wrong_with(page, lesson, number, is_looked_into=False):
 
 @pytest.mark.parametrize("kind", tiers(CHOSEN, 1, 2))
 def test_a_step_fits_without_scrolling_nothing_moves_and_axe_finds_nothing_serious(open_page, kind):
-    _, lesson, number = CHOSEN[kind]
-    page = open_page(address_of(kind), viewport=PHONE)
-    assert not (found := wrong_with(page, lesson, number, is_looked_into=kind != "text")), "\n".join(found)
+    page = open_step(open_page, kind, PHONE)
+    assert not (found := wrong_with(page, *CHOSEN[kind][1:], is_looked_into=kind != "text")), "\n".join(found)
 
 
 @pytest.mark.weekly
@@ -213,8 +205,8 @@ def test_a_step_fits_without_scrolling_nothing_moves_and_axe_finds_nothing_serio
 def test_every_step_of_every_lesson_fits_without_scrolling_and_nothing_moves(open_page, setting):
     steps, found = [one for one in STEPS if one[0] == setting], []
     page = open_page(f"{setting}?lesson={steps[0][1].name}&view.speed=instant", viewport=PHONE)
-    for _, lesson, number in steps:  # each leads to the next one
-        found += wrong_with(page, lesson, number)
+    for _, *step in steps:  # each leads to the next one
+        found += wrong_with(page, *step)
         page.locator(LED_ON).first.click()
     assert not found, "\n".join(found)
 
@@ -222,9 +214,9 @@ def test_every_step_of_every_lesson_fits_without_scrolling_and_nothing_moves(ope
 # --- before a class
 
 
-def shown_to_a_class(page, lesson, number, reveal=False):
+def shown_to_a_class(page, lesson, number, step, reveal=False):
     """Take a step before a class by the right arrow key alone, from whatever has the focus; return what is wrong."""
-    name, is_revealed = f"{lesson.name}, step {number + 1}", reveal and lesson.steps[number].asks is not None
+    name, is_revealed = f"{lesson.name}, step {number}", reveal and step.asks is not None
     until_asked(page, lesson, number)
     found = too_small(page, f"{name}, asked")
     page.evaluate("document.querySelector('.st-key-stage :is(input, .drawn-curve circle, .hand-area)')?.focus()")
@@ -251,22 +243,21 @@ def reveal_by_key(page):
 
 @pytest.mark.parametrize("kind", tiers(["choice", "estimate", "goal", "curve", "end"], 0, 2))
 def test_a_class_can_read_a_step_from_the_last_row_and_the_arrow_key_leads_on(open_page, kind):
-    _, lesson, number = CHOSEN[kind]
-    page = open_page(address_of(kind, "present=1&"), viewport=PROJECTOR)
-    found = shown_to_a_class(page, lesson, number)
-    step = page.locator(".stage-steps", has_text=f"Step {number + 1} of {len(lesson.steps)}")
-    expect(step).to_be_hidden()
+    page = open_step(open_page, kind, PROJECTOR, "present=1&")
+    found = shown_to_a_class(page, *CHOSEN[kind][1:])
+    expect(place(page, *CHOSEN[kind][1:3])).to_be_hidden()
     assert not found, "\n".join(found)
 
 
 @pytest.mark.weekly
 @pytest.mark.parametrize("of", LESSONS)
 def test_a_class_can_read_every_step_of_every_lesson_with_its_room(open_page, of):
-    (setting, lesson), found = LESSONS[of], []
+    lesson, found = LESSONS[of], []
+    setting = of.partition("/")[0]
     page = open_page(f"{setting}?present=1&lesson={lesson.name}&view.speed=instant", viewport=PROJECTOR)
     page.get_by_role("button", name="Ask the class").click()
-    for number in range(len(lesson.steps)):
-        found += shown_to_a_class(page, lesson, number, reveal=True)
+    for number, step in enumerate(lesson.steps, start=1):
+        found += shown_to_a_class(page, lesson, number, step, reveal=True)
     expect(page.locator("h1", has_text=lesson.title)).to_have_count(0)  # the next lesson, or the list
     assert not found, "\n".join(found)
 
@@ -352,7 +343,7 @@ def test_a_lesson_before_a_class_goes_on_by_a_remote_control_follows_the_zoom_an
 
 def test_back_leads_to_the_step_before_and_escape_closes_what_is_open(open_page):
     page = open_page("auc?lesson=five-labels:1:2&view.speed=instant", viewport=DESK)
-    place = page.locator(".stage-steps")
+    steps = page.locator(".stage-steps")
     page.locator(".st-key-lesson-next button:enabled").wait_for()
     until_ready(page)
     points = "document.querySelector('#chart-score .live-chart-plot').data.map(line => line.x.length)"
@@ -361,13 +352,13 @@ def test_back_leads_to_the_step_before_and_escape_closes_what_is_open(open_page)
     page.wait_for_url("**seed=*")
     page.wait_for_function(f"{points}.length === 7 && {points}.every(n => n)")  # and the run before
     page.locator(".st-key-lesson-next button:enabled").click()
-    expect(place).to_contain_text("Step 2 of 3")
+    expect(steps).to_contain_text("Step 2 of 3")
     page.wait_for_url("**five-labels%3A2*")
     page.go_back()
-    expect(place).to_contain_text("Step 1 of 3")
+    expect(steps).to_contain_text("Step 1 of 3")
     until_ready(page)
     page.go_forward()
-    expect(place).to_contain_text("Step 2 of 3")
+    expect(steps).to_contain_text("Step 2 of 3")
     until_ready(page)
     box = page.locator(".hand-box")
     page.locator(".hand-area").focus()
@@ -386,7 +377,6 @@ def test_back_leads_to_the_step_before_and_escape_closes_what_is_open(open_page)
         assert tip["x"] - 1 <= mark["x"] <= tip["x"] + tip["width"]
 
 
-ON_ITS_SIDE = PHONE[::-1]
 REACHED = """() => {
     const stage = document.querySelector(".st-key-stage"), found = [];
     if (stage.scrollWidth > innerWidth) found.push("it scrolls sideways");
@@ -409,9 +399,8 @@ REACHED = """() => {
 @pytest.mark.weekly
 @pytest.mark.parametrize("kind", some(["text", "choice", "estimate", "curve", "goal", "end"], 2))
 def test_on_a_phone_on_its_side_the_picture_stays_and_all_words_can_be_reached(open_page, kind):
-    _, lesson, number = CHOSEN[kind]
-    page = open_page(address_of(kind), viewport=ON_ITS_SIDE)
-    until_asked(page)
+    page, (_, lesson, number, step) = open_step(open_page, kind, PHONE[::-1]), CHOSEN[kind]
+    until_asked(page, lesson, number)
     found = page.evaluate(REACHED)
-    answer(page, lesson.steps[number].asks)
+    answer(page, step.asks)
     assert [*found, *page.evaluate(REACHED)] == []

@@ -6,6 +6,9 @@ import re
 import pytest
 from cases import some, tiers
 
+from dsgcore.experiments import SETTINGS
+from dsgcore.settings import profile_of
+
 from .test_auc_page import choose_speed
 from .watched_pages import (
     DESK,
@@ -13,7 +16,6 @@ from .watched_pages import (
     PHONE,
     PLOT,
     PROJECTOR,
-    SETTINGS,
     TimeoutError,
     at_size,
     expect,
@@ -141,7 +143,7 @@ MORE = {
 }
 
 
-@pytest.mark.parametrize("name", tiers([*SETTINGS][::-1], 1, 1))
+@pytest.mark.parametrize("name", tiers(sorted(SETTINGS)[::-1], 1, 1))
 def test_a_run_is_seen_without_scrolling_and_its_charts_fit_every_window(open_page, name):
     # Every second page is opened on a phone, and turned into a desk's afterwards. The widest window is tried for two.
     windows = (DESK, PROJECTOR, PHONE) if name in ("auc", "multiclass") else (DESK, PHONE)
@@ -209,7 +211,7 @@ def test_a_page_within_another_has_no_menu(open_page):
 
 @pytest.mark.parametrize("name", tiers(SETTINGS, 0, 1))
 def test_on_a_phone_map_score_and_the_slider_that_one_touches_are_on_one_screen(open_page, name):
-    page, prefix = open_drawn(open_page, f"{name}?at=60", viewport=PHONE), SETTINGS[name]
+    page, prefix = open_drawn(open_page, f"{name}?at=60", viewport=PHONE), profile_of(SETTINGS[name]).prefix
     expect(page.locator(f".st-key-{prefix}step_size")).not_to_be_in_viewport()
     chart_map = box(page, "#chart-map")
     assert chart_map["width"] > 340

@@ -17,15 +17,6 @@ from .conftest import LONG
 expect.set_options(timeout=LONG)
 
 DESK, PROJECTOR, PHONE = (1366, 768), (1920, 1080), (390, 844)
-# The names of the settings' pages, and how the keys of their controls begin.
-SETTINGS = {
-    "similar_unlabeled": "su_",
-    "auc": "",
-    "s3vm": "svm_",
-    "ordinal": "ord_",
-    "multiclass": "mc_",
-    "supervised": "sup_",
-}
 IS_NO_WIDER = "document.documentElement.scrollWidth <= innerWidth"  # a page than its window
 PLOT = "chart => document.querySelector(`:is(#${chart}, .st-key-${chart}) .js-plotly-plot`)"
 CURVE = f"([chart, name]) => ({PLOT})(chart)?.data.find(trace => trace.name === name)?.y ?? []"
