@@ -1,6 +1,7 @@
-"""Broken, too large and malicious files, each with the expected message."""
+"""Broken, too large and malicious files, each with the expected message; and files that a number makes of good ones, damaged.
 
-from __future__ import annotations
+As a job of another process, `read_seeds` reads those of numbers as the app does.
+"""
 
 import bz2
 import gzip
@@ -12,6 +13,11 @@ import zlib
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dsgcore.data import DataError
+from dsgcore.data.reading import Step, take_steps
 
 GOOD = b"a,b,label\n" + b"".join(b"%d,%d,%s\n" % (i, i * i % 7, [b"no", b"yes"][i % 2]) for i in range(40))
 
@@ -30,6 +36,12 @@ def parquet(**options) -> bytes:
     return content.getvalue()
 
 
+def arrow(columns, **options) -> bytes:
+    content = io.BytesIO()
+    pq.write_table(pa.table(columns), content, **options)
+    return content.getvalue()
+
+
 def archive(**members: bytes) -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as made:
@@ -38,14 +50,18 @@ def archive(**members: bytes) -> bytes:
     return content.getvalue()
 
 
+def header(rows: int) -> bytes:
+    content = io.BytesIO()
+    np.lib.format.write_array_header_1_0(content, {"descr": "<f4", "fortran_order": False, "shape": (rows, 1024)})
+    return content.getvalue()
+
+
 def zip_bomb() -> bytes:
     """An archive of 1 MB whose X says it has, and has, 320 MB of zeros."""
-    header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (80 * 2**10, 1024)})
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as made:
         with made.open("X.npy", "w", force_zip64=True) as member:
-            member.write(header.getvalue())
+            member.write(header(80 * 2**10))
             for _ in range(320):
                 member.write(bytes(2**20))
         made.writestr("y.npy", b"")
@@ -54,9 +70,7 @@ def zip_bomb() -> bytes:
 
 def lying_npz() -> bytes:
     """An archive whose X has a header of 4 TB and no data."""
-    header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (2**30, 1024)})
-    return archive(X__npy=header.getvalue() + bytes(64), y__npy=header.getvalue())
+    return archive(X__npy=header(2**30) + bytes(64), y__npy=header(2**30))
 
 
 class Bomb:
@@ -71,23 +85,12 @@ def gzip_bomb() -> bytes:
 
 def parquet_bomb() -> bytes:
     """A small Parquet file of 400 MB of one number."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    content = io.BytesIO()
     column = pa.array(np.zeros(1_000_000))
-    pq.write_table(pa.table({f"c{j}": column for j in range(50)}), content, compression="zstd", use_dictionary=False)
-    return content.getvalue()
+    return arrow({f"c{j}": column for j in range(50)}, compression="zstd", use_dictionary=False)
 
 
 def parquet_many_rows() -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    content = io.BytesIO()
-    columns = {"a": pa.array(np.zeros(1_000_001, dtype=np.int8)), "label": np.arange(1_000_001) % 2}
-    pq.write_table(pa.table(columns), content)
-    return content.getvalue()
+    return arrow({"a": np.zeros(1_000_001, dtype=np.int8), "label": np.arange(1_000_001) % 2})
 
 
 def xz_of_large_dictionary() -> bytes:
@@ -198,3 +201,103 @@ REFUSED = {
     "words in a label of numbers": ("a.csv", csv("x,label", *(f"{i},{i}.5" for i in range(2000)), "1,abc"),
         "2 and 1000 classes"),
 }  # fmt: skip
+
+
+# --- files of numbers
+
+
+PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+LABELS = ("binary", "classes", "ordinal", "pairs")
+WORDS = (
+    *(b"9" * 400, b"1e999", b"-inf", b"nan", b"\0", b'"', b'""', b"\r", b"\xff\xfe"),
+    *(b"=cmd()", b"1,000", b"{a}", b"<b>", b"\xe2\x80\xa8"),
+)
+
+
+def wide() -> bytes:
+    numbers = np.random.default_rng(0).normal(size=(200, 30))
+    cells = [[*(f"{v:.3g}" for v in row), "ab"[i % 2]] for i, row in enumerate(numbers)]
+    return csv(",".join([*(f"c{j}" for j in range(30)), "label"]), *map(",".join, cells))
+
+
+def table(**options) -> bytes:
+    frame = pd.read_csv(io.BytesIO(GOOD)).assign(text="some words", when=pd.Timestamp("2020-01-01"))
+    return parquet(frame=pd.concat([frame] * 20), **options)
+
+
+MADE = {
+    "a.csv": lambda: GOOD,
+    "wide.csv": wide,
+    "words.csv": lambda: csv(
+        "text;kind;label", *(f"some words {i * i % 17} of many;k{i % 3};{i % 2}" for i in range(80))
+    ),
+    "a.libsvm": lambda: csv(*(f"{i % 2} 1:{i} 3:{i % 7}.5 7:1e{i % 5}" for i in range(60))),
+    "a.npz": lambda: npz(X=np.random.default_rng(1).normal(size=(90, 4)).astype(np.float32), y=np.arange(90) % 2),
+    "a.parquet": table,
+    "plain.parquet": lambda: table(compression=None, use_dictionary=False),
+    "zstd.parquet": lambda: table(compression="zstd", row_group_size=50),
+}
+
+
+def flipped(content: bytes, rng) -> bytes:
+    """Turn over one to thirty bits."""
+    bits = np.unpackbits(np.frombuffer(content, np.uint8))
+    bits[rng.integers(0, len(bits), rng.integers(1, 31))] ^= 1
+    return np.packbits(bits).tobytes()
+
+
+def cut(content: bytes, rng) -> bytes:
+    return content[: rng.integers(0, len(content))]
+
+
+def without_a_part(content: bytes, rng) -> bytes:
+    a, b = np.sort(rng.integers(0, len(content), 2))
+    return content[:a] + content[b:]
+
+
+def with_a_word(content: bytes, rng) -> bytes:
+    a = rng.integers(0, len(content))
+    return content[:a] + WORDS[rng.integers(len(WORDS))] * int(rng.choice([1, 2, 1000])) + content[a:]
+
+
+def much_of_it(content: bytes, rng) -> bytes:
+    """A part of it so often that it has 2 to 20 MB."""
+    a, b = np.sort(rng.integers(0, len(content), 2))
+    part = content[a : b + 1]
+    return content[:b] + part * (int(rng.choice([2, 20])) * 10**6 // len(part)) + content[b:]
+
+
+def noise_within(content: bytes, rng) -> bytes:
+    a, n = rng.integers(0, len(content)), int(rng.integers(1, 200))
+    return content[:a] + rng.bytes(n) + content[a + n :]
+
+
+WAYS = (flipped, flipped, flipped, cut, without_a_part, with_a_word, noise_within, much_of_it)
+
+
+def made_from(seed: int) -> tuple[str, bytes]:
+    """Return the file of a number: its name and content."""
+    rng = np.random.default_rng(seed)
+    name = list(MADE)[rng.integers(len(MADE))]
+    content, way = MADE[name](), WAYS[rng.integers(len(WAYS))]
+    packer = rng.choice([*PACKERS, "", ""]) if name.endswith(("csv", "libsvm")) else ""
+    if not packer:
+        return name, way(content, rng)
+    pack, is_inside = PACKERS[packer], rng.random() < 0.5
+    return f"{name}.{packer}", pack(way(content, rng)) if is_inside else way(pack(content), rng)
+
+
+def read_seeds(seeds: list[int], *, report) -> list[tuple[int, str, str]]:
+    """Read the files of some numbers, and what usually follows; return each number, a foreign error, and the refusal."""
+    found = []
+    for seed in seeds:
+        report(seed)
+        name, content = made_from(seed)
+        try:
+            last = take_steps(content, name, Step("look", LABELS[seed % len(LABELS)]))[-1][1]
+            found.append((seed, "", str(last) if isinstance(last, DataError) else ""))
+        except MemoryError:
+            raise
+        except Exception as error:
+            found.append((seed, f"{type(error).__name__}: {error}", ""))
+    return found

@@ -1,11 +1,7 @@
 """Edits of the data by hand: replayed to the bit, in the link and in the run, undone, and refused with one sentence."""
 
-from __future__ import annotations
-
 import base64
-import copy
 import json
-import runpy
 import zlib
 
 import numpy as np
@@ -14,32 +10,38 @@ from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from live_page import figures, status
-from naive_edits import edited as naive_edited
 from opened_pages import bench_of, checked, errors, open_page, run_of, said
 from test_file_on_pages import opened, study_of
 
 from dsgcore import Spec, SpecError
-from dsgcore.__main__ import main
 from dsgcore.core.errors import DSGError
 from dsgcore.data import DataError, Edit, edited, read_edits
 from dsgcore.data.edits import MOST_PAINTED
-from dsgcore.experiments import SETTINGS, LiveRun, Run, default_spec, load_split, script
+from dsgcore.experiments import SETTINGS, LiveRun, Run, default_spec, load_split
 from dsgcore.studies import Study, StudyError
 from pages.controls.hand import LONGEST_TEXT, MOST_BYTES, Hand, edits_in, edits_to_text
 from pages.live.tick import tick
 from pages.studies.links import link_to_run
 
 PAIRS = "similar_unlabeled"
-SMALL = {
-    "setting": "auc",
-    "data": {"name": "two_moons", "n": 200, "n_labeled": 6},
-    "solver": {"n_iter": 5, "n_features": 16},
-}
+DATA = {"name": "two_moons", "n": 200, "n_labeled": 6}
+SMALL = {"setting": "auc", "data": DATA, "solver": {"n_iter": 5, "n_features": 16}}
 
 
 def with_edits(plain, *edits):
-    plain = copy.deepcopy(plain)
-    return plain | {"data": plain.get("data", {}) | {"edits": list(edits)}}
+    return Spec.from_dict(plain | {"data": plain.get("data", {}) | {"edits": list(edits)}})
+
+
+def label(rows, to=None):
+    return {"do": "label", "rows": rows, **({} if to is None else {"to": to})}
+
+
+def erase(rows="all"):
+    return {"do": "erase", "rows": rows}
+
+
+def move(rows, *at):
+    return {"do": "move", "rows": rows, "at": list(at)}
 
 
 def paint(*at, to=None, **more):
@@ -49,20 +51,10 @@ def paint(*at, to=None, **more):
 def some_edits(spec):
     """Edits of every kind that suit a spec."""
     split = load_split(spec)
-    free, known = split.train_rows[split.y_train < 0], split.train_rows[split.y_train >= 0]
-    first = (
-        {"do": "pair", "rows": free[:2].tolist()}
-        if spec.problem.labels == "pairs"
-        else {"do": "label", "rows": [int(free[0])], "to": 1}
-    )
-    return [
-        first,
-        paint(0.2, 0.3, 0.4, 0.5, 0.6, 0.7, to=0),
-        paint(0.9, 0.1),
-        {"do": "label", "rows": [int(known[0])]},
-        {"do": "move", "rows": [int(free[3])], "at": [0.5, 0.25]},
-        {"do": "erase", "rows": free[4:9].tolist()},
-    ]
+    free, known = (split.train_rows[own].tolist() for own in (split.y_train < 0, split.y_train >= 0))
+    first = {"do": "pair", "rows": free[:2]} if spec.problem.labels == "pairs" else label(free[:1], 1)
+    painted = paint(0.2, 0.3, 0.4, 0.5, 0.6, 0.7, to=0), paint(0.9, 0.1)
+    return [first, *painted, label(known[:1]), move(free[3:4], 0.5, 0.25), erase(free[4:9])]
 
 
 def numbers(run, n=5):
@@ -73,7 +65,7 @@ def numbers(run, n=5):
 @each("name", SETTINGS)
 def test_an_edited_run_is_repeated_to_the_bit_by_its_text_and_differs_from_the_run_without_edits(name):
     plain = default_spec(name)
-    spec = Spec.from_dict(with_edits(plain.to_dict(), *some_edits(plain)))
+    spec = with_edits(plain.to_dict(), *some_edits(plain))
     assert spec.sha256 != plain.sha256
     again = Spec.from_json(spec.to_json(indent=2))
     assert again == spec
@@ -82,53 +74,74 @@ def test_an_edited_run_is_repeated_to_the_bit_by_its_text_and_differs_from_the_r
     assert repr(numbers(Run(plain))) != repr(own)
 
 
-def test_the_exported_script_and_the_command_give_the_same_numbers(tmp_path, monkeypatch):
-    plain = Spec.from_dict(SMALL)
-    spec = Spec.from_dict(with_edits(plain.to_dict(), *some_edits(plain)))
-    own = Run(spec)
-    own.advance(5)
-    own.history.write_csv(tmp_path / "own.csv")
-    (tmp_path / "repeat.py").write_text(script(spec, 5), encoding="utf-8")
-    (tmp_path / "spec.json").write_text(spec.to_json(), encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    runpy.run_path("repeat.py", run_name="__main__")
-    assert main(["run", "spec.json", "--out", "out"]) == 0
-    own_text = (tmp_path / "own.csv").read_bytes()
-    assert (tmp_path / "history.csv").read_bytes() == own_text
-    assert (tmp_path / "out" / "history.csv").read_bytes() == own_text
+# --- a dull twin: a dictionary of points, changed by one edit after another
 
 
 @st.composite
 def random_edits(draw, split, is_pairs):
     """Draw edits of points that are there, as the page makes them."""
-    free = [int(row) for row in split.train_rows]
-    gone, made = set(), []
+    free, gone, made = [int(row) for row in split.train_rows], set(), []
+    number = st.floats(0, 1, width=16)
     for _ in range(draw(st.integers(1, 8))):
         row, other = draw(st.lists(st.sampled_from(free), min_size=2, max_size=2, unique=True))
         kind = draw(
             st.sampled_from(["pair" if is_pairs else "label", "unlabel", "unlabel all", "paint", "move", "erase"])
         )
-        number = st.floats(0, 1, width=16)
         if gone & {row, other}:
             continue
         to = draw(st.sampled_from([None, 0, 1]))
         made.append(
             {
-                "label": {"do": "label", "rows": [row, other], "to": 1},
+                "label": label([row, other], 1),
                 "pair": {"do": "pair", "rows": [row, other], "to": to},
-                "unlabel": {"do": "label", "rows": [row]},
-                "unlabel all": {"do": "label", "rows": "all"},
+                "unlabel": label([row]),
+                "unlabel all": label("all"),
                 "paint": paint(*draw(st.lists(number, min_size=6, max_size=6)), to=to),
-                "move": {"do": "move", "rows": [row], "at": [draw(number), draw(number)]},
-                "erase": {"do": "erase", "rows": [row, other]},
+                "move": move([row], draw(number), draw(number)),
+                "erase": erase([row, other]),
             }[kind]
         )
         gone |= {row, other} if kind == "erase" else set()
     return read_edits(made)
 
 
+def naive_edited(split, edits, *, is_pairs, test_share):
+    """Return rows -> (position, label that the method sees, hidden label, is a test point), in the split's order."""
+    train = zip(split.train_rows, split.X_train, split.y_train, split.y_hidden, strict=True)
+    points = {int(r): [x, int(s), int(h), False] for r, x, s, h in train}
+    points |= {
+        int(r): [x, -1, int(h), True] for r, x, h in zip(split.test_rows, split.X_test, split.y_test, strict=True)
+    }
+    next_row, painted = split.n_rows, {}
+    for edit in edits:
+        for row in list(points) if edit.rows == "all" else edit.rows:
+            if edit.do == "erase":
+                del points[row]
+            elif edit.do == "move":
+                points[row][0] = np.array(edit.at, dtype=np.float32)
+            elif edit.do == "pair" or (is_pairs and edit.do == "label"):
+                old = points[row][1]
+                for point in points.values():
+                    if old >= 0 and point[1] == old:
+                        point[1] = -1
+            elif edit.do == "label" and not points[row][3]:
+                points[row][1] = -1 if edit.to is None else edit.to
+        if edit.do == "pair":
+            new = max((point[1] for point in points.values()), default=-1) + 1
+            for row in edit.rows:
+                points[row][1] = new
+        for x, y in zip(edit.at[::2], edit.at[1::2], strict=True) if edit.do == "paint" else ():
+            hidden, is_test = -1 if edit.to is None else edit.to, False
+            if edit.to is not None and not edit.is_labeled:
+                k = painted[edit.to] = painted.get(edit.to, 0) + 1
+                is_test = int(k * test_share) > int((k - 1) * test_share)
+            points[next_row] = [np.array([x, y], dtype=np.float32), hidden if edit.is_labeled else -1, hidden, is_test]
+            next_row += 1
+    return points
+
+
 @pytest.mark.parametrize("name", ["auc", PAIRS])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_edits_equal_those_of_a_dull_twin(name, data):
     is_pairs = name == PAIRS
@@ -151,76 +164,85 @@ def test_edits_equal_those_of_a_dull_twin(name, data):
     assert made.y_train.tolist() == seen
 
 
+# --- what is refused: in a spec, by its data, and in a link
+
+
+def text_of(plain):
+    """Return any plain data, or bytes, as a link's text."""
+    content = plain if isinstance(plain, bytes) else json.dumps(plain).encode()
+    return base64.urlsafe_b64encode(zlib.compress(content, 9)).decode().rstrip("=")
+
+
+def split_of(text):
+    return load_split(Spec.from_dict({"setting": "auc", "data": {"edits": edits_in(text)}}))
+
+
 BAD = [
     ("edits must be a list", 3),
     ("edits must be a list", "label"),
-    ("edits must be a list of at most 5,000", [{"do": "label", "rows": "all"}] * 5_001),
+    ("edits must be a list of at most 5,000", [label("all")] * 5_001),
     ("edit 1 must be an object", [3]),
     ("edit 1 must be an object", [{"do": "draw"}]),
     ("edit 1 must be an object", [{"do": ["label"]}]),
-    ("edit 1 must be an object", [{"do": "label", "rows": [1], "more": 2}]),
+    ("edit 1 must be an object", [label([1]) | {"more": 2}]),
     ("rows must be", [{"do": "label"}]),
-    ("rows must be", [{"do": "label", "rows": [-1]}]),
-    ("rows must be", [{"do": "label", "rows": [1.5]}]),
-    ("rows must be", [{"do": "label", "rows": "some"}]),
-    ("rows must be", [{"do": "label", "rows": [True]}]),
-    ("rows must be", [{"do": "label", "rows": [10**400]}]),
-    ("to must be a class", [{"do": "label", "rows": [1], "to": "x"}]),
-    ("to must be a class", [{"do": "label", "rows": [1], "to": -1}]),
+    *(("rows must be", [label(rows)]) for rows in ([-1], [1.5], "some", [True], [10**400])),
+    ("to must be a class", [label([1], "x")]),
+    ("to must be a class", [label([1], -1)]),
     ("is_labeled must be", [paint(0.1, 0.2, is_labeled=True)]),
-    ("is_labeled must be", [{"do": "label", "rows": [1], "to": 1, "is_labeled": 1}]),
+    ("is_labeled must be", [label([1], 1) | {"is_labeled": 1}]),
     ("two rows that differ", [{"do": "pair", "rows": [1, 1]}]),
-    ("one row", [{"do": "move", "rows": [1, 2], "at": [0.1, 0.2]}]),
+    ("one row", [move([1, 2], 0.1, 0.2)]),
     ("an x and a y", [paint(0.1)]),
     ("an x and a y", [paint()]),
-    ("one x and one y", [{"do": "move", "rows": [1], "at": [0.1, 0.2, 0.3, 0.4]}]),
-    ("at must be left out", [{"do": "erase", "rows": [1], "at": [0.1, 0.2]}]),
-    ("at must be finite numbers", [paint(0.1, float("nan"))]),
-    ("at must be finite numbers", [paint(0.1, float("inf"))]),
-    ("at must be finite numbers", [paint(0.1, 10**400)]),
-    ("at must be finite numbers", [paint(0.1, "x")]),
+    ("one x and one y", [move([1], 0.1, 0.2, 0.3, 0.4)]),
+    ("at must be left out", [erase([1]) | {"at": [0.1, 0.2]}]),
+    *(("at must be finite numbers", [paint(0.1, y)]) for y in (float("nan"), float("inf"), 10**400, "x")),
     ("at most 5,000 points, got 1,000,000", [paint(*[0.5] * 2_000_000)]),
     ("at most 5,000 points", [paint(*[0.5] * 5_002)] * 2),
-    ("at most 50,000 rows", [{"do": "erase", "rows": list(range(50_001))}]),
+    ("at most 50,000 rows", [erase(list(range(50_001)))]),
 ]
-
-
-@each("said, edits", BAD)
-def test_bad_edits_get_one_sentence(said, edits):
-    with pytest.raises(SpecError) as caught:
-        Spec.from_dict(
-            with_edits(SMALL, *edits)
-            if isinstance(edits, list)
-            else SMALL | {"data": {**SMALL["data"], "edits": edits}}
-        )
-    assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 400
-
-
 UNSUITED = [
-    ("class from 0 to 1", SMALL, {"do": "label", "rows": [1], "to": 2}),
-    ("got row 100000", SMALL, {"do": "erase", "rows": [100_000]}),
-    ("got row 2147483647", SMALL, {"do": "label", "rows": [2**31 - 1], "to": 1}),
+    ("class from 0 to 1", SMALL, label([1], 2)),
+    ("got row 100000", SMALL, erase([100_000])),
+    ("got row 2147483647", SMALL, label([2**31 - 1], 1)),
     ("near the data", SMALL, paint(1e30, 0.0)),
-    ("near the data", SMALL, {"do": "move", "rows": [1], "at": [0.0, -9.0]}),
+    ("near the data", SMALL, move([1], 0.0, -9.0)),
     ("classes in this setting", SMALL, {"do": "pair", "rows": [1, 2]}),
     ("two columns", {"setting": "auc", "data": {"name": "digits"}}, paint(0.1, 0.2)),
     ("pairs in this setting", {"setting": PAIRS}, paint(0.1, 0.2, to=1, is_labeled=True)),
-    ("pairs in this setting", {"setting": PAIRS}, {"do": "label", "rows": "all", "to": 1}),
-    ("labeled point, got none of", SMALL, {"do": "label", "rows": "all"}),
-    ("similar pair", {"setting": PAIRS}, {"do": "label", "rows": "all"}),
-    ("got none of", SMALL, {"do": "erase", "rows": "all"}),
+    ("pairs in this setting", {"setting": PAIRS}, label("all", 1)),
+    ("labeled point, got none of", SMALL, label("all")),
+    ("similar pair", {"setting": PAIRS}, label("all")),
+    ("got none of", SMALL, erase()),
+]
+IN_LINK = [
+    ("characters, got", "x" * (LONGEST_TEXT + 1)),
+    *(("text that this app has written", text) for text in ("!!!", "abc", "é", text_of(b"[" * 100_000), text_of(b"{"))),
+    ("bytes of plain data", text_of(b" " * (MOST_BYTES + 1))),
+    ("a list of at most", text_of(label([1]))),
+    ("edit 1 must be an object", text_of([[[[]]]])),
+    ("at most 5,000 points", text_of([{"do": "paint", "at": [0] * 200_000}])),
+    ("finite numbers", text_of(b'[{"do": "paint", "at": [NaN, 1]}]')),
+    ("finite numbers", text_of(b'[{"do": "paint", "at": [1e999, 1]}]')),
+    ("class from 0 to 1", text_of([label([1], 7)])),
+    ("points that are there, got row 99999", text_of([label([99_999], 1)])),
+    ("near the data", text_of([paint(1e300, 0.5)])),
 ]
 
 
-@each("said, plain, edit", UNSUITED)
-def test_edits_that_do_not_suit_the_data_get_one_sentence(said, plain, edit):
-    spec = Spec.from_dict(with_edits(plain, edit))
-    with pytest.raises(DataError) as caught:
-        Run(spec)
+@each("said, refused, use", [
+    *((said, SpecError, lambda edits=edits: Spec.from_dict(SMALL | {"data": DATA | {"edits": edits}}))
+      for said, edits in BAD),
+    *((said, DataError, lambda plain=plain, edit=edit: Run(with_edits(plain, edit))) for said, plain, edit in UNSUITED),
+    *((said, DSGError, lambda text=text: split_of(text)) for said, text in IN_LINK),
+])  # fmt: skip
+def test_bad_edits_get_one_sentence(said, refused, use):
+    with pytest.raises(refused) as caught:
+        use()
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
 
 
 def test_a_test_point_and_an_erased_point_take_no_label():
@@ -231,29 +253,24 @@ def test_a_test_point_and_an_erased_point_take_no_label():
             edited(split, edits, labels="binary", test_share=0.3)
 
 
-def test_the_most_painted_points_are_allowed_and_keep_the_share_of_test_points():
+def test_the_most_painted_points_are_allowed_keep_the_share_of_test_points_and_fit_in_a_link():
     at = np.random.default_rng(0).random(2 * MOST_PAINTED).round(3).tolist()
-    spec = Spec.from_dict(
-        with_edits(
-            SMALL,
-            {"do": "erase", "rows": "all"},
-            paint(*at[:20], to=0, is_labeled=True),
-            paint(*at[20:40], to=1, is_labeled=True),
-            paint(*at[40:5000], to=0),
-            paint(*at[5000:], to=1),
-        )
-    )
+    labels = (paint(*at[20 * to : 20 * to + 20], to=to, is_labeled=True) for to in (0, 1))
+    spec = with_edits(SMALL, erase(), *labels, paint(*at[40:5000], to=0), paint(*at[5000:], to=1))
     split = load_split(spec)
     assert len(split.y_train) + len(split.y_test) == MOST_PAINTED
     assert len(split.labeled) == 20
-    hidden = MOST_PAINTED - 20
-    assert abs(len(split.y_test) - spec.data.test_share * hidden) <= 2
+    assert abs(len(split.y_test) - spec.data.test_share * (MOST_PAINTED - 20)) <= 2
+    edits = (SHEET, *(Edit("paint", at=tuple(at[k : k + 100]), to=k // 100 % 2) for k in range(0, 10_000, 100)))
+    text = edits_to_text(edits)
+    assert edits_in(text) == edits
+    assert len(text) < 40_000
 
 
 def test_a_run_after_an_edit_has_the_same_data_as_a_first_run_and_shows_the_run_before():
     first = LiveRun(Spec.from_dict(SMALL))
     first.advance(3)
-    spec = Spec.from_dict(with_edits(SMALL, {"do": "erase", "rows": [int(first.run.split.train_rows[-1])]}))
+    spec = with_edits(SMALL, erase([int(first.run.split.train_rows[-1])]))
     second = LiveRun(spec, first)
     assert second.ghost is not None
     np.testing.assert_array_equal(second.run.split.X_train, load_split(spec).X_train)
@@ -265,99 +282,46 @@ def test_a_run_after_an_edit_has_the_same_data_as_a_first_run_and_shows_the_run_
 SHEET = Edit("erase", "all")
 
 
-def text_of(plain):
-    """Return any plain data, or bytes, as a link's text."""
-    content = plain if isinstance(plain, bytes) else json.dumps(plain).encode()
-    return base64.urlsafe_b64encode(zlib.compress(content, 9)).decode().rstrip("=")
-
-
-def open_edited(name, text, **more):
-    return open_page(name, edits=text, **{"view.by_hand": "true", **more})
+def open_edited(name="auc", text=""):
+    return checked(open_page(name, edits=text, **{"view.by_hand": "true"}))
 
 
 def points_of(app):
     return figures(app)["hand"]
 
 
-def send(app, *edits, mount="m", first=1, name="auc"):
+def send(app, *edits, first=1):
     """Do what the browser's trigger does, and draw the page."""
-    bench = bench_of(app, name)
-    asked = {"mount": mount, "edits": [[first + k, edit] for k, edit in enumerate(edits)]}
+    bench = bench_of(app)
+    asked = {"mount": "m", "edits": [[first + k, edit] for k, edit in enumerate(edits)]}
     bench.hand.take(asked, bench.live.run.spec, bench.live.run.split)
     return app.run()
 
 
-def edits_for(name):
-    split = load_split(default_spec(name))
-    free = split.train_rows[split.y_train < 0].tolist()
-    return (
-        Edit("pair", tuple(free[:2])) if name == "similar_unlabeled" else Edit("label", (free[0],), 1),
-        Edit("paint", at=(0.3, 0.4), to=0),
-    )
-
-
 @each("name", SETTINGS)
 def test_a_link_with_edits_gives_the_run_of_its_spec(name):
-    edits = edits_for(name)
+    split = load_split(default_spec(name))
+    free = split.train_rows[split.y_train < 0].tolist()
+    first = Edit("pair", tuple(free[:2])) if name == PAIRS else Edit("label", (free[0],), 1)
+    edits = first, Edit("paint", at=(0.3, 0.4), to=0)
     app = open_edited(name, edits_to_text(edits))
-    assert not said(checked(app))
+    assert not said(app)
     assert run_of(app, name).spec.data.edits == edits
     assert bench_of(app, name).hand.text == edits_to_text(edits)
 
 
-def split_of(text):
-    return load_split(Spec.from_dict({"setting": "auc", "data": {"edits": edits_in(text)}}))
-
-
-HOSTILE = [
-    ("characters, got", "x" * (LONGEST_TEXT + 1)),
-    ("text that this app has written", "!!!"),
-    ("text that this app has written", "abc"),
-    ("text that this app has written", "é"),
-    ("text that this app has written", text_of(b"[" * 100_000)),
-    ("text that this app has written", text_of(b"{")),
-    ("bytes of plain data", text_of(b" " * (MOST_BYTES + 1))),
-    ("a list of at most", text_of({"do": "label"})),
-    ("edit 1 must be an object", text_of([[[[]]]])),
-    ("at most 5,000 points", text_of([{"do": "paint", "at": [0] * 200_000}])),
-    ("finite numbers", text_of(b'[{"do": "paint", "at": [NaN, 1]}]')),
-    ("finite numbers", text_of(b'[{"do": "paint", "at": [1e999, 1]}]')),
-    ("class from 0 to 1", text_of([{"do": "label", "rows": [1], "to": 7}])),
-    ("points that are there, got row 99999", text_of([{"do": "label", "rows": [99_999], "to": 1}])),
-    ("near the data", text_of([{"do": "paint", "at": [1e300, 0.5]}])),
-]
-
-
-@each("sentence, text", HOSTILE)
-def test_hostile_edits_in_a_link_get_one_sentence(sentence, text):
-    with pytest.raises(DSGError) as caught:
-        split_of(text)
-    assert sentence in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_the_most_points_fit_in_a_link():
-    at = np.random.default_rng(0).random(10_000).round(3).tolist()
-    edits = (SHEET, *(Edit("paint", at=tuple(at[k : k + 100]), to=k // 100 % 2) for k in range(0, 10_000, 100)))
-    text = edits_to_text(edits)
-    assert edits_in(text) == edits
-    assert len(text) < 40_000
-
-
 def test_edits_are_done_undone_and_done_again_and_those_that_came_before_are_ignored():
-    app = open_edited("auc", "")
-    row = int(run_of(app).split.train_rows[run_of(app).split.y_train < 0][0])
-    generated = run_of(app).spec
-    label = {"do": "label", "rows": [row], "to": 1}
-    app = send(app, label)
-    assert run_of(app).spec.data.edits == (Edit("label", (row,), 1),)
-    assert points_of(app)["count"] == "11 labels"
-    assert points_of(app)["taken"] == ["m", 1]
-    app = send(app, label)  # sent again, because the browser did not see that it was taken
-    assert points_of(app)["count"] == "11 labels"
+    app = open_edited()
+    run = run_of(app)
+    row, generated = int(run.split.train_rows[run.split.y_train < 0][0]), run.spec
+    for _ in range(2):  # sent again, because the browser did not see that it was taken
+        app = send(app, label([row], 1))
+        assert run_of(app).spec.data.edits == (Edit("label", (row,), 1),)
+        assert points_of(app)["count"] == "11 labels"
+        assert points_of(app)["taken"] == ["m", 1]
     app = send(app, {"do": "undo"}, first=2)
     assert run_of(app).spec == generated
-    app = send(app, {"do": "redo"}, {"do": "label", "rows": [row], "to": 0}, first=3)
+    app = send(app, {"do": "redo"}, label([row], 0), first=3)
     assert run_of(app).spec.data.edits == (Edit("label", (row,), 0),)  # a label again replaces the one before
     app = send(app, {"do": "reset"}, first=5)
     assert run_of(app).spec == generated
@@ -366,17 +330,15 @@ def test_edits_are_done_undone_and_done_again_and_those_that_came_before_are_ign
 
 
 def test_an_edit_that_is_not_valid_changes_nothing_and_is_explained():
-    app = open_edited("auc", "")
-    for number, edit in enumerate([{"do": "label", "rows": [10**6], "to": 1}, {"do": "dance"}, "x", None], start=1):
+    app = open_edited()
+    for number, edit in enumerate([label([10**6], 1), {"do": "dance"}, "x", None], start=1):
         app = send(app, edit, first=number)
         assert points_of(app)["said"]
         assert not run_of(app).spec.data.edits
-    hand = Hand()
-    run = run_of(app)
+    hand, run, sheet = Hand(), run_of(app), erase()
     for asked in (None, 3, {"mount": 1}, {"edits": 3}, {"mount": "m", "edits": []}):
         hand.take(asked, run.spec, run.split)
-    erase = {"do": "erase", "rows": "all"}
-    odd = (1, None, "ab", [], [1], [1, erase, 2], erase, ["1", erase], [None, erase], [[1], erase], [True, erase])
+    odd = (1, None, "ab", [], [1], [1, sheet, 2], sheet, ["1", sheet], [None, sheet], [[1], sheet], [True, sheet])
     for sent in odd:
         for known in ("m", "another"):  # the mount of the last edit, and a new one
             hand.taken = (known, 1)
@@ -385,33 +347,25 @@ def test_an_edit_that_is_not_valid_changes_nothing_and_is_explained():
 
 
 def test_data_without_labels_wait_for_one_and_go_on_with_it():
-    app = open_edited("auc", "")
-    app = send(app, {"do": "label", "rows": "all"})
-    shown = points_of(checked(app))
-    assert shown["count"] == "0 of 10 labels"
-    assert (shown["said"], shown["next"]) == (
-        "",
-        "The run starts when each class has a labeled point. Still missing: negative, positive.",
-    )
+    app = checked(send(open_edited(), label("all")))
+    shown = points_of(app)
+    assert (shown["count"], shown["said"]) == ("0 of 10 labels", "")
+    assert shown["next"] == "The run starts when each class has a labeled point. Still missing: negative, positive."
     assert not errors(app)
     assert "paused" in status(app)
     assert app.button(key="play").disabled
     rows = run_of(app).split.train_rows[:2].tolist()
-    app = send(app, *({"do": "label", "rows": [row], "to": to} for to, row in enumerate(rows)), first=2)
-    assert points_of(app)["count"] == "2 of 10 labels"
-    assert points_of(app)["next"] == ""
+    app = send(app, *(label([row], to) for to, row in enumerate(rows)), first=2)
+    assert (points_of(app)["count"], points_of(app)["next"]) == ("2 of 10 labels", "")
     assert len(run_of(app).split.labeled) == 2
 
 
 def test_the_points_are_sent_only_if_the_reader_edits_and_only_after_a_change():
-    app = open_page("auc")
-    assert "hand" not in figures(app)
-    app = open_edited("auc", "")
-    bench = bench_of(app)
+    assert "hand" not in figures(open_page("auc"))
+    app = open_edited()
     assert len(points_of(app)["rows"]) == 700
-    keys = [[one["key"] for one in json.loads(tick(bench, "look 1").split(b"\n")[0])["figures"]] for _ in range(2)]
-    assert "hand" in keys[0]
-    assert "hand" not in keys[1]
+    heads = [json.loads(tick(bench_of(app), "look 1").split(b"\n")[0]) for _ in range(2)]
+    assert ["hand" in [one["key"] for one in head["figures"]] for head in heads] == [True, False]
 
 
 # --- edits of the data by hand go along with every link from a run; where they would meet other points, one sentence refuses
@@ -422,26 +376,22 @@ EMPTY_SHEET = (SHEET, *(Edit("paint", at=LINES[i // 2], to=i // 2, is_labeled=i 
 LABELS = (Edit("label", (3,), 1), Edit("paint", at=(0.3, 0.4), to=0), Edit("move", (7,), at=(0.5, 0.5)))
 
 
-def edited_spec(edits=LABELS, seed=3, setting="auc", **more):
+def edited_spec(edits=LABELS):
     """Return a spec whose edits suit its data: the labeled point is a training point without a label."""
-    plain = {"setting": setting, "seed": seed, "data": {"n": 200, "n_labeled": 8}, "solver": {"n_iter": 20}, **more}
+    plain = {"setting": "auc", "seed": 3, "data": {"n": 200, "n_labeled": 8}, "solver": {"n_iter": 20}}
     split = load_split(Spec.from_dict(plain))
     free = int(split.train_rows[split.y_train < 0][0])
     own = [Edit(edit.do, (free,), edit.to, edit.at) if edit.do in ("label", "move") else edit for edit in edits]
-    return Spec.from_dict({**plain, "data": {**plain["data"], "edits": [edit.to_dict() for edit in own]}})
-
-
-def workbench(spec):
-    app = open_page(spec.problem.name, **link_to_run(spec))
-    assert run_of(app, spec.problem.name).spec == spec
-    return app
+    return with_edits(plain, *(edit.to_dict() for edit in own))
 
 
 @each("page, place", {"explore": "explore", "convergence": "ways"}.items())
 @pytest.mark.usefixtures("store")
 def test_one_click_takes_the_edits_of_a_run_to_a_question(page, place):
     spec = edited_spec()
-    app = checked(workbench(spec).button(key=f"to-{page}").click().run())
+    app = open_page("auc", **link_to_run(spec))
+    assert run_of(app).spec == spec
+    app = checked(app.button(key=f"to-{page}").click().run())
     study = study_of(app, place)
     assert errors(app) == said(app) == []
     assert [(one.data, one.seed) for one in study.specs] == [(spec.data, 3)] * len(study.specs)
@@ -470,17 +420,17 @@ def test_hostile_edits_in_the_link_of_a_question_get_one_sentence(sentence, text
 @pytest.mark.usefixtures("store")
 def test_the_edits_of_a_run_are_not_replayed_on_other_points():
     spec = edited_spec()
+    axes = {"data.n_labeled": [8, 9], "data.name": ["two_moons", "xor"]}
     for refused in (
         lambda: Study(spec, seeds=(3, 4)),
         lambda: Study(edited_spec(()), others=(spec,)),
-        lambda: Study.from_dict({"spec": spec.to_dict(), "axes": [{"name": "data.n_labeled", "values": [8, 9]}]}),
-        lambda: Study.from_dict(
-            {"spec": spec.to_dict(), "axes": [{"name": "data.name", "values": ["two_moons", "xor"]}]}
+        *(
+            lambda name=name: Study.from_dict({"spec": spec.to_dict(), "axes": [{"name": name, "values": axes[name]}]})
+            for name in axes
         ),
     ):
-        with pytest.raises(StudyError, match="edits by hand") as caught:
+        with pytest.raises(StudyError, match=r"^[^\n]*edits by hand[^\n]*$"):
             refused()
-        assert "\n" not in str(caught.value)
     (run,) = Study(spec, seeds=(3,)).runs()
     np.testing.assert_array_equal(load_split(run.spec).X_train, Run(spec).split.X_train)
     assert len(Study(edited_spec(EMPTY_SHEET), seeds=(0, 1))) == 2

@@ -1,170 +1,32 @@
-"""One reader: a table means the same however it is written and packed, and by whichever way it comes in."""
+"""One reader of text, sparse text and arrays: dialects, encodings, first rows, and lines that are told by their numbers."""
 
-import bz2
 import csv
 import gzip
 import io
-import json
 import lzma
-import warnings
-import zipfile
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from cases import each, some
+from cases import each
 from hostile_files import GOOD, npz, parquet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from own_tables import iris_csv, iris_table, lines, read, read_sniffed, sniff
 from sklearn.datasets import dump_svmlight_file
 
-from dsgcore import QSGS2AUC
 from dsgcore.__main__ import main
-from dsgcore.data import DataError, rows_of
-from dsgcore.data.converting import describe_file
+from dsgcore.data import DataError
 from dsgcore.data.reading import DELIMITERS, LOCAL, File, Recipe, Source, parse, svmlight
 
 N = 40
 KIND = ["wheat", "rye"] * (N // 2)
-
-
-def table():
-    rng = np.random.default_rng(0)
-    return pd.DataFrame({"size": rng.normal(5, 1, N).round(2), "count": np.arange(N) % 7 + 0.5, "kind": KIND})
-
-
-def text(sep=",", decimal=".", header=True, encoding="utf-8", **options):
-    return table().to_csv(index=False, sep=sep, decimal=decimal, header=header, **options).encode(encoding)
-
-
-def packed(write):
-    content = io.BytesIO()
-    write(content)
-    return content.getvalue()
-
-
-def in_zip(content, name="t.csv"):
-    with io.BytesIO() as to:
-        with zipfile.ZipFile(to, "w") as archive:
-            archive.writestr(name, content)
-        return to.getvalue()
-
-
-ROWS = [f"{a},{b},{c}" for a, b, c in table().itertuples(index=False)]
-WRITTEN = {
-    "comma": text(),
-    "decimal comma": text(";", ","),
-    "tab": text("\t"),
-    "bar, UTF-16": text("|", encoding="utf-16"),
-    "white space": text(" "),
-    "sep=": b"sep=;\r\n" + text(";"),
-    "title": b"Harvest of 2020\n\n" + text(),
-    "title of a sheet": b"Harvest of 2020,,\n,,\n" + text(),
-    "title and a name in two lines": lines("Harvest of 2020", 'size,count,"kind', '"', *ROWS),
-    "title and units": lines("Harvest of 2020", "size,count,kind", "[mm],,", *ROWS),
-    "units": lines("size,count,kind", "mm,kg,", *ROWS),
-    "comments": lines("# by us", "# twice", "size,count,kind", *ROWS, "# end"),
-    "savetxt": lines("# size count kind", *(row.replace(",", " ") for row in ROWS)),
-    "blanks before quotes": lines('"size", "count", "note", "kind"', *(f'{a}, "{b}", "", "{c}"' for a, b,
-        c in table().itertuples(index=False))),
-    "blanks in names": lines("size , count , kind ", *ROWS),
-    "R": lines('"size" "count" "kind"', *(f'"{i + 1}" {row.replace(",", " ")}' for i, row in enumerate(ROWS))),
-    "trailing commas": lines("size,count,kind", *(f"{row}," for row in ROWS)),
-    "empty rows": text() + b",,\n" * 50,
-    "units in cells": lines("size,count,kind", *(f"{a} kg,${b},{c}" for a, b, c in table().itertuples(index=False))),
-    **{f"{pack.__module__}, {n} streams": b"".join(map(pack, (text()[:cut],
-        text()[cut:]))) for pack in (gzip.compress, bz2.compress, lzma.compress) for n, cut in ((1, len(text())), (2,
-        100))},
-    "zstd": pa.compress(text(), "zstd", asbytes=True),
-    "zip": in_zip(text()),
-    "zip in a folder": in_zip(text(), "data/t.csv"),
-    "JSON lines": table().to_json(orient="records", lines=True).encode(),
-    "JSON": table().to_json(orient="records").encode(),
-    "ARFF": lines("@relation x", "@attribute size real", "@attribute count real", "@attribute kind {rye, wheat}",
-        "@data", *ROWS),
-    "Feather": packed(table().to_feather),
-    "ORC": packed(table().to_orc),
-    "Parquet": packed(table().to_parquet),
-    "Parquet in data.csv": packed(table().to_parquet),
-    "CSV in data.parquet": text(),
-    "Parquet in xz": lzma.compress(packed(table().to_parquet)),
-}  # fmt: skip
-
-
-def by_polars(to):
-    polars = pytest.importorskip("polars")
-    own = polars.from_pandas(table())
-    own.with_columns(own["kind"].cast(polars.Enum(["rye", "wheat"]))).write_ipc(to)
-
-
-def by_excel(to, above=0, **options):
-    pytest.importorskip("openpyxl")
-    with pd.ExcelWriter(to) as book:
-        table().to_excel(book, startrow=above, index=False, **options)
-        if above:
-            book.sheets["Sheet1"]["A1"] = "Harvest of 2020"
-        table().head(3).to_excel(book, sheet_name="notes")
-
-
-def in_zip_by_excel(to):
-    with zipfile.ZipFile(to, "w") as archive:
-        archive.writestr("t.xlsx", packed(by_excel))
-
-
-BY_EXTRAS = {
-    "Arrow by polars": by_polars,
-    "Excel in a zip": in_zip_by_excel,
-    "Excel": by_excel,
-    "Excel with a title": lambda to: by_excel(to, 3),
-    "Excel from the third column on": lambda to: by_excel(to, 2, startcol=2),
-}
-
-
-@each("name", [*WRITTEN, *BY_EXTRAS])
-def test_a_table_is_the_same_however_it_is_written_and_whatever_writes_it(name):
-    content = WRITTEN[name] if name in WRITTEN else packed(BY_EXTRAS[name])
-    file = File(Source.of_bytes(content, name), LOCAL)  # which decides nothing
-    data = file.points(file.recipe("classes", is_asked=True), "classes")
-    assert data.feature_names == ("size", "count")
-    np.testing.assert_allclose(data.X, table()[["size", "count"]], rtol=1e-6)
-    assert (data.X.dtype, data.X.flags.c_contiguous) == (np.float32, True)
-    assert [data.class_names[code] for code in data.y] == KIND
-    assert len(data.sha256) == 64
-
-
-@each("encoding", some(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"], 3))
-@each("delimiter, decimal", [(",", "."), (";", ","), ("\t", "."), ("\t", ","), ("|", "."), (" ", ".")])
-@each("header", [True, False])
-def test_a_text_is_read_whatever_separates_its_cells(delimiter, decimal, encoding, header):
-    content = iris_csv(delimiter, decimal, encoding, header)
-    if delimiter == " ":
-        content = content.decode(encoding).replace('"', "").replace("l l", "l_l").replace("l w", "l_w").encode(encoding)
-    dataset = read_sniffed(content)
-    np.testing.assert_array_equal(dataset.X, iris_table()[0].astype(np.float32))
-    assert dataset.class_names == ("setosa", "versicolor", "virginica")
-    assert np.bincount(dataset.y).tolist() == [50, 50, 50]
-
-
-@each("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-@each("said, delimiter, decimal", [("sep=;", ";", ","), ('"sep=,"', ",", "."), ("SEP=|", "|", ".")])
-@each("header", [True, False])
-def test_a_first_line_that_names_the_delimiter_is_no_row(said, delimiter, decimal, encoding, header):
-    plain = iris_csv(delimiter, decimal, header=header)
-    content = (f"{said}\r\n".encode() + plain).decode().encode(encoding)
-    found, expected = read_sniffed(content), read_sniffed(plain)
-    np.testing.assert_array_equal(found.X, expected.X)
-    np.testing.assert_array_equal(found.y, expected.y)
-    with pytest.raises(DataError, match=f"line {3 + header} has 3 cells, and the first has 2"):
-        read_sniffed(lines(said, *["a;b"] * header, "1;2", "3;4;5"), delimiter=";", header=header)
-
-
 WORDS = ["plain", "two words", 'a "quoted" one', "semi;colon", "comma, and bar|", "grün", "déjà vu"]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(data=st.data(), delimiter=st.sampled_from(list(DELIMITERS)))
 def test_a_table_written_in_any_dialect_is_read_back_equal(data, delimiter):
     n = data.draw(st.integers(12, 30))
@@ -184,9 +46,8 @@ def test_a_table_written_in_any_dialect_is_read_back_equal(data, delimiter):
     csv.writer(written, delimiter=delimiter, lineterminator=newline, **how).writerows(rows)
     encoding = data.draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"]))
     file = File(Source.of_bytes(written.getvalue().encode(encoding), "t"), LOCAL)
-    known = (
-        {"delimiter": ":"} if delimiter == ":" else {}
-    )  # which may also stand inside cells, so it is not guessed there
+    # A colon may also stand inside cells, so it is not guessed.
+    known = {"delimiter": ":"} if delimiter == ":" else {}
     recipe = file.recipe("classes", target="kind" if has_names else "x4", **known)
     frame = file.table(recipe).frame
     assert recipe.header == has_names
@@ -197,54 +58,39 @@ def test_a_table_written_in_any_dialect_is_read_back_equal(data, delimiter):
     assert (note.tolist(), kind.tolist()) == (words, KIND[:n])
 
 
-def by_description(path, out):
-    described = describe_file(path)
-    return described.features.names, tuple(described.class_sizes)
+@each("delimiter, decimal", [(",", "."), (";", ","), ("\t", ","), (" ", ".")])
+@each("header", [True, False])
+def test_a_table_of_numbers_is_read_with_and_without_names_and_a_line_that_names_the_delimiter(
+    delimiter, decimal, header
+):
+    content = iris_csv(delimiter, decimal, header=header)
+    if delimiter == " ":
+        content = content.replace(b'"', b"").replace(b"l l", b"l_l").replace(b"l w", b"l_w")
+    for first in (b"", f"sep={delimiter}\r\n".encode()) if delimiter in ",;" else (b"",):
+        dataset = read_sniffed(first + content)
+        np.testing.assert_array_equal(dataset.X, iris_table()[0].astype(np.float32))
+        assert dataset.class_names == ("setosa", "versicolor", "virginica")
+        assert np.bincount(dataset.y).tolist() == [50, 50, 50]
+    with pytest.raises(DataError, match=f"line {3 + header} has 3 cells, and the first has 2"):
+        read_sniffed(lines("sep=;", *["a;b"] * header, "1;2", "3;4;5"), delimiter=";", header=header)
 
 
-def by_file(path, out):
-    file = File.of_path(path)
-    data = file.points(file.recipe("classes"), "classes")
-    return data.feature_names, data.class_names
+ROW = "{a:.2f},{b:.2f},{kind}"
 
 
-def by_rows(path, out):
-    rows, labels = rows_of(path, "kind")
-    return rows.names, tuple(sorted(set(labels.tolist())))
-
-
-def by_estimator(path, out):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of what is left out
-        model = QSGS2AUC(n_iter=4, n_features=8, random_state=0).fit(path, "kind")
-    return tuple(model.feature_names_in_), tuple(model.classes_)
-
-
-def by_command(path, out):
-    given = ["--out", str(out), "--quiet", "--set", "n_iter=4", "--set", "n_features=8"]
-    assert main(["fit", "QSGS2AUC", str(path), *given]) == 0
-    facts = json.loads((out / "fit.json").read_text())
-    assert main(["predict", str(out), str(path), "--out", str(out) + "-scores", "--quiet"]) == 0
-    return tuple(facts["features"]), tuple(facts["classes"])
-
-
-@each("way", [by_description, by_file, by_rows, by_estimator, by_command])
-def test_a_table_is_the_same_by_every_way_in(way, tmp_path_factory, capsys):
-    for name in ("decimal comma", "title and units", "R", "zip", "Feather", "Parquet"):
-        folder = tmp_path_factory.mktemp("way")
-        (folder / "table").write_bytes(WRITTEN[name])
-        assert way(folder / "table", folder / "out") == (("size", "count"), ("rye", "wheat")), name
-
-
-@each(
-    "first, has_names",
-    [("1100,1102,class", True), ("1990,1991,class", True), ("0.31,0.42,wheat", False), ("a,b,c", True)],
-)
-def test_numbers_may_name_columns_and_a_person_may_say_so(first, has_names):
-    rows = [f"{0.3 + i / 100:.2f},{0.4 + i / 90:.2f},{KIND[i]}" for i in range(N)]
+@each("first, row, has_names", [
+    ("1100,1102,class", ROW, True),
+    ("1990,1991,class", ROW, True),
+    ("a,b,c", ROW, True),
+    ("0.31,0.42,wheat", ROW, False),
+    ("0.5,1.5,red", "{a:.3f},{b:.3f},red", False),
+    *((first, "{a:.3f},{b:.3f},{i}", False) for first in ("5.1,?,0", "5.1,NA,1", "1,2,0")),
+])  # fmt: skip
+def test_a_first_row_of_data_names_no_columns_numbers_may_and_a_person_may_say_so(first, row, has_names):
+    rows = [row.format(a=0.3 + i / 100, b=0.4 + i / 90, kind=KIND[i], i=i % 2) for i in range(N)]
     file = File(Source.of_bytes(lines(first, *rows), "t.csv"))
     assert file.sniff().header == has_names
-    for said in (True, False):
+    for said in (True, False) if row is ROW else ():
         assert len(file.table(file.recipe("classes", header=said)).frame) == N + (not said)
 
 
@@ -269,11 +115,11 @@ def test_words_of_other_languages_are_read_and_a_wrong_encoding_is_told(encoding
 # --- sparse text, arrays, and tables of lists
 
 
-@each("limit", [1, 50, 6])
-def test_sparse_text_keeps_its_columns(limit):
-    content = b"# first\n1 qid:3 2:0.5 6:1 # a comment\n\n-1 1:2\n" * limit
+@each("n", [1, 50, 6])
+def test_sparse_text_keeps_its_columns(n):
+    content = b"# first\n1 qid:3 2:0.5 6:1 # a comment\n\n-1 1:2\n" * n
     dataset = read_sniffed(content, "a.svm")
-    np.testing.assert_array_equal(dataset.X, [[0, 0.5, 0, 0, 0, 1], [2, 0, 0, 0, 0, 0]] * limit)
+    np.testing.assert_array_equal(dataset.X, [[0, 0.5, 0, 0, 0, 1], [2, 0, 0, 0, 0, 0]] * n)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(svmlight, "LINES", 3)
         np.testing.assert_array_equal(read_sniffed(content, "a.svm").X, dataset.X)
@@ -286,15 +132,16 @@ def test_sparse_text_keeps_its_columns(limit):
 def test_sparse_text_and_an_archive_give_the_points_of_a_table():
     X, y = iris_table()
     codes = np.unique(y, return_inverse=True)[1]
-    sparse = packed(lambda to: dump_svmlight_file(X, codes, to, zero_based=False))
+    sparse = io.BytesIO()
+    dump_svmlight_file(X, codes, sparse, zero_based=False)
     arrays = npz(X=X, y=y, split=np.zeros(150), about=np.zeros(3), letters=np.array(["a"] * 150))
-    for content in (sparse, arrays, gzip.compress(sparse), lzma.compress(arrays)):
+    for content in (sparse.getvalue(), arrays, gzip.compress(sparse.getvalue()), lzma.compress(arrays)):
         dataset = read_sniffed(content)
         np.testing.assert_array_equal(dataset.X, X.astype(np.float32))
         np.testing.assert_array_equal(dataset.y, codes)
 
 
-@pytest.mark.parametrize("size", [16, 2**20])
+@each("size", [16, 2**20])
 def test_a_line_of_libsvm_text_has_its_number_whatever_the_pieces(size, monkeypatch):
     content = lines("# first", "", *(f"{i % 2} 1:{i} 2:0.5" for i in range(30)), "1 1:3 two:4")
     monkeypatch.setattr(parse, "PIECE", size)
@@ -310,57 +157,56 @@ def test_a_line_of_libsvm_text_has_its_number_whatever_the_pieces(size, monkeypa
 ])  # fmt: skip
 def test_sparse_text_without_one_label_a_line_names_the_line_and_the_cell(line, said):
     with pytest.raises(DataError, match=f"line 1 must begin with one number as its label, {said}"):
-        sniff("\n".join(line.format(i=i) for i in range(60)).encode(), "t.txt")
+        sniff(lines(*(line.format(i=i) for i in range(60))), "t.txt")
 
 
 def test_libsvm_text_with_a_byte_order_mark_is_read_and_in_utf_16_is_refused():
-    lines_ = "".join(f"{i % 2} 1:{i} 2:{2 * i}\n" for i in range(20))
-    assert read_sniffed(lines_.encode("utf-8-sig")).feature_names == ("x1", "x2")
+    rows = [f"{i % 2} 1:{i} 2:{2 * i}" for i in range(20)]
+    assert read_sniffed(lines(*rows, encoding="utf-8-sig")).feature_names == ("x1", "x2")
     with pytest.raises(DataError, match="LIBSVM text must be in UTF-8, and this file is in utf-16: save it as UTF-8"):
-        sniff(lines_.encode("utf-16"), "points.txt")
+        sniff(lines(*rows, encoding="utf-16"), "points.txt")
 
 
 def test_a_model_of_libsvm_text_knows_its_first_and_its_last_index(tmp_path, capsys):
-    rng = np.random.default_rng(0)
-    X, fit = rng.normal(size=(N, 3)).round(3), ["--quiet", "--set", "n_iter=10", "--set", "n_features=16"]
+    X = np.random.default_rng(0).normal(size=(N, 3)).round(3)
     for name, start, columns in (("train", 0, (0, 1, 2)), ("test", 0, (1, 2)), ("one", 1, (0, 1, 2))):
         rows = (" ".join([str(i % 2), *(f"{j + start}:{X[i, j]}" for j in columns)]) for i in range(N))
-        (tmp_path / name).write_text("\n".join(rows) + "\n")
+        (tmp_path / name).write_bytes(lines(*rows))
     (tmp_path / "zero").write_text("1 0:1 1:2\n")
     (tmp_path / "beyond").write_text("1 1:1 4:2\n")
+
+    def command(*words, out):
+        return main([words[0], *map(str, words[1:]), "--out", str(tmp_path / out), "--quiet"])
+
+    small = ("--set", "n_iter=10", "--set", "n_features=16")
     for name in ("train", "one"):
-        assert main(["fit", "TSGS3VM", str(tmp_path / name), "--out", str(tmp_path / f"m-{name}"), *fit]) == 0
-    assert (
-        main(["predict", str(tmp_path / "m-train"), str(tmp_path / "test"), "--out", str(tmp_path / "s"), "--quiet"])
-        == 0
-    )
+        assert command("fit", "TSGS3VM", tmp_path / name, *small, out=f"m-{name}") == 0
+    assert command("predict", tmp_path / "m-train", tmp_path / "test", out="scores") == 0
+    capsys.readouterr()
     for name, said in (
         ("zero", "has the index 0, and the first index"),
         ("beyond", "has the index 4, and the largest"),
     ):
-        capsys.readouterr()
-        assert main(["predict", str(tmp_path / "m-one"), str(tmp_path / name), "--out", str(tmp_path / name[:1])]) == 2
+        assert command("predict", tmp_path / "m-one", tmp_path / name, out="none") == 2
         assert f"line 1 {said} of the training file is" in capsys.readouterr().err
 
 
 @each("names", [["x", "text", "list", "label"], ["x", "x", "list", "label"], ["x", "y", "x", "label"]])
 def test_a_table_with_lists_is_read_whole_whatever_its_row_groups_and_names(names):
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     columns = [np.arange(40.0), [f"word {i % 7}" for i in range(40)], [[i] for i in range(40)], np.arange(40) % 2]
     content = io.BytesIO()
     pq.write_table(pa.table([pa.array(column) for column in columns], names=names), content, row_group_size=10)
-    recipe = Recipe(format="parquet")
-    frame = File(Source.of_bytes(content.getvalue(), "a.parquet")).table(recipe).frame
+    frame = File(Source.of_bytes(content.getvalue(), "a.parquet")).table(Recipe(format="parquet")).frame
     np.testing.assert_array_equal(frame.iloc[:, 0], columns[0])
     assert [list(frame.iloc[:, 1]), list(frame.iloc[:, 3])] == [columns[1], list(columns[3])]
     assert (frame.iloc[:, 2] == "(nested)").all()
 
 
-def test_a_recipe_for_columns_that_are_not_there_or_for_another_format_is_refused():
-    for content, recipe, said in (
-        (GOOD, Recipe(roles=(("bogus", "ignore"), ("label", "label"))), "gives 'bogus' the role ignore"),
-        (GOOD, Recipe(format="parquet"), "the recipe is for the format parquet, and the file is text"),
-        (parquet(), Recipe(), "the recipe is for the format delimited, and the file is parquet"),
-    ):
-        with pytest.raises(DataError, match=said):
-            read(content, recipe)
+@each("content, recipe, said", [
+    (GOOD, Recipe(roles=(("bogus", "ignore"), ("label", "label"))), "gives 'bogus' the role ignore"),
+    (GOOD, Recipe(format="parquet"), "the recipe is for the format parquet, and the file is text"),
+    (parquet(), Recipe(), "the recipe is for the format delimited, and the file is parquet"),
+])  # fmt: skip
+def test_a_recipe_for_columns_that_are_not_there_or_for_another_format_is_refused(content, recipe, said):
+    with pytest.raises(DataError, match=said):
+        read(content, recipe)

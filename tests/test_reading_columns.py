@@ -3,6 +3,7 @@
 import csv
 import io
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,6 @@ import pytest
 from cases import each, some
 from hostile_files import parquet
 from own_tables import iris_csv, lines, own_spec, read, read_sniffed, sniff, sniff_file, table, with_pairs
-from test_strangers_files import SMALL, frame
 
 from dsgcore import QSGS2AUC
 from dsgcore.__main__ import main
@@ -22,7 +22,13 @@ from dsgcore.data.reading.cells import written
 from dsgcore.experiments import load_split
 
 N = 60
+SMALL = {"n_iter": 4, "n_features": 8, "batch_size": 8, "random_state": 0, "tol": None}
 KIND = ["wheat", "rye"] * (N // 2)
+
+
+def frame(**more):
+    a = np.random.default_rng(0).normal(size=N)
+    return pd.DataFrame({"a": a, "b": a + np.arange(N) % 3, "label": (np.arange(N) % 3 == 0).astype(int)} | more)
 
 
 def points_of(*rows, labels="classes", **given):
@@ -36,6 +42,11 @@ def rows_of_cells(cells, delimiter=";", n=40):
     return [join(("price", "z", "label")), *(join((cells[i % len(cells)], str(i), "ab"[i % 2])) for i in range(n))]
 
 
+def labeled(cells, name="label", delimiter=","):
+    """Return a header, and rows of a number and a label."""
+    return [f"x{delimiter}{name}", *(f"{i}{delimiter}{cell}" for i, cell in enumerate(cells))]
+
+
 NUMBERS = [f"{i},{'ab'[i % 2]}" for i in range(30)]
 THOUSANDS = [
     (1234.56, "1.234,56", "12,5", "1.250.000,25", "7"),
@@ -44,7 +55,7 @@ THOUSANDS = [
     (123456.5, "1,23,456.5", "12.5", "12,50,000.25", "7"),
     (1234.56, "1 234,56", "12,5", "1 250 000,25", "7"),
 ]
-# Rows, the names of the features, the first points (those of a column beside each other), words of the report, and options.
+# Rows, the names of the features, the first points (those of a column beside each other), and words of the report.
 TABLES = {
     "quotes hold delimiters and line ends": (['"a","b, c",label', '1,"2",x', '"3","4","y\nz"', "5,6,x", '7,"8",x'],
         ("a", "b, c"), [[1, 3, 5, 7], [2, 4, 6, 8]]),
@@ -77,6 +88,15 @@ TABLES = {
     )], ("pay", "month"), [[1250.5, 3, 7], [18262, 18293, 18322]]),
     **{f"{name}, which does not count": ([f"{name},x,kind", *(f"{i * 37 % 11},{i % 5},{KIND[i]}" for i in range(40))],
         (name, "x"), [[0, 4, 8], [0, 1, 2]]) for name in ("air_quality_index", "heat_index", "covID")},
+    **{f"days as in {first}": (["day;b;kind", *(f"{(first, second)[i % 2]};{i};{'xy'[i % 2]}" for i in range(20))],
+        ("day", "b"), [days, [0, 1]]) for first, second, *days in (
+        ("25.12.2020", "01.02.2021", 18621, 18659),
+        ("12/25/2020", "02/01/2021", 18621, 18659),
+        ("25/12/20", "01/02/21", 18621, 18659),
+        ("01.02.2021", "03.02.2021", 18659, 18661),  # that may be either has the order of its sign
+        ("01/02/2021", "03/02/2021", 18629, 18688),
+        ("31-12-69", "01-01-70", 36524, 0),
+    )},
 }  # fmt: skip
 
 
@@ -117,17 +137,8 @@ def test_pieces_and_runs_read_what_the_whole_does(tmp_path):
 
 
 WRITTEN = {
-    "(1.5)": -1.5,
-    "( 1.5 )": -1.5,
-    "12 %": 0.12,
-    "12%": 0.12,
-    "(12 %)": -0.12,
-    "(12) %": -0.12,
-    "（3）": -3.0,
-    "−3.5": -3.5,
-    "–3": -3.0,
-    "1e−3": 0.001,
-    "-2": -2.0,
+    **{"(1.5)": -1.5, "( 1.5 )": -1.5, "12 %": 0.12, "12%": 0.12, "(12 %)": -0.12, "(12) %": -0.12, "（3）": -3.0},
+    **{"−3.5": -3.5, "–3": -3.0, "1e−3": 0.001, "-2": -2.0},
 }
 
 
@@ -151,22 +162,6 @@ def test_brackets_per_cent_and_unicode_minus_are_read_as_numbers(cell, decimal, 
     np.testing.assert_allclose(data.X[:, 0], expected, rtol=1e-6)
 
 
-@each(
-    "first, second, days",
-    [
-        ("25.12.2020", "01.02.2021", (18621, 18659)),
-        ("12/25/2020", "02/01/2021", (18621, 18659)),
-        ("25/12/20", "01/02/21", (18621, 18659)),
-        ("01.02.2021", "03.02.2021", (18659, 18661)),  # that may be either has the order of its sign
-        ("01/02/2021", "03/02/2021", (18629, 18688)),
-        ("31-12-69", "01-01-70", (36524, 0)),
-    ],
-)
-def test_day_and_month_are_told_by_what_is_above_twelve_and_else_by_their_sign(first, second, days):
-    rows = [f"{(first, second)[i % 2]};{i};{'xy'[i % 2]}" for i in range(20)]
-    np.testing.assert_array_equal(points_of("day;b;kind", *rows).X[:2, 0], days)
-
-
 # --- mistakes and missing cells
 
 
@@ -183,17 +178,11 @@ def test_a_column_that_is_mostly_numbers_is_refused_with_its_mistakes(n_bad, wor
     assert str(caught.value).startswith(said)
 
 
-@each("decimal", [".", ","])
-def test_each_remedy_of_a_mistake_is_an_option_of_the_command(decimal, tmp_path, capsys):
-    file = tmp_path / "t.csv"
-    file.write_bytes(csv_of(["Err:502" if i == 2 else f"{i}{decimal}5" for i in range(40)], decimal))
-    assert main(["data", "describe", str(file)]) == 2
+def test_each_remedy_of_a_mistake_is_an_option_of_the_command_and_all_pieces_count(tmp_path, capsys):
+    (tmp_path / "t.csv").write_bytes(csv_of(["Err:502" if i == 2 else f"{i},5" for i in range(40)], ","))
+    for remedy in ([], ["--missing-words", "Err:502"], ["--drop", "price"], ["--category", "price"]):
+        assert main(["data", "describe", str(tmp_path / "t.csv"), *remedy]) == (0 if remedy else 2)
     assert "must hold numbers, got 'Err:502' (a spreadsheet's error) in row 3: correct " in capsys.readouterr().err
-    for remedy in (["--missing-words", "Err:502"], ["--drop", "price"], ["--category", "price"]):
-        assert main(["data", "describe", str(file), *remedy]) == 0
-
-
-def test_mistakes_are_counted_in_the_whole_file_whatever_its_pieces(tmp_path):
     (tmp_path / "t.csv").write_bytes(csv_of(["bad" if i % 1000 == 999 else f"{i}.5" for i in range(45_000)]))
     with pytest.raises(DataError, match="got 'bad' in row 1000, the first of 45 cells that are no numbers"):
         describe_file(tmp_path / "t.csv")
@@ -202,8 +191,7 @@ def test_mistakes_are_counted_in_the_whole_file_whatever_its_pieces(tmp_path):
 @each("word", some(["NA", "n/a", "<NA>", "null", "#N/A", "NaN", "None", "?", " NA "], 4))
 @each("kind", ["csv", "parquet", "npz"])
 def test_words_that_mean_missing_are_the_same_in_every_format_and_said(word, kind, tmp_path, capsys):
-    own = frame().astype({"label": object})
-    own["label"] = np.where(np.arange(N) % 4 == 0, word, np.where(own.label == 1, "x", "y"))
+    own = frame(label=np.where(np.arange(N) % 4 == 0, word, np.where(np.arange(N) % 3 == 0, "x", "y")).astype(object))
     path = tmp_path / f"t.{kind}"
     if kind == "npz":
         np.savez(path, X=own[["a", "b"]], y=own.label.to_numpy().astype(str))
@@ -226,7 +214,7 @@ def test_words_that_mean_missing_are_the_same_in_every_format_and_said(word, kin
 
 
 def test_a_number_can_mean_missing_in_every_format(tmp_path):
-    own = frame().assign(b=np.where(np.arange(N) % 5 == 0, -999, np.arange(N)))
+    own = frame(b=np.where(np.arange(N) % 5 == 0, -999, np.arange(N)))
     own.to_csv(tmp_path / "t.csv", index=False)
     own.to_parquet(tmp_path / "t.parquet")
     described = [describe_file(path, sniff_file(path, missing_words=["-999"])) for path in tmp_path.iterdir()]
@@ -277,12 +265,15 @@ def test_gaps_and_categories_that_the_training_rows_do_not_have_are_said():
     ]
 
 
+# --- roles of columns
+
+
 def test_roles_are_guessed():
     recipe = sniff(parquet(frame=table()), "a.parquet")
     guessed = {"id": "index", "color": "category", "when": "date", "note": "text", "key": "ignore", "kind": "label"}
     assert dict(recipe.roles) == guessed
-    both = "u,a,v\n" + "\n".join(f"{i % 2},{i}.5,{i % 3}" for i in range(30))  # of two that could, the last one
-    assert sniff(both.encode(), "a.csv").column("label") == "v"
+    both = lines("u,a,v", *(f"{i % 2},{i}.5,{i % 3}" for i in range(30)))  # of two that could, the last one
+    assert sniff(both, "a.csv").column("label") == "v"
 
 
 def test_categories_become_columns_of_zeros_and_ones_unless_they_are_too_many():
@@ -292,7 +283,6 @@ def test_categories_become_columns_of_zeros_and_ones_unless_they_are_too_many():
     assert dataset.feature_names == ("size", "color: blue", "color: green", "color: red")
     expected = pd.get_dummies(own["color"])[["blue", "green", "red"]].to_numpy()
     np.testing.assert_array_equal(dataset.X[:, 1:], expected)
-    assert not dataset.X[3, 1:].any()
     assert any("3 categories" in sentence and "1 rows without one" in sentence for sentence in dataset.report)
     content = parquet(frame=pd.DataFrame({"x": [f"v{i}" for i in range(120)], "label": ["a", "b"] * 60}))
     recipe = Recipe(format="parquet", roles=(("label", "label"), ("x", "category")))
@@ -313,56 +303,48 @@ def test_text_and_means_are_learned_from_training_rows_only():
     train, size = own["size"].to_numpy()[split.train_rows], names.index("size")
     filled = split.X_test[np.isnan(own["size"].to_numpy()[split.test_rows]), size]
     np.testing.assert_allclose(filled, np.float32(np.nanmean(train)), rtol=1e-6)
-    # Other words in the test rows change no training point.
-    other = own.copy()
+    other = own.copy()  # other words in the test rows change no training point
     other.loc[split.test_rows, "note"] = "completely different words here"
     other.loc[split.test_rows, "size"] = 1e6
     changed, more = own_spec(parquet(frame=other), recipe, scaling="none")
     np.testing.assert_array_equal(load_split(changed, files=more).X_train, split.X_train)
 
 
-def with_nested():
-    from decimal import Decimal
-
-    own, flags = frame(), pa.array([None if i == 3 else i % 2 == 0 for i in range(N)])
-    price = pa.array([Decimal(i) / 4 for i in range(N)], pa.decimal128(12, 2))
-    columns = {"price": price, "a": own.a, "label": own.label, "flag": flags, "emb": pa.array([[1.0, 2.0]] * N)}
-    return pa.table({**columns, "s": pa.array([{"u": 1}] * N), "town": ["x", "y"] * (N // 2)})
-
-
 def test_decimals_and_truth_values_are_numbers_and_nested_columns_are_named(tmp_path, capsys):
-    path, plain = tmp_path / "t.parquet", with_nested().drop_columns(["emb", "s", "town"])
-    pa.parquet.write_table(plain, path)
+    path, flags = tmp_path / "t.parquet", pa.array([None if i == 3 else i % 2 == 0 for i in range(N)])
+    price = pa.array([Decimal(i) / 4 for i in range(N)], pa.decimal128(12, 2))
+    own = {"price": price, "a": frame().a, "label": frame().label, "flag": flags, "emb": pa.array([[1.0, 2.0]] * N)}
+    nested = pa.table({**own, "s": pa.array([{"u": 1}] * N), "town": ["x", "y"] * (N // 2)})
+    pa.parquet.write_table(nested.drop_columns(["emb", "s", "town"]), path)
     rows, _ = rows_of(path, "label", missing="mean")
     data = read(path.read_bytes(), sniff(path.read_bytes(), path.name))
     assert rows.names == data.feature_names == ("price", "a", "flag")
     np.testing.assert_allclose(rows[:], data.X, rtol=1e-6)
-    pa.parquet.write_table(with_nested(), path)
+    pa.parquet.write_table(nested, path)
     rows, _ = rows_of(path, "label")
     assert rows.names == ("price", "a", "flag", "town: x", "town: y")
-    assert "'emb' (lists or other nested values), 's' (lists or other nested values)" in " ".join(rows.guesses)
+    said = "'emb' (lists or other nested values), 's' (lists or other nested values)"
+    assert said in " ".join(rows.guesses)
     assert rows_of(path, "label", drop=["emb", "s", "town"])[0].names == ("price", "a", "flag")
     given = ["--target", "label", "--out", str(tmp_path / "out"), "--quiet", "--set", "n_iter=2"]
     drop = [word for name in ("emb", "s", "town") for word in ("--drop", name)]
     assert main(["fit", "QSGS2AUC", str(path), *given, *drop]) == 0
     assert main(["data", "describe", str(path)]) == 0
-    assert "'emb' (lists or other nested values)" in capsys.readouterr().out
-    pa.parquet.write_table(with_nested().select(["emb", "s", "label"]), path)
+    assert said in capsys.readouterr().out
+    pa.parquet.write_table(nested.select(["emb", "s", "label"]), path)
     assert main(["data", "describe", str(path)]) == 2
     assert "no column of features is left: besides the label, the table has 'emb' (lists" in capsys.readouterr().err
 
 
 @each("wrong", ["lable", "Label", "outcome"])
 def test_a_wrong_label_is_named_with_those_that_there_are(wrong, tmp_path, capsys):
-    path, text = tmp_path / "t.parquet", tmp_path / "t.csv"
-    own = frame().assign(town="x")
+    path, text, own = tmp_path / "t.parquet", tmp_path / "t.csv", frame(town="x")
     own.to_parquet(path)
     own.to_csv(text, index=False)
     frames = pytest.importorskip("dask.dataframe")
     hint = "" if wrong == "outcome" else r" \(did you mean 'label'\?\)"
     for use in (
         lambda: rows_of(path, wrong),
-        lambda: QSGS2AUC().fit(path, wrong),
         lambda: sniff_file(text, target=wrong),
         lambda: rows_of(frames.from_pandas(own, npartitions=2), wrong),
     ):
@@ -373,16 +355,15 @@ def test_a_wrong_label_is_named_with_those_that_there_are(wrong, tmp_path, capsy
     assert errors.count("\n") == 1
 
 
-def test_a_label_is_no_feature_and_a_feature_is_named_once():
-    content = lines("a,b,label", *(f"{i},{i * 7 % 11},{'xy'[i % 2]}" for i in range(20)))
-    file = File(Source.of_bytes(content, "t.csv"))
-    for options, said in (
-        ({"features": ["a", "label"]}, "'label' is the label: it can be neither a feature nor left out"),
-        ({"drop": ["label"]}, "'label' is the label"),
-        ({"features": ["a", "b", "a"]}, "must name each column once, got 'a' twice"),
-    ):
-        with pytest.raises(DataError, match=said):
-            file.recipe("classes", target="label", **options)
+@each("options, said", [
+    ({"features": ["a", "label"]}, "'label' is the label: it can be neither a feature nor left out"),
+    ({"drop": ["label"]}, "'label' is the label"),
+    ({"features": ["a", "b", "a"]}, "must name each column once, got 'a' twice"),
+])  # fmt: skip
+def test_a_label_is_no_feature_and_a_feature_is_named_once(options, said):
+    file = File.of_frame(frame(), "t")
+    with pytest.raises(DataError, match=said):
+        file.recipe("classes", target="label", **options)
 
 
 def test_what_a_table_does_not_say_is_asked_for():
@@ -393,22 +374,19 @@ def test_what_a_table_does_not_say_is_asked_for():
     with pytest.raises(DataError, match=r"taken from 't', and 'u' could hold them, too: say which \(--target\)"):
         points_of("s,t,u,x", *sparse)
     assert points_of("s,t,u,x", *sparse, target="u").class_names == ("d", "e")
-    three = [f"{i % 7},{['Gentoo', 'Adelie', 'Chinstrap'][i % 3]}" for i in range(40)]
+    three = labeled(["Gentoo", "Adelie", "Chinstrap"] * 12, "species")
     with pytest.raises(DataError, match="made of 3, needs the positive one named"):
-        points_of("x,species", *three, labels="binary")
-    assert points_of("x,species", *three, labels="binary", positive="Adelie").class_names[1] == "Adelie"
+        points_of(*three, labels="binary")
+    assert points_of(*three, labels="binary", positive="Adelie").class_names[1] == "Adelie"
 
 
-# --- names that pages and spreadsheets show
+# --- names that pages and spreadsheets show, and messages
 
 
 def test_formulas_are_text_and_cannot_be_exported_as_formulas():
-    formula = '=HYPERLINK("http://x/?"&A1)'
-    rows = [["=1+1", "@cmd", "-x", "label"]] + [
-        [formula if i % 2 else "+2", i, -i, "=A1" if i % 2 else "-1"] for i in range(20)
-    ]
-    text = io.StringIO()
-    csv.writer(text).writerows(rows)
+    formula, text = '=HYPERLINK("http://x/?"&A1)', io.StringIO()
+    rows = [[formula if i % 2 else "+2", i, -i, "=A1" if i % 2 else "-1"] for i in range(20)]
+    csv.writer(text).writerows([["=1+1", "@cmd", "-x", "label"], *rows])
     content = text.getvalue().encode()
     recipe = sniff(content, "a.csv")
     assert dict(recipe.roles) == {"=1+1": "category", "label": "label"}
@@ -418,15 +396,11 @@ def test_formulas_are_text_and_cannot_be_exported_as_formulas():
     assert not any(name.startswith(("=", "+", "@")) for name in names)
     assert dataset.class_names == ("-1", "'=A1")  # a number is one
     head = File(Source.of_bytes(content, "a.csv")).table(recipe).head()
-    cells = [*map(str, head.columns), *head.to_numpy().ravel()]
-    assert not any(cell.startswith(("=", "@", "-x")) for cell in cells)
-
-
-BELL = "y\x07"
+    assert not any(cell.startswith(("=", "@", "-x")) for cell in [*map(str, head.columns), *head.to_numpy().ravel()])
 
 
 def test_control_characters_never_reach_a_page():
-    content = lines('"a\x1b[2J\u202e\nb",label', *(f"{i},{('x', BELL)[i % 2]}" for i in range(20)))
+    content = lines('"a\x1b[2J\u202e\nb",label', *(f"{i},{('x', chr(7) + 'y')[i % 2]}" for i in range(20)))
     dataset = read_sniffed(content)
     assert all(name.isprintable() for name in (*dataset.feature_names, *dataset.class_names, *dataset.report))
 
@@ -456,14 +430,17 @@ def test_another_sign_between_cells_is_named_with_those_that_are_read(sign):
 LONG = "q" * 100_000
 
 
-@each("given", [
-    {"bins": LONG},
-    {"roles": {"x": LONG}},
-    {"roles": {LONG: "pair"}},
-    {"positive": LONG},
-    {"order": [LONG]},
-    {LONG: 1},
-])  # fmt: skip
+@each(
+    "given",
+    [
+        {"bins": LONG},
+        {"roles": {"x": LONG}},
+        {"roles": {LONG: "pair"}},
+        {"positive": LONG},
+        {"order": [LONG]},
+        {LONG: 1},
+    ],
+)
 def test_no_message_repeats_a_page_of_what_was_given(given):
     content = lines("x,label", *NUMBERS)
     plain = sniff(content, "a.csv").to_dict() | given | {"roles": {"label": "label"} | given.get("roles", {})}
@@ -502,53 +479,47 @@ def test_one_class_against_the_rest():
             read(content, replace(recipe, positive=positive))
 
 
-def test_forms_of_a_word_are_one_class():
-    data = points_of("x,label", *(f"{i},{'Yes' if i % 4 else 'no '}" for i in range(40)))
-    assert data.class_names == ("Yes", "no")
-    data = points_of("x,label", *(f"{i},{('YES', 'yes', 'no', 'yes')[i % 4]}" for i in range(40)))
-    assert data.class_names == ("no", "yes")  # the most frequent form is the name
+@each("cells, names", [
+    (["no ", "Yes", "Yes", "Yes"], ("Yes", "no")),
+    (["YES", "yes", "no", "yes"], ("no", "yes")),  # the most frequent form is the name
+])  # fmt: skip
+def test_forms_of_a_word_are_one_class(cells, names):
+    assert points_of(*labeled(cells * 10)).class_names == names
 
 
-@each("labels, bins", [("binary", 2), ("ordinal", 5), ("classes", 5)])
-def test_a_label_of_many_numbers_is_cut_into_bins(labels, bins):
-    rng = np.random.default_rng(0)
-    content = lines("x,target", *(f"{rng.normal()},{rng.normal():.4f}" for _ in range(100)), "1,")
-    recipe = sniff(content, "a.csv", labels=labels)
-    assert recipe.bins == bins
-    dataset = read(content, recipe, labels=labels)
-    assert np.bincount(dataset.y[:-1]).tolist() == [100 // bins] * bins
-    assert dataset.y[-1] == -1
-    assert any(f"cut into {bins} bins" in sentence for sentence in dataset.report)
-
-
-# Rows below the header, options, the names of the first bins, and their sizes.
+NORMAL = [f"{value:.4f}" for value in np.random.default_rng(0).normal(size=100)]
+# The kind of labels, the delimiter, cells of the label, options, the names of the first bins, and their sizes.
 BINS = {
-    "thousands": (";", [f"{1 + i // 10}.{100 + 7 * i},5" for i in range(60)], {}, ("bin 1 (from 1100.5)",), [12] * 5),
-    "a number that means no label": (",", [f"{-1 if i % 4 == 0 else i + 0.5}" for i in range(100)],
+    **{f"{labels}, with a missing one": (labels, ",", [*NORMAL, ""], {}, (), [100 // bins] * bins)
+       for labels, bins in (("binary", 2), ("ordinal", 5), ("classes", 5))},
+    "thousands": ("ordinal", ";", [f"{1 + i // 10}.{100 + 7 * i},5" for i in range(60)], {}, ("bin 1 (from 1100.5)",),
+        [12] * 5),
+    "a number that means no label": ("ordinal", ",", [f"{-1 if i % 4 == 0 else i + 0.5}" for i in range(100)],
         {"unlabeled": "-1"}, ("bin 1 (from 1.5)",), [15] * 5),
-    "equal numbers": (",", ["-2.30259"] * 60 + [str(i + 0.5) for i in range(40)], {}, ("bin 1 (from -2.30259)",
-        "bin 2 (from 0.5)", "bin 3 (from 20.5)"), [60, 20, 20]),
+    "equal numbers": ("ordinal", ",", ["-2.30259"] * 60 + [str(i + 0.5) for i in range(40)], {},
+        ("bin 1 (from -2.30259)", "bin 2 (from 0.5)", "bin 3 (from 20.5)"), [60, 20, 20]),
 }  # fmt: skip
 
 
 @each("name", BINS)
-def test_bins_hold_equally_many_rows_and_equal_numbers_are_in_one(name):
-    delimiter, cells, given, names, sizes = BINS[name]
-    content = lines(f"x{delimiter}price", *(f"{i}{delimiter}{cell}" for i, cell in enumerate(cells)))
-    data = read(content, replace(sniff(content, "t.csv", labels="ordinal"), **given), labels="ordinal")
+def test_a_label_of_many_numbers_is_cut_into_bins_of_equally_many_rows_and_equal_numbers_are_in_one(name):
+    labels, delimiter, cells, given, names, sizes = BINS[name]
+    content = lines(*labeled(cells, "price", delimiter))
+    data = read(content, replace(sniff(content, "t.csv", labels=labels), **given), labels=labels)
     assert data.class_names[: len(names)] == names
     assert np.bincount(data.y[data.y >= 0]).tolist() == sizes
+    assert any(f"cut into {len(sizes)} bins" in said for said in data.report)
     if name == "equal numbers":
-        assert any("cut into 3 bins" in said and "not 5, because equal values" in said for said in data.report)
-    equal = lines("x,price", *(f"{i},2.5" for i in range(20)))
-    with pytest.raises(DataError, match="cut into bins, must have between 2 and"):
-        read(equal, replace(sniff(equal, "t.csv"), bins=4), labels="ordinal")
+        assert any("not 5, because equal values" in said for said in data.report)
+        equal = lines(*labeled(["2.5"] * 20, "price"))
+        with pytest.raises(DataError, match="cut into bins, must have between 2 and"):
+            read(equal, replace(sniff(equal, "t.csv"), bins=4), labels="ordinal")
 
 
-@each(
-    "value, said",
-    [(3.0, "3"), (2.5, "2.5"), (-0.0, "0"), (3e9, "3000000000"), (2.0**52, "4503599627370496"), (True, "True")],
-)
+VALUES = [(3.0, "3"), (2.5, "2.5"), (-0.0, "0"), (3e9, "3000000000"), (2.0**52, "4503599627370496"), (True, "True")]
+
+
+@each("value, said", VALUES)
 def test_a_value_of_a_label_is_written_as_people_write_it(value, said):
     assert written(value) == said
 
@@ -563,7 +534,7 @@ def test_a_value_of_a_label_is_written_as_people_write_it(value, said):
     ["S", "M", "L", "XL"],
 ])  # fmt: skip
 def test_known_orders_are_kept_and_others_are_given_or_asked_for(words):
-    rows = ["x,label", *(f'{i % 9},"{words[i % len(words)]}"' for i in range(40))]
+    rows = labeled([f'"{words[i % len(words)]}"' for i in range(40)])
     data = points_of(*rows, labels="ordinal")
     assert data.class_names == tuple(words)
     assert any("the lowest first: " in sentence for sentence in data.report)
@@ -571,7 +542,7 @@ def test_known_orders_are_kept_and_others_are_given_or_asked_for(words):
     assert points_of(*rows, labels="ordinal", order=order).class_names == order
     with pytest.raises(DataError, match="must name each class once"):
         points_of(*rows, labels="ordinal", order=order[1:])
-    colors = ["x,label", *(f"{i % 9},{'rgb'[i % 3]}x" for i in range(40))]
+    colors = labeled(["rx", "gx", "bx"] * 12)
     with pytest.raises(DataError, match=r"words without a known order, .*--order"):
         points_of(*colors, labels="ordinal")
     assert points_of(*colors, labels="ordinal", order=("rx", "gx", "bx")).class_names == ("rx", "gx", "bx")
@@ -594,7 +565,6 @@ def test_pairs_that_the_file_gives_are_used_and_each_id_is_on_two_rows():
     with pytest.raises(DataError, match="between 1 and 12"):
         draw_pairs(dataset, 13, 0.3, seed=3)
     assert read_sniffed(content, labels="binary").pairs is None
-    with pytest.raises(
-        DataError, match=r"pair id must be on exactly two rows, got 'p00' on 4 \(rows 1, 5, 6, 9, the header"
-    ):
+    said = r"pair id must be on exactly two rows, got 'p00' on 4 \(rows 1, 5, 6, 9, the header"
+    with pytest.raises(DataError, match=said):
         read_sniffed(content.replace(b"p01", b"p00"), labels="pairs")

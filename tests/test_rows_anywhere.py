@@ -1,6 +1,8 @@
 """Out-of-core rows: the model is bit-for-bit that of the array in memory, however the rows are cut."""
 
 import re
+import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,10 +20,12 @@ from dsgcore.data.reading import File
 from dsgcore.data.rows import PartedTable
 from dsgcore.prior import MAX_POINTS, drawn_rows
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from dsgcore.solver.loop import solve, training_points
+from dsgcore.solver.model import Expansion
 
 N, D = 4000, 3
-# Three ways to cut the rows; the last one has a part without rows, and a part without a label.
-CUTS = ([], [1, 2048, 2049], [500, 500, 1300, 2000])
+# Two ways to cut the rows; the last one has a part without rows, and a part without a label.
+CUTS = ([1, 2048, 2049], [500, 500, 1300, 2000])
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +37,9 @@ def points():
     return X, y
 
 
-def cut(values, edges):
-    return np.split(values, edges)
-
-
 def as_maps(folder, X, y, edges):
     files = []
-    for number, own in enumerate(cut(X, edges)):
+    for number, own in enumerate(np.split(X, edges)):
         np.save(folder / f"{number}.npy", own)
         files.append(np.load(folder / f"{number}.npy", mmap_mode="r" if len(own) else None))
     return files, y
@@ -53,13 +53,13 @@ def as_parquet(folder, X, y, edges):
 
 
 def as_dask_array(folder, X, y, edges):
-    array = pytest.importorskip("dask.array", reason="dask is not installed: pip install dsg-lab[dask]")
-    sizes = tuple(len(own) for own in cut(y, edges))
+    array = pytest.importorskip("dask.array")
+    sizes = tuple(len(own) for own in np.split(y, edges))
     return array.from_array(X, chunks=(sizes, (1, D - 1))), array.from_array(y, chunks=(sizes,))
 
 
 def as_dask_table(folder, X, y, edges):
-    frames = pytest.importorskip("dask.dataframe", reason="dask is not installed: pip install dsg-lab[dask]")
+    frames = pytest.importorskip("dask.dataframe")
     table = pd.DataFrame(X, columns=[f"x{j}" for j in range(D)]).assign(label=y)
     parts = [frames.from_pandas(table.iloc[own], npartitions=1) for own in np.split(np.arange(N), edges) if len(own)]
     return frames.concat(parts), "label"
@@ -71,21 +71,13 @@ def same(one, other):
         assert np.array_equal(getattr(one, name, 0.0), getattr(other, name, 0.0))
 
 
-@each("cls", FOUR)
-@each("dtype", ["float32", "float64"])
-def test_a_model_of_memory_maps_is_that_of_the_array(points, tmp_path_factory, cls, dtype):
-    of_array = make(cls, dtype=dtype).fit(*points)
-    for edges in CUTS:
-        same(make(cls, dtype=dtype).fit(*as_maps(tmp_path_factory.mktemp("maps"), *points, edges)), of_array)
-
-
-@pytest.mark.parametrize("place", [as_parquet, as_dask_array, as_dask_table])
-def test_so_are_those_of_parquet_files_and_of_dask(points, tmp_path_factory, place):
-    X, y = points[0].astype(np.float32), points[1]
+@pytest.mark.parametrize("place", [as_maps, as_parquet, as_dask_array, as_dask_table])
+def test_a_model_of_rows_anywhere_is_that_of_the_array(points, tmp_path_factory, place):
     for number, cls in enumerate(FOUR):
-        of_array = make(cls).fit(X, y)
-        for edges in (CUTS[number % len(CUTS)],):
-            same(make(cls).fit(*place(tmp_path_factory.mktemp("parts"), X, y, edges)), of_array)
+        for dtype in ("float32", "float64") if place is as_maps else ("float32",):
+            X, y = points[0].astype(np.float64 if place is as_maps else np.float32), points[1]
+            rows = place(tmp_path_factory.mktemp("parts"), X, y, CUTS[number % 2])
+            same(make(cls, dtype=dtype).fit(*rows), make(cls, dtype=dtype).fit(X, y))
 
 
 def test_pair_ids_are_labels_as_well_and_the_prior_is_estimated_from_the_same_points(points, tmp_path, monkeypatch):
@@ -132,7 +124,7 @@ def test_all_that_a_run_needs_is_read_in_one_pass_and_nothing_else(points, monke
     monkeypatch.setattr("dsgcore.estimators.inputs.SAMPLE", 100)
     for module in ("dsgcore.estimators.inputs", cls.__module__):
         monkeypatch.setattr(f"{module}.POINTS_CUT", 50)
-    arrays = [own.view(Watched) for own in cut(points[0], CUTS[1])]
+    arrays = [own.view(Watched) for own in np.split(points[0], CUTS[0])]
     for array in arrays:
         array.asked = []
     told = []
@@ -146,11 +138,11 @@ def test_all_that_a_run_needs_is_read_in_one_pass_and_nothing_else(points, monke
 
 def test_a_part_that_cannot_be_used_is_named_in_one_sentence(points, tmp_path):
     X, y = points[0].copy(), points[1]
-    folder, label = as_parquet(tmp_path, X, y, CUTS[1])
+    folder, label = as_parquet(tmp_path, X, y, CUTS[0])
     with pytest.raises(DataError, match="no column 'height'"):
         rows_of(folder, label, features=["height"])
     X[2100, 1] = np.nan
-    as_parquet(tmp_path, X, y, CUTS[1])
+    as_parquet(tmp_path, X, y, CUTS[0])
     said = r"part 6 of 8 \(part-003.parquet, row group 0\) holds NaN.* row 52, column 'x1'"
     with pytest.raises(DataError, match=said):
         rows_of(folder, label, missing=None, sample=7)[0][:]
@@ -205,19 +197,19 @@ def test_missing_numbers_and_scales_are_learned_from_a_sample(points, missing):
     mean, most_frequent = np.mean(present, dtype=float), values[np.argmax(counts)]
     fill = {"mean": mean, "median": np.median(present), "most frequent": most_frequent}
     full = np.where(np.isnan(X), np.float32(fill[missing]), X)
-    rows, _ = rows_of(cut(X, CUTS[0]), y, missing=missing, scaling="unit")
+    rows, _ = rows_of([X], y, missing=missing, scaling="unit")
     low, high = full.min(axis=0), full.max(axis=0)
     np.testing.assert_allclose(rows[:], (full - low) / (high - low), rtol=1e-5, atol=1e-6)
     assert rows[3:9].dtype == np.float32
     with pytest.raises(DataError, match="numbers are missing"):
-        rows_of(cut(X, CUTS[0]), y, scaling="standard")
+        rows_of([X], y, scaling="standard")
     with pytest.raises(ValueError, match="missing must be one of"):
-        rows_of(cut(X, CUTS[0]), y, missing="drop")
+        rows_of([X], y, missing="drop")
 
 
 def test_rows_are_indexed_as_an_array_is(points):
     X, n = points[0], N
-    rows, _ = rows_of(cut(X, CUTS[2]))
+    rows, _ = rows_of(np.split(X, CUTS[1]))
     last = np.array([-1, n - 1, -n], dtype=np.int32)
     slices = slice(3, 900, 7), slice(None), slice(0, 0), slice(-3, None), slice(None, None, -1000)
     numbers = np.array([5, 5, 3999, 0]), [-1], last, -1, 0, [], [[1, -2], [3, 4]], np.uint8([7])
@@ -243,9 +235,7 @@ def test_rows_are_indexed_as_an_array_is(points):
 
 def dask_tables(folder, table):
     """Return the same rows as collections that people make, by the way that made them."""
-    frames = pytest.importorskip("dask.dataframe", reason="dask is not installed: pip install dsg-lab[dask]")
-    from dask.delayed import delayed
-
+    frames, delayed = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask").delayed
     pieces = [own for own in np.split(np.arange(len(table)), range(40, len(table), 40)) if len(own)]
     for number, own in enumerate(pieces):
         table.iloc[own].to_parquet(folder / f"{number:02}.parquet", index=False)
@@ -317,11 +307,9 @@ def test_the_name_of_a_folder_is_no_guess_of_the_labels(tmp_path):
     assert large.features.recipe.column("label") == "t"
 
 
-@each("ending", ["parquet", "csv"])
-def test_what_may_be_a_mistake_is_said_of_rows_anywhere(ending, tmp_path):
-    table = piece(0, 60, m=np.where(np.arange(60) % 6 == 0, -999, np.arange(60) % 5), same=np.arange(60) % 2 * 7)
-    (table.to_parquet if ending == "parquet" else table.to_csv)(tmp_path / f"t.{ending}", index=False)
-    notes = " ".join(rows_of(tmp_path / f"t.{ending}", "t")[0].notes)
+def test_what_may_be_a_mistake_is_said_of_rows_anywhere(tmp_path):
+    own = {"m": np.where(np.arange(60) % 6 == 0, -999, np.arange(60) % 5), "same": np.arange(60) % 2 * 7}
+    notes = " ".join(rows_of(folder_of(tmp_path, **{"t.parquet": piece(0, 60, **own)}), "t")[0].notes)
     assert "Does -999 mean missing in 'm'? 10 cells hold it" in notes
     assert "Warning: the column 'same' gives the label away" in notes
 
@@ -398,6 +386,7 @@ def test_labels_may_be_the_names_of_folders(tmp_path):
     ({}, "the folder .* holds no files of data"),
     ({"1.parquet": piece(0), "2.parquet": piece(20).drop(columns="a")}, "2.parquet has no column 'a'"),
     ({"1.parquet": piece(0).drop(columns="a"), "2.parquet": piece(20)}, "1.parquet has no column 'a'"),
+    ({"1.parquet": piece(0), "2.parquet": piece(20).drop(columns="t")}, "2.parquet has no column 't'"),
     ({"1.parquet": piece(0), "2.parquet": piece(20, a=list("ab") * 10)},
         r"'a' holds double in 1.parquet and \w*string in 2.parquet"),
 ])  # fmt: skip
@@ -409,10 +398,108 @@ def test_files_that_are_no_one_table_are_refused_in_one_sentence(tmp_path_factor
 
 
 def test_columns_of_one_name_are_refused_by_the_name_of_their_file(tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    import pyarrow
-
-    values = [pyarrow.array([1.0, 2.0])] * 3
-    parquet.write_table(pyarrow.table(values, names=["a", "a", "t"]), tmp_path / "1.parquet")
+    parquet.write_table(pyarrow.table([[1.0, 2.0]] * 3, names=["a", "a", "t"]), tmp_path / "1.parquet")
     with pytest.raises(DataError, match=r"^1.parquet has several columns 'a': each must have a name of its own$"):
         rows_of(tmp_path, "t")
+
+
+# --- training from a memory map: no more of the file is read than the batches' rows, and no more is in memory
+
+
+MANY, WIDE = 20_000, 30
+
+
+class WatchedMap(np.memmap):
+    """A memory map that notes the rows that are read."""
+
+    def __getitem__(self, index):
+        if getattr(self, "asked", None) is not None:
+            self.asked.update(np.atleast_1d(np.arange(len(self))[index]).tolist())
+        return np.asarray(super().__getitem__(index))
+
+
+@pytest.fixture
+def stored(tmp_path):
+    X = np.random.default_rng(2).normal(size=(MANY, WIDE)).astype(np.float32)
+    np.save(tmp_path / "X.npy", X)
+    return tmp_path / "X.npy", X
+
+
+@pytest.fixture
+def task_of(make_task):
+    def make(X, **plan):
+        y = np.full(MANY, -1)
+        y[:50], y[50:100] = 1, 0
+        task = make_task(X=np.zeros((MANY, 1)), y=y, dtype="float32", **plan)
+        return replace(task, X=X)
+
+    return make
+
+
+def trained(task):
+    model = task.new_model()
+    for _ in solve(task, model):
+        pass
+    return model
+
+
+def test_only_the_visited_rows_are_read_and_the_bits_are_those_of_memory(stored, task_of, monkeypatch):
+    monkeypatch.setattr("dsgcore.solver.loop.ROWS_READ_AT_ONCE", 7)
+    file, X = stored
+    mapped = np.load(file, mmap_mode="r").view(WatchedMap)
+    mapped.asked = set()
+    task = task_of(mapped)
+    blocks = trained(task).blocks
+    visited = (task.batch(t).values() for t in range(1, task.plan.n_iter + 1))
+    assert mapped.asked == {int(row) for batch in visited for rows in batch for row in rows}
+    assert all((a == b).all() for a, b in zip(blocks, trained(replace(task, X=X)).blocks, strict=True))
+
+
+def peak_of(use, *given):
+    """Return the memory that a call takes, and its result."""
+    tracemalloc.start()
+    try:
+        found = use(*given)
+        return tracemalloc.get_traced_memory()[1], found
+    finally:
+        tracemalloc.stop()
+
+
+@each("as_view", [False, True])
+def test_the_file_is_never_copied(stored, task_of, as_view):
+    file, X = stored
+    mapped = np.load(file, mmap_mode="r")
+    task = task_of(np.asarray(mapped)[:] if as_view else mapped)
+    trained(replace(task, plan=replace(task.plan, n_iter=1)))  # what is loaded at first is not counted
+    # Row numbers of every source are drawn from, but not copied; the points are some 2.4 MB.
+    assert peak_of(trained, task)[0] < X.nbytes / 4
+
+
+@pytest.mark.parametrize("n_iter", [6, 10**6])
+def test_all_points_of_a_memory_map_are_never_carried(stored, task_of, monkeypatch, n_iter):
+    monkeypatch.setattr("dsgcore.solver.loop.VisitedPoints", lambda task, model, first, **how: "visited")
+    file, X = stored
+    task = task_of(np.load(file, mmap_mode="r"), n_iter=n_iter)
+    assert training_points(task, task.new_model()) == "visited"
+    monkeypatch.setattr("dsgcore.solver.loop.AllPoints", lambda task, model: "all")
+    if n_iter > 6:
+        assert training_points(replace(task, X=X), task.new_model()) == "all"
+
+
+def test_prediction_takes_a_memory_map_a_piece_at_a_time(stored, make_task, monkeypatch):
+    monkeypatch.setattr("dsgcore.solver.model.POINTS_AT_A_TIME", 999)
+    file, X = stored
+    model = Expansion(make_task().kernel, 1, WIDE)
+    for _ in range(3):
+        model.blocks.append(np.random.default_rng(0).random((2, 20), dtype=np.float32))
+        model.decays.append(0.9)
+    mapped = np.load(file, mmap_mode="r")
+    model.evaluate(mapped[:5])
+    peak, values = peak_of(model.evaluate, mapped)
+    assert peak < X.nbytes / 4
+    monkeypatch.undo()
+    # Tiles begin elsewhere, so a product may be summed in another order: of each cosine's argument, 2 pi z with |z| some
+    # units, the last place is uncertain, and the amplitudes say how much of that is seen.
+    amplitudes = sum(float(block[0].sum()) for block in model.blocks)
+    eps = float(np.finfo(np.float32).eps)
+    np.testing.assert_allclose(values, model.evaluate(X), rtol=0, atol=2 * np.pi * eps * amplitudes)

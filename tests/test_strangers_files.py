@@ -1,32 +1,224 @@
-"""Files as strangers write them: the same columns are features in every way to read them."""
+"""Files as strangers write them: the same features, classes and rows without a label, whatever writes them and by every way in."""
 
+import bz2
+import gzip
+import io
+import json
+import lzma
 import warnings
+import zipfile
+from dataclasses import dataclass
+from datetime import date
+from itertools import product
+from pathlib import Path
+from tempfile import mkdtemp
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from cases import each, some
-from own_tables import read, sniff, sniff_file
-from pyarrow import parquet
+from opened_pages import errors, run_of
+from own_tables import lines, read, sniff, sniff_file
+from pyarrow import csv, parquet
 from sklearn.datasets import dump_svmlight_file
+from strangers_labels import BIG, LARGE, SMALL
+from test_data_page import written as shown_text
+from test_file_on_pages import give, open_own
 
-from dsgcore import PS3VT, QSGS2AUC
+from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.__main__ import main
 from dsgcore.baselines import EverydayLogisticRegression
+from dsgcore.core.errors import DSGError
 from dsgcore.data import DataError, rows_of
-from dsgcore.data.converting import describe_file
-from dsgcore.data.reading import Step, take_steps
+from dsgcore.data.converting import convert_file, describe_file
+from dsgcore.data.reading import LOCAL, File, Source, Step, take_steps
+from dsgcore.data.reading.unlabeled import unlabeled_among
+from dsgcore.estimators.inputs import encode
 
+polars = pytest.importorskip("polars")
 N = 60
-SMALL = {"n_iter": 4, "n_features": 8, "batch_size": 8, "random_state": 0, "tol": None}
+KIND = ["wheat", "rye"] * (N // 2)
 
 
-def frame(index=None):
-    rng = np.random.default_rng(0)
-    label = np.arange(N) % 3 == 0
-    table = {"a": rng.normal(size=N), "b": rng.normal(size=N) + label, "label": label.astype(int)}
-    return pd.DataFrame(table, index=index)
+def frame(index=None, labels=KIND, kind=None):
+    """Return a table whose labels come again and again."""
+    labels = pd.array([labels[i % len(labels)] for i in range(N)], dtype=kind)
+    a = np.random.default_rng(0).normal(5, 1, N).round(2)
+    return pd.DataFrame({"a": a, "b": np.arange(N) % 7 + 0.5, "label": labels}, index=index)
+
+
+# --- ways in: each returns the features, the classes, and the number of rows without a label
+
+
+def names(classes):
+    return tuple(sorted(str(int(one)) if isinstance(one, float) else str(one) for one in np.asarray(classes).tolist()))
+
+
+def found_in(features, labels):
+    classes, codes = encode(labels)
+    return list(features), names(classes), int(np.sum(codes < 0))
+
+
+def by_description(path, **known):
+    described = describe_file(path, sniff_file(path, **known))
+    sizes = described.class_sizes
+    return list(described.features.names), tuple(sorted(sizes)), N - sum(sizes.values())
+
+
+def by_upload(path):
+    *_, (_, points) = take_steps(path.read_bytes(), path.name, Step("look", "classes"))
+    if isinstance(points, DSGError):
+        raise points
+    classes = tuple(sorted(name.removeprefix("'") for name in points.class_names))
+    return list(points.feature_names), classes, int(np.sum(points.y < 0))
+
+
+def by_conversion(path):
+    made = Path(mkdtemp(dir=path.parent))
+    convert_file(path, made, recipe := sniff_file(path))
+    return by_description(made, unlabeled=recipe.unlabeled)  # LIBSVM's signs are not in a table
+
+
+def by_rows(path):
+    rows, labels = rows_of(path, "label")
+    return found_in(rows.names, labels)
+
+
+def by_estimator(path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of what is left out
+        model = TSGS3VM(**SMALL).fit(path, "label")
+    return list(model.feature_names_in_), names(model.classes_), by_rows(path)[2]
+
+
+def fit(path, *more, estimator="TSGS3VM"):
+    """Fit by the command, and return the model's folder and what it says of itself."""
+    out = Path(mkdtemp(dir=path.parent))
+    given = ["--target", "label", "--out", str(out / "model"), "--set", "n_iter=4", "--set", "n_features=8", *more]
+    assert main(["fit", estimator, str(path), *given]) == 0
+    return out / "model", json.loads((out / "model" / "fit.json").read_text())
+
+
+def scores(model, path):
+    to = Path(mkdtemp(dir=path.parent)) / "scores"
+    assert main(["predict", str(model), str(path), "--out", str(to), "--quiet"]) == 0
+    return pd.read_parquet(to)["score"].to_numpy()
+
+
+def by_command(path):
+    model, facts = fit(path, "--quiet")
+    assert len(scores(model, path)) == N
+    return facts["features"], names(facts["classes"]), by_rows(path)[2]
+
+
+def by_dask(path):
+    dask = pytest.importorskip("dask.dataframe")
+    rows, labels = rows_of(dask.from_pandas(pd.read_parquet(path), npartitions=3), "label")
+    return found_in(rows.names, labels)
+
+
+OF_TABLES, OF_ROWS = (by_description, by_upload, by_conversion), (by_rows, by_estimator, by_command)
+
+
+# --- formats
+
+
+def text(sep=",", decimal=".", encoding="utf-8", **more):
+    return frame().to_csv(index=False, sep=sep, decimal=decimal, **more).encode(encoding)
+
+
+def packed(write):
+    content = io.BytesIO()
+    write(content)
+    return content.getvalue()
+
+
+def in_zip(content, name="t.csv"):
+    def write(to):
+        with zipfile.ZipFile(to, "w") as archive:
+            archive.writestr(name, content)
+
+    return packed(write)
+
+
+def enumerated(to):
+    own = polars.from_pandas(frame())
+    own.with_columns(own["label"].cast(polars.Enum(["rye", "wheat"]))).write_ipc(to)
+
+
+def by_excel(above=0, **options):
+    pytest.importorskip("openpyxl")
+    to = io.BytesIO()
+    with pd.ExcelWriter(to) as book:
+        frame().to_excel(book, startrow=above, index=False, **options)
+        if above:
+            book.sheets["Sheet1"]["A1"] = "Harvest of 2020"
+        frame().head(3).to_excel(book, sheet_name="notes")
+    return to.getvalue()
+
+
+CELLS = [*frame().itertuples(index=False)]
+ROWS = [f"{a},{b},{c}" for a, b, c in CELLS]
+FORMATS = {
+    "comma": text(),
+    "decimal comma": text(";", ","),
+    "tab": text("\t"),
+    "bar, UTF-16": text("|", encoding="utf-16"),
+    "tab, UTF-16 without a mark": text("\t", encoding="utf-16-le"),
+    "tab, decimal comma, UTF-16 without a mark, the other way round": text("\t", ",", "utf-16-be"),
+    "white space": text(" "),
+    "sep=": b"sep=;\r\n" + text(";"),
+    'sep= in quotes, with a mark': ('"sep=,"\r\n' + text().decode()).encode("utf-8-sig"),
+    "SEP= in UTF-16": ("SEP=|\r\n" + text("|").decode()).encode("utf-16"),
+    "title": b"Harvest of 2020\n\n" + text(),
+    "title of a sheet": b"Harvest of 2020,,\n,,\n" + text(),
+    "title and a name in two lines": lines("Harvest of 2020", 'a,b,"label', '"', *ROWS),
+    "title and units": lines("Harvest of 2020", "a,b,label", "[mm],,", *ROWS),
+    "units": lines("a,b,label", "mm,kg,", *ROWS),
+    "comments": lines("# by us", "# twice", "a,b,label", *ROWS, "# end"),
+    "savetxt": lines("# a b label", *(row.replace(",", " ") for row in ROWS)),
+    "blanks before quotes": lines('"a", "b", "note", "label"', *(f'{a}, "{b}", "", "{c}"' for a, b, c in CELLS)),
+    "blanks in names": lines("a , b , label ", *ROWS),
+    "R": lines('"a" "b" "label"', *(f'"{i + 1}" {row.replace(",", " ")}' for i, row in enumerate(ROWS))),
+    "trailing commas": lines("a,b,label", *(f"{row}," for row in ROWS)),
+    "empty rows": text() + b",,\n" * 50,
+    "units in cells": lines("a,b,label", *(f"{a} kg,${b},{c}" for a, b, c in CELLS)),
+    **{f"{pack.__module__}, {n} streams": b"".join(map(pack, (text()[:cut], text()[cut:])))
+       for pack in (gzip.compress, bz2.compress, lzma.compress) for n, cut in ((1, len(text())), (2, 100))},
+    "zstd": pa.compress(text(), "zstd", asbytes=True),
+    "zip": in_zip(text()),
+    "zip in a folder": in_zip(text(), "data/t.csv"),
+    "JSON lines": frame().to_json(orient="records", lines=True).encode(),
+    "JSON": frame().to_json(orient="records").encode(),
+    "ARFF": lines("@relation x", "@attribute a real", "@attribute b real", "@attribute label {rye, wheat}", "@data", *ROWS),
+    "Feather": packed(frame().to_feather),
+    "ORC": packed(frame().to_orc),
+    "Parquet": packed(frame().to_parquet),
+    "Parquet in data.csv": packed(frame().to_parquet),
+    "CSV in data.parquet": text(),
+    "Parquet in xz": lzma.compress(packed(frame().to_parquet)),
+    "Arrow by polars": lambda: packed(enumerated),
+    "Excel": by_excel,
+    "Excel in a zip": lambda: in_zip(by_excel(), "t.xlsx"),
+    "Excel with a title": lambda: by_excel(3),
+    "Excel from the third column on": lambda: by_excel(2, startcol=2),
+}  # fmt: skip
+
+
+@each("name", FORMATS)
+def test_a_table_is_the_same_however_it_is_written_and_whatever_writes_it(name):
+    content = FORMATS[name]() if callable(FORMATS[name]) else FORMATS[name]
+    file = File(Source.of_bytes(content, name), LOCAL)  # the name decides nothing
+    data = file.points(file.recipe("classes", is_asked=True), "classes")
+    assert data.feature_names == ("a", "b")
+    np.testing.assert_allclose(data.X, frame()[["a", "b"]], rtol=1e-6)
+    assert (data.X.dtype, data.X.flags.c_contiguous) == (np.float32, True)
+    assert [data.class_names[code] for code in data.y] == KIND
+    assert len(data.sha256) == 64
+
+
+# --- an index is no feature
 
 
 SHUFFLED = np.random.default_rng(1).permutation(N)
@@ -42,18 +234,12 @@ INDEXES = {
 }
 
 
-def without_metadata(table, path):
-    whole = pa.Table.from_pandas(table).replace_schema_metadata(None)
-    parquet.write_table(whole, path)
-
-
 def by_polars(path, column):
-    polars = pytest.importorskip("polars")
     table = polars.from_pandas(frame()).with_row_index(column)
     (table.write_parquet if path.suffix == ".parquet" else table.write_csv)(path)
 
 
-def by_dask(path, table):
+def in_dask(path, table):
     frames = pytest.importorskip("dask.dataframe")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Dask calls what pandas has deprecated
@@ -61,15 +247,13 @@ def by_dask(path, table):
         parts.to_parquet(path, compute_kwargs={"scheduler": "synchronous"})
 
 
-def in_parts(path, table):
+PARTS = [frame().iloc[part].reset_index(drop=True) for part in np.split(np.arange(N), 3)]
+
+
+def in_parts(path):
     path.mkdir()
-    for number, part in enumerate(np.split(np.arange(N), 3)):
-        table.iloc[part].reset_index(drop=True).rename_axis("id").reset_index().to_parquet(path / f"{number}.parquet")
-
-
-def in_one_csv(path):
-    parts = [frame().iloc[part].reset_index(drop=True) for part in np.split(np.arange(N), 3)]
-    pd.concat(parts).to_csv(path)
+    for number, part in enumerate(PARTS):
+        part.rename_axis("id").reset_index().to_parquet(path / f"{number}.parquet")
 
 
 def numbered(name, start=0):
@@ -79,73 +263,44 @@ def numbered(name, start=0):
 
 
 NUMBERING = ["id", "ID", "Row", "row_id", "PassengerId", "customer_id", "sampleid", "#", "S.No.", "lfd. Nr.", "rn", ""]
-WRITERS = {
-    **{f"pandas, {name} index": ("t.parquet", lambda path, index=index: frame(index).to_parquet(path,
-        index=None)) for name, index in INDEXES.items()},
+CODES = np.unique(KIND, return_inverse=True)[1]
+INDEXED = {
+    **{f"pandas, {name} index": ("t.parquet", lambda path, index=index: frame(index).to_parquet(path, index=None))
+       for name, index in INDEXES.items()},
     "pandas, index kept": ("t.parquet", lambda path: frame().to_parquet(path, index=True)),
-    "pyarrow, without metadata": ("t.parquet", lambda path: without_metadata(frame(SHUFFLED), path)),
+    "pyarrow, without metadata": ("t.parquet", lambda path:
+        parquet.write_table(pa.Table.from_pandas(frame(SHUFFLED)).replace_schema_metadata(None), path)),
     "polars": ("t.parquet", lambda path: by_polars(path, "index")),
-    "Dask, unnamed index": ("folder", lambda path: by_dask(path, frame(SHUFFLED))),
-    "Dask, named index": ("folder", lambda path: by_dask(path, frame(pd.Index(SHUFFLED, name="place")))),
-    "a number that begins again in each part": ("folder", lambda path: in_parts(path, frame())),
+    "Dask, unnamed index": ("folder", lambda path: in_dask(path, frame(SHUFFLED))),
+    "Dask, named index": ("folder", lambda path: in_dask(path, frame(pd.Index(SHUFFLED, name="place")))),
+    "a number that begins again in each part": ("folder", in_parts),
     "a number in Parquet": ("t.parquet", lambda path: numbered("ID", 1).to_parquet(path)),
+    "the label as the index": ("t.parquet", lambda path: frame().set_index("label").to_parquet(path)),
     "CSV, default index": ("t.csv", lambda path: frame().to_csv(path)),
     "CSV, shuffled index": ("t.csv", lambda path: frame(SHUFFLED).to_csv(path)),
     "CSV, drawn with repeats": ("t.csv", lambda path: frame().sample(N, replace=True, random_state=0).to_csv(path)),
     "CSV of CSV": ("t.csv", lambda path: frame().reset_index(names="Unnamed: 0").to_csv(path)),
-    "CSV of parts": ("t.csv", in_one_csv),
+    "CSV of parts": ("t.csv", lambda path: pd.concat(PARTS).to_csv(path)),
     "CSV by polars": ("t.csv", lambda path: by_polars(path, "row_nr")),
     "TSV": ("t.tsv", lambda path: frame().to_csv(path, sep="\t", index_label="index")),
-    "LIBSVM": ("t.txt", lambda path: dump_svmlight_file(frame()[["a", "b"]], frame().label, str(path))),
-    "npz": ("t.npz", lambda path: np.savez(path, X=frame()[["a", "b"]], y=frame().label, id=np.arange(N))),
-    **{f"CSV, {name} from {start}": ("t.csv", lambda path, own=(name, start): numbered(*own).to_csv(path,
-        index=False)) for name in NUMBERING for start in (0, 1)},
+    "LIBSVM": ("t.txt", lambda path: dump_svmlight_file(frame()[["a", "b"]], CODES, str(path))),
+    "npz": ("t.npz", lambda path: np.savez(path, X=frame()[["a", "b"]], y=CODES, id=np.arange(N))),
+    **{f"CSV, {name} from {start}": ("t.csv", lambda path, own=(name, start): numbered(*own).to_csv(path, index=False))
+       for name in NUMBERING for start in (0, 1)},
 }  # fmt: skip
+BY_EVERY_WAY = ["decimal comma", "title and units", "R", "zip", "Feather", "Parquet"]
 
 
-def features_of_estimator(path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        model = QSGS2AUC(**SMALL).fit(path, "label")
-    return list(model.feature_names_in_)
-
-
-def features_of_fit_command(path):
-    import json
-
-    out = path.parent / "out"
-    given = ["--target", "label", "--out", str(out), "--quiet", "--set", "n_iter=4", "--set", "n_features=8"]
-    assert main(["fit", "QSGS2AUC", str(path), *given]) == 0
-    return json.loads((out / "fit.json").read_text())["features"]
-
-
-def features_of_upload(path):
-    *_, (_, points) = take_steps(path.read_bytes(), path.name, Step("look", "binary"))
-    return list(points.feature_names)
-
-
-OF_TABLES = {
-    "sniffed": lambda path: list(read(path.read_bytes(), sniff(path.read_bytes(), path.name)).feature_names),
-    "describe": lambda path: list(describe_file(path, sniff_file(path)).features.names),
-    "upload": features_of_upload,
-}
-OF_PARQUET = {
-    "rows_of": lambda path: list(rows_of(path, "label")[0].names),
-    "estimator": features_of_estimator,
-    "fit": features_of_fit_command,
-}
-
-
-@each("writer", some(WRITERS, 5))
-def test_an_index_is_no_feature_in_whichever_way_its_file_is_read(writer, tmp_path_factory):
-    name, write = WRITERS[writer]
-    path = tmp_path_factory.mktemp("written") / name
+@each("name", [*BY_EVERY_WAY, "the label as the index", *some(INDEXED, 5)])
+def test_features_and_classes_are_the_same_by_every_way_in(name, tmp_path_factory):
+    file, write = INDEXED[name] if name in INDEXED else ("table", lambda path: path.write_bytes(FORMATS[name]))
+    path = tmp_path_factory.mktemp("written") / file
     write(path)
-    ways = OF_TABLES if path.is_file() else {}
-    if path.suffix in (".parquet", ""):
-        ways = {**ways, **OF_PARQUET}
-    expected = ["x1", "x2"] if path.suffix in (".txt", ".npz") else ["a", "b"]
-    assert {way: read(path) for way, read in ways.items()} == dict.fromkeys(ways, expected)
+    has_numbers = path.suffix in (".txt", ".npz")
+    expected = (["x1", "x2"], ("0", "1"), 0) if has_numbers else (["a", "b"], ("rye", "wheat"), 0)
+    has_rows = name in BY_EVERY_WAY or path.suffix == ".parquet" or path.is_dir()
+    for way in (*(OF_TABLES if path.is_file() else ()), *(OF_ROWS if has_rows else ())):
+        assert way(path) == expected, way.__name__
 
 
 @pytest.mark.ci
@@ -154,93 +309,62 @@ def test_columns_without_names_of_their_own_are_named_as_pandas_does(is_indexed,
     table = frame().set_axis([0, 1, "label"], axis=1)
     table.to_csv(tmp_path / "t.csv", index=is_indexed)
     table.set_axis([0, 1, 2], axis=1).to_csv(tmp_path / "u.csv", index=is_indexed)
-    for name in ("t.csv", "u.csv"):
-        for features in OF_TABLES.values():
-            assert features(tmp_path / name) == ["0", "1"]
-        described = describe_file(tmp_path / name, sniff_file(tmp_path / name))
-        assert described.class_sizes == {"0": 40, "1": 20}
-
-
-@each("first", ["5.1,?,0", "5.1,NA,1", "1,2,0", "0.5,1.5,red"])
-def test_a_first_row_of_data_names_no_columns(first, tmp_path):
-    rows = [first, *(f"{a:.3f},{b:.3f},{'red' if first.endswith('red') else i % 2}" for i, (a, b) in enumerate(VALUES))]
-    (tmp_path / "t.csv").write_text("\n".join(rows))
-    assert not sniff_file(tmp_path / "t.csv").header
-
-
-VALUES = np.random.default_rng(2).normal(size=(20, 2))
+    for name, way in product(("t.csv", "u.csv"), OF_TABLES):
+        assert way(tmp_path / name) == (["0", "1"], ("rye", "wheat"), 0)
 
 
 @each("name", ["x", "time", "position", "grid", "humid", "id"])
 def test_a_feature_that_only_looks_like_an_index_stays_one(name, tmp_path):
-    values = np.arange(N) % 7 if name == "id" else np.arange(N)
-    table = frame()
-    table.insert(0, name, values)
+    table = numbered(name)
+    if name == "id":
+        table[name] %= 7
     table.to_parquet(tmp_path / "t.parquet")
     table.to_csv(tmp_path / "t.csv", index=False)
-    assert features_of_upload(tmp_path / "t.csv") == [name, "a", "b"]
-    assert list(rows_of(tmp_path / "t.parquet", "label")[0].names) == [name, "a", "b"]
+    assert by_upload(tmp_path / "t.csv")[0] == by_rows(tmp_path / "t.parquet")[0] == [name, "a", "b"]
 
 
 def test_an_index_that_a_person_names_is_used(tmp_path, capsys):
-    path, csv = tmp_path / "t.parquet", tmp_path / "t.csv"
+    path, table = tmp_path / "t.parquet", tmp_path / "t.csv"
     frame(pd.Index(SHUFFLED, name="place")).to_parquet(path)
-    frame().to_csv(csv, index_label="id")
+    frame().to_csv(table, index_label="id")
     rows, _ = rows_of(path, "label", features=["place", "a"])
     assert rows.names == ("place", "a")
     assert np.array_equal(rows[:][:, 0], SHUFFLED)
     rows, labels = rows_of(path, "place")
     assert sorted(set(labels))[:2] == ["bin 1 (from 0)", "bin 2 (from 12)"]
     assert "The label 'place' was cut into 5 bins of about equally many rows." in rows.guesses
-    assert main(["data", "describe", str(csv), "--features", "id,b"]) == 0
+    assert main(["data", "describe", str(table), "--features", "id,b"]) == 0
     assert "2 features" in capsys.readouterr().out
-    assert sniff_file(csv, features=["id", "b"]).to_dict()["roles"] == {"label": "label", "a": "ignore"}
-    content = csv.read_bytes()
-    assert read(content, sniff_file(csv, features=["id"])).X[:, 0].tolist() == list(range(N))
+    assert sniff_file(table, features=["id", "b"]).to_dict()["roles"] == {"label": "label", "a": "ignore"}
+    assert read(table.read_bytes(), sniff_file(table, features=["id"])).X[:, 0].tolist() == list(range(N))
 
 
-def test_an_index_that_is_left_out_is_said(tmp_path, capsys):
-    path, csv = tmp_path / "t.parquet", tmp_path / "t.csv"
-    numbered("id").to_parquet(path)
-    numbered("id").to_csv(csv, index=False)
-    said = "'id' names or numbers the rows, so it is no feature"
-    given = ["--target", "label", "--out", str(tmp_path / "out"), "--quiet", "--set", "n_iter=2"]
-    assert main(["fit", "QSGS2AUC", str(path), *given]) == 0
-    assert said in capsys.readouterr().err
-    for file in (path, csv):
-        assert main(["data", "describe", str(file)]) == 0
-        assert said in capsys.readouterr().out
-        assert said in " ".join(read(file.read_bytes(), sniff(file.read_bytes(), file.name)).report)
-    with pytest.warns(UserWarning, match=said):
+@each("ending", ["csv", "parquet"])
+def test_an_index_that_is_left_out_and_what_is_taken_for_unlabeled_are_said(ending, tmp_path, capsys):
+    path, table = tmp_path / f"t.{ending}", numbered("id").assign(label=np.resize([-1, 0, 1], N))
+    (table.to_parquet if ending == "parquet" else table.to_csv)(path, index=False)
+    index = "'id' names or numbers the rows, so it is no feature"
+    unlabeled = "The label '-1' beside other labels is taken for “not labeled”"
+    fit(path)
+    from_fit = capsys.readouterr().err
+    assert main(["data", "describe", str(path)]) == 0
+    content = path.read_bytes()
+    report = " ".join(read(content, sniff(content, path.name, labels="classes"), labels="classes").report)
+    rows = rows_of(path, "label")[0]
+    for said in (from_fit, report, " ".join((*rows.notes, *rows.guesses))):
+        assert index in said
+        assert unlabeled in said
+    assert index in capsys.readouterr().out
+    with pytest.warns(UserWarning, match=index):
         QSGS2AUC(**SMALL).fit(path, "label")
-
-
-@each("column", ["b", "label"])
-def test_a_column_that_only_some_files_have_is_named_with_the_file(column, tmp_path):
-    frame().to_parquet(tmp_path / "0.parquet")
-    frame().drop(columns=column).to_parquet(tmp_path / "1.parquet")
-    with pytest.raises(DataError, match=f"1.parquet has no column '{column}', and another file has"):
-        rows_of(tmp_path, "label")
-
-
-def test_a_label_may_be_the_index(tmp_path):
-    frame().set_index("label").to_parquet(tmp_path / "t.parquet")
-    found = {way: read(tmp_path / "t.parquet") for way, read in (OF_TABLES | OF_PARQUET).items()}
-    assert all(features == ["a", "b"] for features in found.values()), found
 
 
 def test_a_model_predicts_files_with_another_index_or_none(tmp_path):
     for name, index in INDEXES.items():
         frame(index).to_parquet(tmp_path / f"{name}.parquet")
-    given = ["--target", "label", "--out", str(tmp_path / "out"), "--quiet", "--scaling", "unit", "--set", "n_iter=2"]
-    assert main(["fit", "QSGS2AUC", str(tmp_path / "named.parquet"), *given]) == 0
-    scores = []
-    for name in INDEXES:
-        to = tmp_path / f"scores of {name}"
-        places = [str(tmp_path / "out"), str(tmp_path / f"{name}.parquet"), "--out", str(to)]
-        assert main(["predict", *places, "--quiet"]) == 0
-        scores.append(pd.read_parquet(to)["score"].to_numpy())
-    assert all(np.array_equal(one, scores[0]) for one in scores)
+    model, _ = fit(tmp_path / "named.parquet", "--quiet", "--scaling", "unit")
+    first, *others = (scores(model, tmp_path / f"{name}.parquet") for name in INDEXES)
+    assert all(np.array_equal(one, first) for one in others)
 
 
 MODELS = {
@@ -256,8 +380,7 @@ def test_columns_in_another_order_are_refused_wherever_the_rows_are(name, tmp_pa
     frame()[["b", "a", "label"]].to_parquet(tmp_path / "u.parquet")
     (rows, labels), (others, _) = rows_of(tmp_path / "t.parquet", "label"), rows_of(tmp_path / "u.parquet", "label")
     model = MODELS[name].fit(rows, labels)
-    assert list(model.feature_names_in_) == ["a", "b"]
-    table = frame()[["a", "b"]].astype("float64")
+    table = frame()[["a", "b"]]
     assert np.array_equal(model.predict(rows), model.predict(table))
     for points in (others, table[["b", "a"]], table.rename(columns={"a": "c"}), table[["a"]]):
         for use in (model.predict, lambda X: model.score(X, labels)):
@@ -266,6 +389,212 @@ def test_columns_in_another_order_are_refused_wherever_the_rows_are(name, tmp_pa
     if name == "QSGS2AUC":
         with pytest.raises(ValueError, match="feature names should match"):
             model.partial_fit(others, labels)
-        assert list(model.feature_names_in_) == ["a", "b"]
+    assert list(model.feature_names_in_) == ["a", "b"]
     with pytest.raises(DataError, match=r"X must hold points, got the path .*: give dsgcore.data.rows_of"):
         model.predict(tmp_path / "t.parquet")
+
+
+# --- labels
+
+
+@dataclass(frozen=True)
+class Case:
+    """Labels of rows in order, with the classes as written, and the number of rows without a label."""
+
+    labels: tuple
+    classes: tuple[str, ...]
+    unlabeled: int  # of so many labels
+    kind: str | None = None  # pandas' type
+
+    @property
+    def expected(self):
+        return ["a", "b"], self.classes, self.unlabeled * N // len(self.labels)
+
+    def write(self, path, writer="pandas"):
+        WRITERS[writer](frame(labels=self.labels, kind=self.kind), path)
+        return path
+
+
+CASES = {
+    "-1 beside two": Case((-1, 0, 1), ("0", "1"), 1),
+    "-1 and one other": Case((-1, 1), ("-1", "1"), 0),
+    "-1, one other, and missing": Case((-1, 1, None), ("-1", "1"), 1, "Int64"),
+    "-1 beside text": Case(("ham", "-1", "spam"), ("ham", "spam"), 1),
+    "text and missing": Case(("ham", None, "spam"), ("ham", "spam"), 1),
+    "-1, missing and two": Case((0, 1, -1, None), ("0", "1"), 2, "Int64"),
+    "floats and missing": Case((0.0, 1.0, None), ("0", "1"), 1, "Float64"),
+    "large and missing": Case((BIG, BIG + 1, None), (str(BIG), str(BIG + 1)), 1, "Int64"),
+    "large and -1": Case((BIG, BIG + 1, -1), (str(BIG), str(BIG + 1)), 1),
+    "beyond int64 and missing": Case((LARGE, LARGE + 1, None), (str(LARGE), str(LARGE + 1)), 1, "UInt64"),
+    "truth values and missing": Case((True, False, None), ("False", "True"), 1, "boolean"),
+    "truth values": Case((True, False), ("False", "True"), 0),
+    "another negative class": Case((-2, -1, -2), ("-1", "-2"), 0),
+    "forms of a word": Case(("Yes", "YES", "YES", "no"), ("YES", "no"), 0),
+    "a word that means no label": Case(("a", "b", "unlabeled"), ("a", "b"), 1),
+    "text with white space": Case((" spam", "spam", "two\nlines", "two  lines"), ("spam", "two lines"), 0),
+    "dates": Case((date(2020, 1, 1), date(2021, 1, 1), None), ("2020-01-01", "2021-01-01"), 1),
+}
+IN_PARQUET = {
+    "times of a zone": Case((pd.Timestamp(0, tz="UTC"), pd.Timestamp(9**9, tz="UTC"), None),
+        ("1970-01-01 00:00:00+00:00", "1970-01-01 00:00:00.387420489+00:00"), 1),
+    "durations": Case((pd.Timedelta("1D"), pd.Timedelta("2D"), None), ("1 days 00:00:00", "2 days 00:00:00"), 1),
+    "bytes that are no text": Case((b"\xff", b"\xfe", None), ("\\xfe", "\\xff"), 1),
+}  # fmt: skip
+
+
+def as_pandas(table, path):
+    table.to_csv(path, index=False) if path.suffix == ".csv" else table.to_parquet(path, index=False)
+
+
+def as_arrow(table, path):
+    table = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
+    csv.write_csv(table, path) if path.suffix == ".csv" else parquet.write_table(table, path, row_group_size=17)
+
+
+def as_polars(table, path):
+    table = polars.from_arrow(pa.Table.from_pandas(table, preserve_index=False))
+    table.write_csv(path) if path.suffix == ".csv" else table.write_parquet(path)
+
+
+WRITERS = {"pandas": as_pandas, "pyarrow": as_arrow, "polars": as_polars}
+
+
+@pytest.mark.parametrize(("writer", "ending"), some(product(WRITERS, ["csv", "parquet"]), 1, 2))
+def test_labels_are_the_same_by_every_way_in(tmp_path_factory, writer, ending):
+    for name, case in (CASES | (IN_PARQUET if (writer, ending) == ("pyarrow", "parquet") else {})).items():
+        path = case.write(tmp_path_factory.mktemp("written") / f"t.{ending}", writer)
+        # One writer is enough to see that a fit and the command take what `rows_of` reads.
+        of_rows = OF_ROWS if writer == "pyarrow" else (by_rows,)
+        for way in (*OF_TABLES, *(of_rows if ending == "parquet" else ())):
+            assert way(path) == case.expected, (name, way.__name__)
+
+
+@each("name", [name for name in CASES if "large" not in name and "beyond" not in name])
+def test_dask_has_the_same_classes(tmp_path, name):
+    assert by_dask(CASES[name].write(tmp_path / "t.parquet")) == CASES[name].expected
+
+
+def test_large_numbers_that_have_been_floats_are_refused(tmp_path):
+    dask = pytest.importorskip("dask.dataframe")
+    case = CASES["large and missing"]
+    table = frame(labels=case.labels, kind=case.kind)
+    rows, exact = rows_of(dask.from_pandas(table, npartitions=2), "label")
+    assert found_in(rows.names, exact) == case.expected
+    floats = dask.from_pandas(table.astype({"label": "float64"}), npartitions=2)
+    with pytest.raises(DSGError, match=r"exact labels, got the float 9007199254740992.* give integers"):
+        rows_of(floats, "label")
+    np.savez(tmp_path / "a.npz", X=np.zeros((20, 2)), y=(np.arange(20) % 2 + 2**24).astype(np.float32))
+    said = "'y' must hold exact labels, got the float 16777216: float32 skips whole numbers"
+    with pytest.raises(DSGError, match=said):
+        describe_file(tmp_path / "a.npz")
+
+
+@each("ending", ["csv", "parquet"])
+def test_an_infinite_label_is_refused_in_a_sentence(tmp_path, ending):
+    path = Case((np.inf, 0.0, 1.0), (), 0).write(tmp_path / f"t.{ending}")
+    for way in (*OF_TABLES, by_rows, by_estimator)[: 3 if ending == "csv" else 5]:
+        with pytest.raises(DSGError, match=r"infinite|finite numbers, got inf"):
+            way(path)
+
+
+ORDERED = pd.Series(pd.Categorical(["mid", "low", "high"] * 20, ["low", "mid", "high", "none"], ordered=True))
+
+
+@each("writer", WRITERS)
+def test_ordered_categories_of_files_keep_their_order(tmp_path, writer):
+    table, path = frame().assign(label=ORDERED), tmp_path / "table.parquet"
+    if writer == "polars":  # of which pandas' type makes categories without an order
+        enum = polars.Series(ORDERED.tolist(), dtype=polars.Enum(["low", "mid", "high", "none"]))
+        polars.from_pandas(table.drop(columns="label")).with_columns(label=enum).write_parquet(path)
+    else:
+        WRITERS[writer](table, path)
+    assert sniff_file(path, "ordinal").order == ("low", "mid", "high")
+    assert encode(rows_of(path, "label")[1], is_ordered=True)[0].tolist() == ["low", "mid", "high"]
+    assert QS3ORAO(**SMALL).fit(path, "label").classes_.tolist() == ["low", "mid", "high"]
+
+
+@each("labels, classes, unlabeled", [
+    ((-1, 0, 1), ("0", "1"), 20),
+    ((-1, 1), ("-1", "1"), 0),
+    ((BIG, BIG + 2, -1), (str(BIG), str(BIG + 2)), 20),
+    ((BIG + 1, BIG + 3), (str(BIG + 1), str(BIG + 3)), 0),
+    (("+1", "-1", "0"), ("-1", "1"), 20),  # as SVMlight writes them: there 0 is the unlabeled one
+])  # fmt: skip
+def test_svmlight_text_and_archives_have_the_same_classes(tmp_path, labels, classes, unlabeled):
+    y, X = np.resize(labels, N), frame()[["a", "b"]].to_numpy()
+    (tmp_path / "t.svm").write_text("".join(f"{one} 1:{a} 2:{b}\n" for one, (a, b) in zip(y, X, strict=True)))
+    np.savez(tmp_path / "t.npz", X=X, y=y)
+    for name, way in product(("t.svm",) if "+1" in labels else ("t.svm", "t.npz"), OF_TABLES):
+        assert way(tmp_path / name) == (["x1", "x2"], classes, unlabeled), (name, way.__name__)
+
+
+@each("unlabeled, classes, n", [("none", ("-1", "0", "1"), 0), ("0", ("-1", "1"), 20), ("-1", ("0", "1"), 20)])
+def test_one_option_says_otherwise_everywhere(tmp_path, capsys, unlabeled, classes, n):
+    path = CASES["-1 beside two"].write(tmp_path / "t.parquet")
+    assert found_in(["a", "b"], rows_of(path, "label", unlabeled=unlabeled)[1]) == (["a", "b"], classes, n)
+    dataset = read(path.read_bytes(), sniff_file(path, unlabeled=unlabeled), labels="classes")
+    assert (dataset.class_names, int(np.sum(dataset.y < 0))) == (classes, n)
+    assert main(["data", "describe", str(path), "--unlabeled", unlabeled]) == 0
+    assert f"{len(classes)} classes" in capsys.readouterr().out
+    assert names(fit(path, "--quiet", "--unlabeled", unlabeled, estimator="QS3ORAO")[1]["classes"]) == classes
+
+
+@each("said, unlabeled", [
+    (("-1", "0", "1"), {"-1"}),
+    (("-1", "1"), set()),
+    (("-2", "-1", "0"), set()),
+    (("-1.0", "a", "b"), {"-1.0"}),
+    (("\N{MINUS SIGN}1", "a", "b"), {"\N{MINUS SIGN}1"}),
+    (("unlabeled", "a", "b"), {"unlabeled"}),
+    (("Not labelled", "-1", "0", "1"), {"Not labelled", "-1"}),
+    (("no label", "-1", "1"), {"no label"}),
+    (("unlabeled", "a"), set()),
+])  # fmt: skip
+def test_the_rule_for_files(said, unlabeled):
+    assert unlabeled_among(said) == unlabeled
+    assert unlabeled_among(said, "none") == unlabeled_among(said, None) == frozenset()
+    assert not unlabeled_among(said, classes=said)
+
+
+@each("ending", ["csv", "parquet"])
+def test_pair_numbers_of_files_stay_apart_beside_missing_ones(tmp_path, ending):
+    pair = pd.array([BIG, BIG, BIG + 1, BIG + 1, *[None] * (N - 4)], dtype="Int64")
+    as_pandas(frame().assign(pair=pair), path := tmp_path / f"t.{ending}")
+    content = path.read_bytes()
+    dataset = read(content, sniff(content, path.name, labels="pairs"), labels="pairs")
+    assert dataset.pairs[:5].tolist() == [0, 0, 1, 1, -1]
+
+
+def test_labels_of_a_file_whose_class_is_minus_one_are_learned_and_scored(tmp_path):
+    path = CASES["-1, one other, and missing"].write(tmp_path / "t.parquet")
+    rows, labels = rows_of(path, "label")
+    assert isinstance(labels, np.ma.MaskedArray)
+    model = TSGS3VM(**SMALL).fit(rows, labels)
+    assert model.classes_.tolist() == [-1, 1]
+    X = pd.read_parquet(path)[["a", "b"]]
+    assert model.score(X, labels) == np.mean(model.predict(X)[~labels.mask] == np.asarray(labels)[~labels.mask])
+    assert set(model.predict(X)) <= {-1, 1}
+
+
+def test_long_labels_that_are_cut_to_the_same_name_stay_two_classes_with_two_names(tmp_path):
+    case = Case(("x" * 120 + "a", "x" * 120 + "b"), (), 0)
+    content = case.write(tmp_path / "t.csv").read_bytes()
+    table = read(content, sniff(content, "t.csv", labels="classes"), labels="classes")
+    assert len(set(table.class_names)) == len(set(table.y)) == 2
+
+
+def test_minus_one_beside_two_classes_is_unlabeled_on_the_page_and_a_switch_says_otherwise():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(240, 2)), columns=["a", "b"])
+    content = X.assign(label=np.resize([-1, 0, 1], 240)).to_csv(index=False).encode()
+    app = give(open_own(**{"solver.n_iter": "5"}), "table.csv", content)
+    assert errors(app) == []
+    split = run_of(app).split
+    assert split.class_names == ("0", "1")
+    assert (np.concatenate([split.y_hidden, split.y_test]) == -1).sum() == 80
+    assert "80 rows without a label" in shown_text(app).replace("\\", "")
+    switch = next(box for box in app.text_input if box.label == "A label that means “not labeled”")
+    assert switch.value == "auto"
+    switch.set_value("none").run()
+    assert not app.exception
+    assert "240 rows, 2 features, 2 classes: not" in shown_text(app).replace("\\", "")
+    assert "without a label" not in shown_text(app)

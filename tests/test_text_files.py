@@ -39,8 +39,7 @@ def save(file, text, how):
 
 
 def command(name, file, tmp_path):
-    more = {"run": ["--out", tmp_path / "out", "--quiet"], "check": [], "sweep": ["--store", tmp_path / "runs.sqlite"]}
-    return [name, str(file), *map(str, more[name])]
+    return [name, str(file), *(["--store", str(tmp_path / "runs.sqlite")] if name == "sweep" else [])]
 
 
 @each("how", SAVED)
@@ -53,13 +52,6 @@ def test_a_spec_a_study_and_a_lesson_are_read_as_they_are_saved(tmp_path, how):
     lesson = read_lesson(tmp_path / "auc" / "lesson.toml")
     assert "Größe σ?" in repr(lesson.steps[0])
     assert "\r" not in lesson.steps[0].text
-
-
-@each("how", ["UTF-8 with a mark", "UTF-16, little-endian"])
-def test_a_spec_that_a_windows_shell_has_saved_is_run(tmp_path, how):
-    file = save(tmp_path / "spec.json", SPEC.to_json(), how)
-    assert main(command("run", file, tmp_path)) == 0
-    assert read_spec(tmp_path / "out" / "spec.json") == SPEC
 
 
 def in_a_file(file):
@@ -81,17 +73,13 @@ MISTAKES = [
 ]
 
 
-def spoil(file, mistake):
-    mistake(file) if callable(mistake) else file.write_bytes(mistake)
-
-
 @each("mistake, words", MISTAKES)
-@each("name", ["run", "check", "sweep"])
+@each("name", ["check", "sweep"])
 def test_a_file_that_is_no_text_is_named_in_one_sentence(tmp_path_factory, capsys, name, mistake, words):
     tmp_path = tmp_path_factory.mktemp("spoilt")
     (tmp_path / "in").mkdir()
     file = tmp_path / "in" / "asked.json"
-    spoil(file, mistake)
+    mistake(file) if callable(mistake) else file.write_bytes(mistake)
     said = refusal(capsys, command(name, file, tmp_path))
     assert said.startswith(f"dsg-lab: {file} {words}")
     assert "Errno" not in said
@@ -106,7 +94,7 @@ def test_a_file_that_is_no_text_is_named_in_one_sentence(tmp_path_factory, capsy
     ("1" * 5000, "is not valid JSON: "),
     ("[" * 100_000, "is not valid JSON: "),
 ])  # fmt: skip
-@each("name", ["run", "check", "sweep"])
+@each("name", ["check", "sweep"])
 def test_an_error_in_a_file_names_the_file(tmp_path, capsys, name, text, words):
     file = tmp_path / "asked.json"
     file.write_text(text, encoding="utf-8")
