@@ -58,19 +58,12 @@ def test_a_table_written_in_any_dialect_is_read_back_equal(data, delimiter):
     assert (note.tolist(), kind.tolist()) == (words, KIND[:n])
 
 
-@each("delimiter, decimal", [(",", "."), (";", ","), ("\t", ","), (" ", ".")])
 @each("header", [True, False])
-def test_a_table_of_numbers_is_read_with_and_without_names_and_a_line_that_names_the_delimiter(
-    delimiter, decimal, header
-):
-    content = iris_csv(delimiter, decimal, header=header)
-    if delimiter == " ":
-        content = content.replace(b'"', b"").replace(b"l l", b"l_l").replace(b"l w", b"l_w")
-    for first in (b"", f"sep={delimiter}\r\n".encode()) if delimiter in ",;" else (b"",):
-        dataset = read_sniffed(first + content)
-        np.testing.assert_array_equal(dataset.X, iris_table()[0].astype(np.float32))
-        assert dataset.class_names == ("setosa", "versicolor", "virginica")
-        assert np.bincount(dataset.y).tolist() == [50, 50, 50]
+def test_lines_are_counted_with_one_that_names_the_delimiter_and_with_names_or_without(header):
+    content = b"sep=;\r\n" + iris_csv(";", ",", header=header)
+    dataset = read_sniffed(content)
+    np.testing.assert_array_equal(dataset.X, iris_table()[0].astype(np.float32))
+    assert dataset.class_names == ("setosa", "versicolor", "virginica")
     with pytest.raises(DataError, match=f"line {3 + header} has 3 cells, and the first has 2"):
         read_sniffed(lines("sep=;", *["a;b"] * header, "1;2", "3;4;5"), delimiter=";", header=header)
 

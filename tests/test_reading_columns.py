@@ -516,6 +516,22 @@ def test_a_label_of_many_numbers_is_cut_into_bins_of_equally_many_rows_and_equal
             read(equal, replace(sniff(equal, "t.csv"), bins=4), labels="ordinal")
 
 
+@each("words, given, is_said", [
+    (["yes", "no", "unknown"], {}, True),
+    (["a", "b", "Pending"], {}, True),
+    (["yes", "unknown"], {}, False),  # of two classes it is one
+    (["yes", "no", "unknown"], {"unlabeled": "none"}, False),
+    (["yes", "no", "unknown"], {"unlabeled": "unknown"}, False),
+    (["yes", "no", "unknown"], {"labels": "ordinal", "order": ("no", "unknown", "yes")}, False),
+    (["yes", "no", "unknown"], {"labels": "binary", "positive": "unknown"}, False),
+])  # fmt: skip
+def test_a_class_that_may_mean_no_label_is_said_unless_a_person_has_named_it(words, given, is_said):
+    data = points_of(*labeled(words * 12), **given)
+    said = f"The label '{words[-1]}' is taken for a class: unlabeled={words[-1]} makes its rows “not labeled”."
+    assert (said in data.report) == is_said
+    assert ("is taken for a class" in " ".join(data.report)) == is_said
+
+
 VALUES = [(3.0, "3"), (2.5, "2.5"), (-0.0, "0"), (3e9, "3000000000"), (2.0**52, "4503599627370496"), (True, "True")]
 
 
