@@ -215,7 +215,16 @@ def check_combination(setting, dataset, conversion):
     third = curves.spectrum_figure if is_multiclass(run) else curves.error_figure
     for figure in (curves.objective_figure, curves.score_figure, third):
         assert drawn(figure(live, View(theme), "1"))
-    draw_data(spec, run)
+    data, split = load_dataset(spec), run.split
+    made = convert(data, spec.data.convert, spec.data.positive)
+    np.testing.assert_array_equal(made.y[split.train_rows], split.y_hidden)
+    look = data_views.look_at(split, spec.problem.labels)
+    assert (look.pairs is not None) == (spec.problem.labels == "pairs")
+    assert drawn(data_charts.balance_chart(look.balance, theme=theme))
+    colors = class_colors(DATASETS[dataset].target, len(split.class_names))
+    xy = Plane.through(split.X_train).project(split.X_train)
+    plane = data_charts.plane_chart(xy, split, colors=colors, axes=data_views.AXES, theme=theme)
+    assert sum(len(trace.x) for trace in drawn(plane)) == len(split.y_train)
 
 
 def map_figure(run, theme):
@@ -224,23 +233,3 @@ def map_figure(run, theme):
     state.values = map_view._values(run, state, shown)
     heats = decision_heats(run, state.plane, [state.values], shown=map_view.KINDS[shown], theme=theme)
     return run_map(run, state.plane, heats[0], title=shown, theme=theme, revision="1")
-
-
-def draw_data(spec, run):
-    """Return the drawings of the data page and the Data tab."""
-    data, split, labels = load_dataset(spec), run.split, spec.problem.labels
-    made = convert(data, spec.data.convert, spec.data.positive)
-    np.testing.assert_array_equal(made.y[split.train_rows], split.y_hidden)
-    look = data_views.look_at(split, labels)
-    assert look.balance.to_numpy().sum() == len(split.y_train) + len(split.y_test)
-    assert (look.pairs is not None) == (labels == "pairs")
-    colors = class_colors(DATASETS[spec.data.name].target, len(split.class_names))
-    xy = Plane.through(split.X_train).project(split.X_train)
-    words = {"colors": colors, "axes": data_views.AXES, "theme": "light"}
-    assert sum(len(trace.x) for trace in drawn(data_charts.plane_chart(xy, split, **words))) == len(split.y_train)
-    assert drawn(data_charts.balance_chart(look.balance, theme="dark"))
-    samples = [
-        data_charts.Sample(name, xy[split.y_hidden == code, 0], colors[code])
-        for code, name in enumerate(split.class_names)
-    ]
-    assert drawn(data_charts.spread_chart(samples, title="x", axis="x", theme="light"))
