@@ -2,11 +2,12 @@
 
 import io
 import json
+from functools import cache
 
 import numpy as np
 import pytest
 
-from dsgcore import ModelError, load_model
+from dsgcore import PS3VT, ModelError, load_model, save_model
 from dsgcore.kernels import Gaussian
 from dsgcore.multiclass.features import FixedFeatures, Weights
 from dsgcore.solver.model import Expansion
@@ -30,12 +31,22 @@ def make_weights(kind="fourier", d=3, n_classes=4, n_features=9, sigma=0.7, seed
     return Weights(features, np.random.default_rng(0).normal(size=(n_rows, n_classes)), d)
 
 
-KINDS = {"expansion": make_model, "linear weights": lambda: make_weights("linear"), "Fourier weights": make_weights}
+@cache
+def make_estimator():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    return PS3VT(n_iter=5, tol=None, random_state=0).fit(X, np.arange(30) % 4)
+
+
+MODELS = {"expansion": make_model, "linear weights": lambda: make_weights("linear"), "Fourier weights": make_weights}
+KINDS = {**MODELS, "estimator": make_estimator}
 
 
 def saved(model):
     file = io.BytesIO()
-    model.save(file)
+    if isinstance(model, PS3VT):
+        save_model(model, file)
+    else:
+        model.save(file)
     file.seek(0)
     return file
 
@@ -44,17 +55,14 @@ def parts(model):
     """The arrays of a saved model, the header's fields among them."""
     with np.load(saved(model), allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
-    header = json.loads(str(arrays["header"]))
-    return {**arrays, "header": header}
+    return {**arrays, "header": json.loads(str(arrays["header"]))}
 
 
 def packed(save=np.savez, **members):
     """An archive of these arrays, of those that are not None; a header's fields become its text."""
     header = members.get("header")
-    if isinstance(header, dict):
-        members["header"] = np.array(json.dumps(header))
-    elif header is not None:
-        members["header"] = np.array(header)
+    if header is not None:
+        members["header"] = np.array(json.dumps(header) if isinstance(header, dict) else header)
     file = io.BytesIO()
     save(file, **{name: array for name, array in members.items() if array is not None})
     return file

@@ -1,16 +1,22 @@
-"""The papers' ways to choose hyper-parameters: folds that do not leak, scores by hand, and searches by scikit-learn."""
+"""The papers' ways to choose hyper-parameters: folds that do not leak, scores by hand, searches, calibrated probabilities."""
 
 import numpy as np
 import oracle_files
 import pytest
 from cases import each
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.datasets import load_iris, make_moons
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import GridSearchCV, HalvingRandomSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
 from dsgcore.baselines import BLS3VM, PNUAUC, SAMULT
 from dsgcore.model_selection import (
     AUCRisk,
+    Calibrated,
     FoldError,
     LabeledFolds,
     PairFolds,
@@ -27,39 +33,33 @@ from dsgcore.model_selection import (
 QUICK = {"n_iter": 20, "n_features": 32, "batch_size": 32, "random_state": 0}
 
 
-def labels(seed=0, n=203, n_labeled=43):
+def labels(n=203, n_labeled=43):
     """Labels of two classes, one of them thrice as frequent, most of them hidden."""
-    y = (np.random.default_rng(seed).random(n) < 0.25).astype(int)
-    return np.where(np.random.default_rng(seed + 1).permutation(n) < n_labeled, y, -1)
+    y = (np.random.default_rng(0).random(n) < 0.25).astype(int)
+    return np.where(np.random.default_rng(1).permutation(n) < n_labeled, y, -1)
 
 
-def pair_ids(n_pairs=23, n_unlabeled=61, seed=0):
-    ids = np.concatenate([np.repeat(np.arange(n_pairs) * 7, 2), np.full(n_unlabeled, -1)])
-    return np.random.default_rng(seed).permutation(ids)
-
-
-def blobs(y, d=2, seed=0):
-    return np.random.default_rng(seed).normal(size=(len(y), d)) + 2.0 * np.asarray(y)[:, None]
-
-
-SPLITTERS = [
-    (LabeledFolds, {}, labels()),
-    (LabeledFolds, {"unlabeled": "train"}, labels()),
-    (PairFolds, {}, pair_ids()),
-    (UnlabeledFolds, {}, labels()),
-]
+LABELS = labels()
+IDS = np.random.default_rng(0).permutation([*np.repeat(np.arange(23) * 7, 2), *np.full(61, -1)])
 
 
 # --- folds
 
 
-@each("kind, options, y", SPLITTERS)
+@each(
+    "kind, options, y",
+    [
+        (LabeledFolds, {}, LABELS),
+        (LabeledFolds, {"unlabeled": "train"}, LABELS),
+        (PairFolds, {}, IDS),
+        (UnlabeledFolds, {}, LABELS),
+    ],
+)
 def test_no_point_is_on_both_sides_and_folds_follow_from_random_state_alone(kind, options, y):
     splits = list(kind(random_state=0, **options).split(None, y))
     assert len(splits) == 5
     for train, test in splits:
-        assert len(np.intersect1d(train, test)) == 0
-        assert len(train) + len(test) == len(y)
+        np.testing.assert_array_equal(np.sort([*train, *test]), np.arange(len(y)))
     np.random.seed(1)
     first = kind(random_state=3, **options).folds(y)
     np.random.seed(2)
@@ -68,15 +68,9 @@ def test_no_point_is_on_both_sides_and_folds_follow_from_random_state_alone(kind
     assert kind(n_splits=7).get_n_splits() == 7
 
 
-def test_a_class_with_a_single_label_is_always_in_training():
-    y = np.array([0, 1, 2, 0, 1, 0, 1, -1])
-    tested = [test for _, test in LabeledFolds(3, unlabeled="train", random_state=0).split(None, y)]
-    np.testing.assert_array_equal(np.sort(np.concatenate(tested)), [0, 1, 3, 4, 5, 6])
-
-
 @each("unlabeled", ["folded", "train"])
 def test_each_labeled_point_is_tested_once_and_unlabeled_ones_are_folded_or_stay_in_training(unlabeled):
-    y = labels()
+    y, hidden = LABELS, np.flatnonzero(LABELS == -1)
     splits = list(LabeledFolds(unlabeled=unlabeled, random_state=0).split(None, y))
     tested = np.concatenate([test[y[test] != -1] for _, test in splits])
     np.testing.assert_array_equal(np.sort(tested), np.flatnonzero(y != -1))
@@ -86,63 +80,34 @@ def test_each_labeled_point_is_tested_once_and_unlabeled_ones_are_folded_or_stay
         assert all((y[train] == code).any() for train, _ in splits)
     for train, test in splits:
         if unlabeled == "folded":
-            assert abs((y[test] == -1).sum() - (y == -1).sum() / 5) < 1
+            assert abs((y[test] == -1).sum() - len(hidden) / 5) < 1
         else:
-            np.testing.assert_array_equal(train[y[train] == -1], np.flatnonzero(y == -1))
+            np.testing.assert_array_equal(train[y[train] == -1], hidden)
 
 
-def test_the_svms_folds_train_on_all_labels_and_one_part_of_the_unlabeled_points():
-    y, trained = labels(), np.zeros(203, dtype=int)
-    for train, test in UnlabeledFolds(5, random_state=0).split(None, y):
-        assert set(np.flatnonzero(y != -1)) < set(train)
-        assert len(test) == pytest.approx(0.8 * np.sum(y == -1), abs=1)
-        trained[train] += 1
-    assert (trained[y == -1] == 1).all()
-
-
-def test_labels_of_a_test_fold_are_unknown_in_its_training():
-    """A learner that knows every label it has seen, and guesses the others wrong, gets none of the test points right."""
-
-    class Rote:
-        def fit(self, X, y):
-            self.known = {int(x): label for x, label in zip(X[:, 0], y, strict=True)}
-            return self
-
-        def predict(self, X):
-            return np.array([self.known.get(int(x), 99) for x in X[:, 0]])
-
-        def get_params(self, deep=True):
-            return {}
-
-    y = labels()
-    X = np.arange(len(y))[:, None]
-    for unlabeled in ("folded", "train"):
-        cv = LabeledFolds(unlabeled=unlabeled, random_state=0)
-        scores = [accuracy(Rote().fit(X[train], y[train]), X[test], y[test]) for train, test in cv.split(X, y)]
-        assert scores == [0.0] * 5
-        assert accuracy(Rote().fit(X, y), X, y) == 1.0
+def test_a_class_with_a_single_label_is_always_in_training():
+    y = np.array([0, 1, 2, 0, 1, 0, 1, -1])
+    tested = [test for _, test in LabeledFolds(3, unlabeled="train", random_state=0).split(None, y)]
+    np.testing.assert_array_equal(np.sort(np.concatenate(tested)), [0, 1, 3, 4, 5, 6])
 
 
 def test_members_of_a_pair_are_on_the_same_side():
-    ids = pair_ids()
-    for train, test in PairFolds(random_state=0).split(None, ids):
+    for train, test in PairFolds(random_state=0).split(None, IDS):
         for side in (train, test):
-            _, counts = np.unique(ids[side][ids[side] >= 0], return_counts=True)
+            _, counts = np.unique(IDS[side][IDS[side] >= 0], return_counts=True)
             assert (counts == 2).all()
-        assert abs((ids[test] == -1).sum() - 61 / 5) < 1
-        assert 23 // 5 <= (ids[test] >= 0).sum() / 2 <= 23 // 5 + 1
+        assert abs((IDS[test] == -1).sum() - 61 / 5) < 1
+        assert 23 // 5 <= (IDS[test] >= 0).sum() / 2 <= 23 // 5 + 1
 
 
-def test_one_unlabeled_part_trains_with_all_labels_and_the_others_test():
-    y = labels()
-    splits = list(UnlabeledFolds(random_state=0).split(None, y))
-    trained = []
-    for train, test in splits:
+def test_the_svms_folds_train_on_all_labels_and_one_part_of_the_unlabeled_points_and_the_others_test():
+    y, trained = LABELS, np.zeros(203, dtype=int)
+    for train, test in UnlabeledFolds(5, random_state=0).split(None, y):
         assert (y[test] == -1).all()
         np.testing.assert_array_equal(train[y[train] != -1], np.flatnonzero(y != -1))
-        trained.append(train[y[train] == -1])
-        assert abs(len(trained[-1]) - 160 / 5) < 1
-    np.testing.assert_array_equal(np.sort(np.concatenate(trained)), np.flatnonzero(y == -1))
+        assert abs(len(test) - 0.8 * np.sum(y == -1)) <= 1
+        trained[train] += 1
+    assert (trained[y == -1] == 1).all()
 
 
 @each(
@@ -184,7 +149,7 @@ class Scored:
 
 
 def test_accuracy_and_auc_leave_unlabeled_points_out_and_know_text_labels():
-    y, values = labels(), np.random.default_rng(5).normal(size=203)
+    y, values = LABELS, np.random.default_rng(5).normal(size=203)
     labeled, named = y != -1, np.array(["a", "b", -1], dtype=object)[y]
     for model, given in ((Scored(values), y), (Scored(values, ("a", "b")), named)):
         assert accuracy(model, None, given) == np.mean((values[labeled] > 0) == y[labeled])
@@ -211,14 +176,14 @@ def test_the_auc_risk_is_that_of_all_pairs_one_by_one(gamma):
 
 
 def test_risks_need_unlabeled_points_a_weight_and_a_prior_that_says_something():
-    y, pair = np.array([0, 1]), np.array([0, 0, -1])
-    with pytest.raises(FoldError, match="needs unlabeled points in every test set, got none"):
-        AUCRisk()(Scored([1.0, 2.0]), None, y)
-    with pytest.raises(ParameterError, match="gamma must be a number between 0 and 1, got 2"):
-        AUCRisk(2)(Scored([1.0, 2.0]), None, y)
-    for prior in (0.5, 1.5):
-        with pytest.raises(ParameterError, match=f"prior must .*, got {prior}$"):
-            SimilarUnlabeledRisk(prior)(Scored([1.0, 1.0, 1.0]), None, pair)
+    for risk, y, kind, said in (
+        (AUCRisk(), [0, 1], FoldError, "needs unlabeled points in every test set, got none"),
+        (AUCRisk(2), [0, 1], ParameterError, "gamma must be a number between 0 and 1, got 2"),
+        (SimilarUnlabeledRisk(0.5), [0, 0, -1], ParameterError, r"prior must .*, got 0\.5$"),
+        (SimilarUnlabeledRisk(1.5), [0, 0, -1], ParameterError, r"prior must .*, got 1\.5$"),
+    ):
+        with pytest.raises(kind, match=said):
+            risk(Scored(np.ones(len(y))), None, np.array(y))
 
 
 @each("prior", [0.7, 0.2])
@@ -250,18 +215,34 @@ def test_the_released_score_of_similar_unlabeled_learning_is_matched(path, recor
 # --- searches
 
 
-def test_a_search_for_the_auc_finds_the_width_that_separates():
-    y = (np.arange(120) % 2).astype(int)
-    X = np.where(y[:, None] == 1, 1.0, -1.0) * np.array([1.0, 0.0]) + np.random.default_rng(0).normal(size=(120, 2)) / 2
-    seen = np.where(np.arange(120) < 40, y, -1)
-    for cv, scoring in [
-        (LabeledFolds(random_state=0, unlabeled="train"), auc_score),
-        (LabeledFolds(random_state=0), AUCRisk()),
-    ]:
-        grid = {"sigma": [1e4, 0.5]}
-        search = GridSearchCV(QSGS2AUC(**QUICK), grid, cv=cv, scoring=scoring, error_score="raise").fit(X, seen)
-        assert search.best_params_ == {"sigma": 0.5}
-        assert 0.9 < search.best_score_ <= 1.1
+def two_clusters(n=120, n_labeled=40):
+    y = np.arange(n) % 2
+    X = np.where(y == 1, 1.0, -1.0)[:, None] + np.random.default_rng(0).normal(size=(n, 2)) / 2
+    return X, y, np.where(np.arange(n) < n_labeled, y, -1)
+
+
+def search_over(model, scoring, cv, **grid):
+    grid = {"sigma": [1e4, 0.5], **grid}
+    return GridSearchCV(model, grid, cv=cv, scoring=scoring, error_score="raise")
+
+
+@each(
+    "model, grid, scoring, unlabeled",
+    [
+        (QSGS2AUC(**QUICK), {}, auc_score, "train"),
+        (QSGS2AUC(**QUICK), {}, AUCRisk(), "folded"),
+        (PNUAUC(penalty="half rkhs", prior=0.5), {"eta": [-0.5, 0.5]}, PNUAUCRisk(20, 20), "folded"),
+        (SAMULT(), {}, AUCRisk(), "folded"),
+        (SAMULT(), {}, auc_score, "folded"),
+        (BLS3VM(), {}, accuracy, "folded"),
+    ],
+)
+def test_a_search_finds_the_width_that_separates(model, grid, scoring, unlabeled):
+    X, y, seen = two_clusters()
+    search = search_over(model, scoring, LabeledFolds(random_state=0, unlabeled=unlabeled), **grid).fit(X, seen)
+    assert search.best_params_["sigma"] == 0.5
+    assert np.mean(search.predict(X) == y) > 0.9
+    assert scoring is not auc_score or 0.9 < search.best_score_ <= 1.0
 
 
 def test_a_search_for_pairs_needs_no_label():
@@ -271,114 +252,107 @@ def test_a_search_for_pairs_needs_no_label():
     classes = np.concatenate([of_pair, rng.random(n) < prior])
     X = np.where(classes, 1.0, -1.0)[:, None] + rng.normal(size=(len(classes), 2)) / 3
     ids = np.concatenate([np.arange(2 * n_pairs) // 2, np.full(n, -1)])
-    how = {"cv": PairFolds(random_state=0), "scoring": SimilarUnlabeledRisk(prior), "error_score": "raise"}
-    search = GridSearchCV(TSGSU(prior=prior, **QUICK), {"sigma": [1e4, 0.5]}, **how).fit(X, ids)
+    model = TSGSU(prior=prior, **QUICK)
+    search = search_over(model, SimilarUnlabeledRisk(prior), PairFolds(random_state=0)).fit(X, ids)
     assert search.best_params_ == {"sigma": 0.5}
     assert np.mean(search.predict(X) == classes) > 0.9
 
 
 def test_a_search_by_the_test_error_learns_from_seen_labels_only():
-    y = (np.arange(200) % 2).astype(int)
-    X = np.where(y == 1, 1.0, -1.0)[:, None] + np.random.default_rng(0).normal(size=(200, 2)) / 2
-    seen = np.where(np.arange(200) < 20, y, -1)
+    X, y, seen = two_clusters(200, 20)
     grid = paper_grid("s3vm", names=("sigma",), prefix="estimator__")
     grid["estimator__sigma"] = [grid["estimator__sigma"][i] for i in (3, 6)]
-    model = SeenLabels(TSGS3VM(**QUICK))
-    search = GridSearchCV(model, grid, cv=UnlabeledFolds(random_state=0), error_score="raise")
+    search = GridSearchCV(SeenLabels(TSGS3VM(**QUICK)), grid, cv=UnlabeledFolds(random_state=0), error_score="raise")
     search.fit(X, np.column_stack([seen, y]))
     assert search.best_params_ == {"estimator__sigma": 1.0}
     assert search.score(X, np.column_stack([seen, y])) == np.mean(search.predict(X) == y) > 0.9
     # The true labels are for the score alone: learned from all of them or from those seen, the model is the same.
     plain = TSGS3VM(sigma=1.0, **QUICK).fit(X, seen)
     np.testing.assert_array_equal(search.decision_function(X), plain.decision_function(X))
-
-
-def two_clusters(n=80, n_labeled=30, d=2):
-    y = np.arange(n) % 2
-    X = np.where(y == 1, 1.0, -1.0)[:, None] + np.random.default_rng(0).normal(size=(n, d)) / 2
-    return X, y, np.where(np.arange(n) < n_labeled, y, -1)
-
-
-@each(
-    "baseline, grid, scoring",
-    [
-        (PNUAUC(penalty="half rkhs", prior=0.5), {"sigma": [1e4, 0.5], "eta": [-0.5, 0.5]}, PNUAUCRisk(15, 15)),
-        (SAMULT(), {"sigma": [1e4, 0.5]}, AUCRisk()),
-        (SAMULT(), {"sigma": [1e4, 0.5]}, auc_score),
-        (BLS3VM(), {"sigma": [1e4, 0.5]}, accuracy),
-    ],
-)
-def test_comparison_methods_are_searched_alike(baseline, grid, scoring):
-    X, y, seen = two_clusters()
-    search = GridSearchCV(baseline, grid, cv=LabeledFolds(random_state=0), scoring=scoring, error_score="raise")
-    search.fit(X, seen)
-    assert search.best_params_["sigma"] == 0.5
-    assert np.mean(search.predict(X) == y) > 0.9
-
-
-def test_seen_labels_wants_two_columns_and_shows_what_its_estimator_has():
-    with pytest.raises(ParameterError, match=r"y must have the shape \(n, 2\): .* got the shape \(4,\)"):
-        SeenLabels(TSGS3VM()).fit(np.zeros((4, 2)), [0, 1, -1, -1])
+    with pytest.raises(ParameterError, match=r"y must have the shape \(n, 2\): .* got the shape \(200,\)"):
+        SeenLabels(TSGS3VM()).fit(X, seen)
     assert hasattr(SeenLabels(QS3ORAO()), "ranking_function")
     assert not hasattr(SeenLabels(TSGS3VM()), "ranking_function")
 
 
-def test_ordinal_and_multi_class_estimators_are_scored_on_labeled_points():
-    y = np.arange(120) % 3
-    X = y[:, None] + np.random.default_rng(0).normal(size=(120, 2)) / 4
-    seen = np.where(np.arange(120) < 60, y, -1)
-    cv = LabeledFolds(random_state=0)
-    ranked = cross_val_score(QS3ORAO(sigma=0.5, **QUICK), X, seen, cv=cv, scoring=mean_auc_score)
-    assert ranked.min() > 0.9
-    corners = np.eye(3)[y] + np.random.default_rng(0).normal(size=(120, 3)) / 4
-    right = cross_val_score(PS3VT(random_state=0, n_iter=100), corners, seen, cv=cv, scoring=accuracy)
-    assert 0.8 < right.mean() <= 1.0
+MOONS, CLASSES = make_moons(600, noise=0.35, random_state=0)
+SEEN = np.where(np.arange(600) < 120, CLASSES, -1)
+LONGER = {"n_iter": 40, "n_features": 32, "batch_size": 32, "random_state": 0, "tol": None}
+
+
+def test_scikit_learns_searches_take_our_folds_and_scorers():
+    model = make_pipeline(StandardScaler(), QSGS2AUC(**LONGER))
+    space = {"qsgs2auc__sigma": [1e-5, 1e-4, 1.0, 2.0]}
+    given = {"cv": LabeledFolds(3, unlabeled="train", random_state=0), "error_score": "raise"}
+    grid = GridSearchCV(model, space, scoring=accuracy, **given).fit(MOONS, SEEN)
+    assert grid.best_params_["qsgs2auc__sigma"] >= 1.0
+    sizes = {"min_resources": 10, "max_resources": 40, "n_candidates": 4, "factor": 2, "random_state": 0}
+    given |= {"resource": "qsgs2auc__n_iter", "scoring": auc_score}
+    halving = HalvingRandomSearchCV(model, space, **given, **sizes).fit(MOONS, SEEN)
+    assert halving.n_resources_[:2] == [10, 20]
+    for found in (grid, halving):
+        assert np.isfinite(found.cv_results_["mean_test_score"]).all()
+
+
+# --- calibrated probabilities
+
+
+@each("kind", [QSGS2AUC, TSGS3VM])
+def test_probabilities_are_calibrated_on_points_whose_labels_were_hidden(kind):
+    model = Calibrated(kind(**LONGER), random_state=0).fit(MOONS, SEEN)
+    X, y = MOONS[120:], CLASSES[120:]
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    assert log_loss(y, p) < 0.45  # a coin has 0.69
+    is_sure = p.max(axis=1) > 0.8
+    right = model.predict(X)[is_sure] == y[is_sure]
+    assert abs(right.mean() - p.max(axis=1)[is_sure].mean()) < 0.08
+    assert (np.diff(p[np.argsort(model.decision_function(X)), 1]) >= -1e-12).all()
+    held, f = [], []  # labels that each fold's model has not seen, and its values there
+    for train, test in LabeledFolds(5, unlabeled="train", random_state=0).split(MOONS, SEEN):
+        rows = test[SEEN[test] >= 0]
+        f.append(kind(**LONGER).fit(MOONS[train], SEEN[train]).decision_function(MOONS[rows]))
+        held.append(SEEN[rows])
+    f = np.concatenate(f)[:, None]
+    platt = LogisticRegression(max_iter=1000).fit(f / f.std(), np.concatenate(held))
+    np.testing.assert_allclose(model.platt_.coef_, platt.coef_, rtol=1e-6)
+
+
+def test_several_classes_have_a_column_each():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["a", "b", "c"], dtype=object)[y]
+    seen = np.where(np.arange(150) % 3 == 0, names, -1)
+    for kind in (PS3VT, QS3ORAO):
+        model = Calibrated(kind(n_iter=60, random_state=0), random_state=0).fit(X, seen)
+        assert list(model.classes_) == ["a", "b", "c"]
+        assert np.mean(model.predict(X) == names) > 0.8
 
 
 # --- grids
 
 
-def test_grids_are_the_papers():
+def test_grids_are_the_papers_new_at_every_call_and_can_be_cut():
     grid = paper_grid("auc")
     assert grid["lam"] == grid["sigma"] == [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0]
     assert grid["gamma"] == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+    grid["lam"].clear()
+    assert len(paper_grid("auc")["lam"]) == 7
     assert len(paper_grid("pnu_auc")["eta"]) == 21
     assert [len(values) for values in paper_grid("similar_unlabeled").values()] == [15, 15]
     assert [len(values) for values in paper_grid("s3vm").values()] == [7, 7]
     assert paper_grid("s3vm_step") == {"step_size": [1.0, 0.1, 0.01, 0.001]}
-    assert {name: len(values) for name, values in paper_grid("multiclass").items()} == {
-        "lam": 10,
-        "tau_I": 11,
-        "tau_S": 11,
-        "step_size": 5,
-        "theta": 5,
-    }
-
-
-@each(
-    "setting, estimator",
-    [
-        ("similar_unlabeled", TSGSU),
-        ("auc", QSGS2AUC),
-        ("auc", SAMULT),
-        ("pnu_auc", PNUAUC),
-        ("s3vm", TSGS3VM),
-        ("s3vm_step", TSGS3VM),
-        ("ordinal", QS3ORAO),
-        ("multiclass", PS3VT),
-    ],
-)
-def test_the_estimators_have_the_parameters_of_their_papers_grid(setting, estimator):
-    for name, values in paper_grid(setting).items():
-        for value in (values[0], values[-1]):
-            assert estimator().set_params(**{name: value}).get_params()[name] == value
-
-
-def test_a_grid_is_new_at_every_call_and_can_be_cut():
-    paper_grid("auc")["lam"].clear()
-    assert len(paper_grid("auc")["lam"]) == 7
+    sizes = {name: len(values) for name, values in paper_grid("multiclass").items()}
+    assert sizes == {"lam": 10, "tau_I": 11, "tau_S": 11, "step_size": 5, "theta": 5}
     assert list(paper_grid("auc", names=("lam",), prefix="estimator__")) == ["estimator__lam"]
     with pytest.raises(ParameterError, match=r"setting must be one of .*, got 'ranking'"):
         paper_grid("ranking")
     with pytest.raises(ParameterError, match="the grid of auc has lam, sigma, gamma, got 'C'"):
         paper_grid("auc", names=("C",))
+
+
+@each("setting, estimator", [("similar_unlabeled", TSGSU), ("auc", QSGS2AUC), ("auc", SAMULT), ("pnu_auc", PNUAUC),
+                             ("s3vm", TSGS3VM), ("s3vm_step", TSGS3VM), ("ordinal", QS3ORAO), ("multiclass", PS3VT)])  # fmt: skip
+def test_the_estimators_have_the_parameters_of_their_papers_grid(setting, estimator):
+    for name, values in paper_grid(setting).items():
+        for value in (values[0], values[-1]):
+            assert estimator().set_params(**{name: value}).get_params()[name] == value

@@ -19,47 +19,42 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.svm import SVC
 
 from dsgcore import LRCMC, PS3VT, SSMC, DSGSoftmax, LinearMC, load_model
 from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import batch_rows
 from dsgcore.experiments import Run, Spec, load_split, script_with_estimator
 from dsgcore.kernels import Gaussian, block_frequencies
-from dsgcore.kernels.features import explicit
 from dsgcore.multiclass import loop as task_module
 from dsgcore.multiclass.automatic import RIDGE_FACTORS, left_out_factor, smooth_minimiser
 from dsgcore.multiclass.features import FixedFeatures, LazyFeatures
 from dsgcore.multiclass.graph import MAX_ANCHORS, laplacian, mean_distance, smoothness
 from dsgcore.multiclass.loop import MultiClassTask, descend, make_task, shrink, tail_mean
 from dsgcore.multiclass.problem import MultiClass
-from dsgcore.multiclass.softmax import softmax_blocks, weighted_blocks
-from dsgcore.solver.problem import ProblemError
 from dsgcore.solver.stopping import Stopping
 
-
-@pytest.fixture
-def points():
-    """Forty points in three dimensions; nineteen have one of four labels."""
-    rng = np.random.default_rng(8)
-    y = np.full(40, -1)
-    y[:19] = np.arange(19) % 4
-    return rng.normal(size=(40, 3)) + 0.7 * np.eye(4, 3)[y % 4], y
+# Forty points in three dimensions; nineteen have one of four labels.
+Y = np.where(np.arange(40) < 19, np.arange(40) % 4, -1)
+X = np.random.default_rng(8).normal(size=(40, 3)) + 0.7 * np.eye(4, 3)[Y % 4]
+L = laplacian(X, n_neighbors=4)
 
 
-@pytest.fixture
-def make(points):
+def small_task(seed=5, **parameters):
     """Make a small task; what is not said has a default."""
-
-    def make(seed=5, **parameters):
-        given = {"lam": 0.02, "tau_I": 0.003, "tau_S": 0.2, "step_size": 0.3, "batch_size": 5, "n_neighbors": 4}
-        return make_task(MultiClass(**{**given, "n_iter": 12, **parameters}), *points, seed)
-
-    return make
+    given = {"lam": 0.02, "tau_I": 0.003, "tau_S": 0.2, "step_size": 0.3, "batch_size": 5, "n_neighbors": 4}
+    return make_task(MultiClass(**{**given, "n_iter": 12, **parameters}), X, Y, seed)
 
 
-def run(task, **start):
+def weights_of(task, **start):
     return [iterate.W for iterate in descend(task, **start)]
+
+
+def batches_of(task, n_iter=12):
+    return [task.batch(t) for t in range(1, n_iter + 1)]
+
+
+def frequencies(sigma, seed, ts, m):
+    return [2 * np.pi * block_frequencies(Gaussian(sigma), seed, t, 3, m, np.dtype(np.float64)) for t in ts]
 
 
 # The papers' algorithms
@@ -73,30 +68,27 @@ def run(task, **start):
         *((0.5, 1.0, tau_I, tau_S) for tau_I, tau_S in ((0.0, 0.0), (0.0, 0.2), (0.003, 0.0))),  # the presets
     ],
 )
-def test_equals_the_papers_algorithm_1(make, points, batch_size, theta, radius, tau_I, tau_S):
-    task, (X, y) = make(batch_size=batch_size, theta=theta, radius=radius, tau_I=tau_I, tau_S=tau_S), points
+def test_equals_the_papers_algorithm_1(batch_size, theta, radius, tau_I, tau_S):
+    task = small_task(batch_size=batch_size, theta=theta, radius=radius, tau_I=tau_I, tau_S=tau_S)
     assert (task.M is None) == (tau_I == 0.0)
     p, n_kept = task.problem, {0.0: 0, 0.34: 2, 0.5: 2, 1.0: 3}[theta]
     M = naive_proximal.graph_matrix(X, naive_proximal.laplacian(X, 4))
-    batches = [task.batch(t) for t in range(1, 13)]
-    expected = naive_proximal.ps3vt(
-        X[:19], y[:19], 4, batches, M, p.lam, p.tau_I, p.tau_S, n_kept, mu=1 / p.step_size, radius=radius
-    )
-    for W, W_expected in zip(run(task), expected, strict=True):
+    terms = (M, p.lam, p.tau_I, p.tau_S, n_kept)
+    given = {"mu": 1 / p.step_size, "radius": radius}
+    expected = naive_proximal.ps3vt(X[:19], Y[:19], 4, batches_of(task), *terms, **given)
+    for W, W_expected in zip(weights_of(task), expected, strict=True):
         np.testing.assert_allclose(W, W_expected, rtol=1e-10, atol=1e-12)
-    terms = task.terms(expected[-1])
-    whole = naive_proximal.objective(expected[-1], X[:19], y[:19], M, p.lam, p.tau_I, p.tau_S, n_kept)
-    assert sum(terms.values()) == pytest.approx(whole, rel=1e-10)
+    whole = naive_proximal.objective(expected[-1], X[:19], Y[:19], *terms)
+    assert sum(task.terms(expected[-1]).values()) == pytest.approx(whole, rel=1e-10)
 
 
-def test_equals_the_papers_algorithm_1_on_fourier_features(make, points):
-    task, (X, y) = make(feature_map="fourier", sigma=0.3, n_features=6), points
-    frequencies = 2 * np.pi * block_frequencies(Gaussian(0.3), 5, 0, 3, 6, np.dtype(np.float64))
-    phi = np.array([naive.feature_map(frequencies, x) for x in X])
+def test_equals_the_papers_algorithm_1_on_fourier_features():
+    task = small_task(feature_map="fourier", sigma=0.3, n_features=6)
+    (drawn,) = frequencies(0.3, 5, [0], 6)
+    phi = np.array([naive.feature_map(drawn, x) for x in X])
     M = naive_proximal.graph_matrix(phi, naive_proximal.laplacian(X, 4))
-    batches = [task.batch(t) for t in range(1, 13)]
-    expected = naive_proximal.ps3vt(phi[:19], y[:19], 4, batches, M, 0.02, 0.003, 0.2, 2, mu=1 / 0.3)
-    np.testing.assert_allclose(run(task)[-1], expected[-1], rtol=1e-10, atol=1e-12)
+    expected = naive_proximal.ps3vt(phi[:19], Y[:19], 4, batches_of(task), M, 0.02, 0.003, 0.2, 2, mu=1 / 0.3)
+    np.testing.assert_allclose(weights_of(task)[-1], expected[-1], rtol=1e-10, atol=1e-12)
 
 
 def released(problem, X, y, K, M, order):
@@ -142,18 +134,21 @@ def test_gradient_terms_and_graph_are_those_of_the_authors_program(path, record_
     assert max(residuals.values()) < 1e-10
 
 
-@pytest.mark.parametrize(("batch_size", "tau_S"), [(1, 0.2), (1, 0.0), (19, 0.2)])
-def test_the_released_variant_is_the_authors_program(make, points, batch_size, tau_S):
-    X, y = points
-    task = make(variant="released", batch_size=batch_size, tau_S=tau_S, step_size=30.0, lam=0.5, n_iter=40)
-    np.testing.assert_allclose(
-        laplacian(X, 4, True).toarray(), naive_proximal.laplacian(X, 4, released=True), rtol=1e-10
-    )
-    M = naive_proximal.graph_matrix(X, naive_proximal.laplacian(X, 4, released=True))
-    order = np.concatenate([task.batch(t) for t in range(1, 41)])[: 40 * batch_size // 19 * 19].reshape(-1, 19)
+def _margins(scores, y):
+    own = scores[np.arange(len(y)), y]
+    others = np.where(np.eye(scores.shape[1], dtype=bool)[y], -np.inf, scores)
+    return own - others.max(axis=1)
+
+
+@each("batch_size, tau_S", [(1, 0.2), (1, 0.0), (19, 0.2)])
+def test_the_released_variant_is_the_authors_program(batch_size, tau_S):
+    task = small_task(variant="released", batch_size=batch_size, tau_S=tau_S, step_size=30.0, lam=0.5, n_iter=40)
+    own = naive_proximal.laplacian(X, 4, released=True)
+    np.testing.assert_allclose(laplacian(X, 4, True).toarray(), own, rtol=1e-10)
+    order = np.concatenate(batches_of(task, 40))[: 40 * batch_size // 19 * 19].reshape(-1, 19)
     assert (np.sort(order, axis=1) == np.arange(19)).all()
     steps = list(descend(task))
-    expected = list(released(task.problem, X[:19], y[:19], 4, M, order))
+    expected = list(released(task.problem, X[:19], Y[:19], 4, naive_proximal.graph_matrix(X, own), order))
     for step, W in zip(steps, expected, strict=False):
         np.testing.assert_allclose(step.W, W, rtol=1e-10, atol=1e-12)
         np.testing.assert_allclose(step.singular_values, np.linalg.svd(W, compute_uv=False), atol=1e-10)
@@ -164,91 +159,45 @@ def test_the_released_variant_is_the_authors_program(make, points, batch_size, t
     assert steps[-1].terms["tail"] == pytest.approx(tau_S * values.sum())
 
 
-def _margins(scores, y):
-    own = scores[np.arange(len(y)), y]
-    others = np.where(np.eye(scores.shape[1], dtype=bool)[y], -np.inf, scores)
-    return own - others.max(axis=1)
-
-
 # Doubly stochastic gradients with the softmax loss
 
 
 @pytest.mark.parametrize("path", oracle_files.files("dsg_softmax_"))
-def test_softmax_blocks_are_those_of_the_authors_program(path, record_property):
+def test_a_spec_with_the_draws_of_the_authors_softmax_program_is_it(path, monkeypatch, record_property):
     d = oracle_files.load(path)
-    b, K, ts = d["block"], int(d["y"].max()) + 1, range(1, d["iters"] + 1)
-    omegas = [d["omega"][:, (t - 1) * b : t * b] / (2 * np.pi) for t in ts]
-    steps = [d["step_size0"] / (1 + d["step_size1"] * t) for t in ts]
-    draws = zip(d["batch_index"], omegas, steps, [d["reg_param"]] * len(steps), strict=True)
-    blocks = [(b.W, b.decay) for b in softmax_blocks(d["X"], d["y"], K, draws, is_preconditioned=True)]
-    last = np.concatenate(weighted_blocks(blocks, len(blocks) - 1)).T
-    # The program does not apply the ridge to its scores of test points.
-    scores = sum(explicit(d["X_test"], omega) @ W for omega, (W, _) in zip(omegas, blocks, strict=True)).T
-    residuals = {"W": np.abs(last - d["W"]).max(), "test_scores": np.abs(scores - d["test_scores"]).max()}
-    oracle_files.report(record_property, path, **residuals)
-    assert max(residuals.values()) < 1e-7
-
-
-@pytest.mark.parametrize("path", oracle_files.files("dsg_softmax_"))
-def test_a_spec_with_the_draws_of_the_authors_program_is_it(path, monkeypatch):
-    d = oracle_files.load(path)
-    X, omegas = d["X"], np.split(d["omega"], d["iters"], axis=1)
-    steps = [float(d["step_size0"] / (1 + d["step_size1"] * t)) for t in range(1, d["iters"] + 1)]
+    n_iter, lam, points = d["iters"], d["reg_param"], d["X"]
+    omegas = np.split(d["omega"], n_iter, axis=1)
+    steps = [float(d["step_size0"] / (1 + d["step_size1"] * t)) for t in range(1, n_iter + 1)]
     monkeypatch.setattr(FixedFeatures, "of_block", lambda _, t, dims: omegas[t - 1] / (2 * np.pi))
     monkeypatch.setattr(MultiClassTask, "batch", lambda _, t: d["batch_index"][t - 1])
-    spec = Spec.from_dict(
-        {
-            "setting": "multiclass",
-            "problem": {"variant": "preconditioned softmax"},
-            "solver": {"n_iter": d["iters"], "n_features": d["block"], "lam": d["reg_param"]},
-            "changes": [{"t": t, "name": "step_size", "value": step} for t, step in enumerate(steps, start=1)],
-        }
-    )
+    changes = [{"t": t, "name": "step_size", "value": step} for t, step in enumerate(steps, start=1)]
+    solver = {"n_iter": n_iter, "n_features": d["block"], "lam": lam}
+    plain = {"setting": "multiclass", "problem": {"variant": "preconditioned softmax"}, "solver": solver}
+    spec = Spec.from_dict({**plain, "changes": changes})
     whole, some = d["y"], np.where(d["y"] == 1, 0, d["y"])  # a class without a label stays one
-    tiny, lam = 1e-7, d["reg_param"] * (d["reg_param"] > 1e-6)
-    for y, expected in (
-        (whole, d["W"].T),
-        (some, np.concatenate(naive_problems.dsg_softmax(X, some, 3, d["batch_index"], omegas, steps, lam, tiny))),
-    ):
-        given = {
-            "X_train": X,
-            "y_train": y,
-            "y_hidden": y,
-            "X_test": X[:9],
-            "y_test": y[:9],
-            "class_names": tuple("abc"),
-        }
-        run = Run(spec, replace(load_split(spec), **given))
+    own = naive_problems.dsg_softmax(points, some, 3, d["batch_index"], omegas, steps, lam * (lam > 1e-6), 1e-7)
+    tested = {"X_test": points[:9], "y_test": whole[:9], "class_names": tuple("abc")}
+    for y, expected in ((whole, d["W"].T), (some, np.concatenate(own))):
+        run = Run(spec, replace(load_split(spec), X_train=points, y_train=y, y_hidden=y, **tested))
         run.advance()
         np.testing.assert_allclose(run.model.W, expected, atol=1e-7)
+        oracle_files.report(record_property, path, W=np.abs(run.model.W - expected).max())
 
 
 @each("is_preconditioned", [False, True])
 @each("average", [None, "tail"])
 @each("lam, features", [(0.1, "fresh"), (1e-6, "fresh"), (0.1, "fixed")])
-def test_the_softmax_estimator_equals_its_naive_twin(points, is_preconditioned, average, lam, features):
-    X, y = points
-    given = {
-        "lam": lam,
-        "features": features,
-        "n_features": 3,
-        "batch_size": 5,
-        "step_size": 0.7,
-        "step_decay": 0.2,
-        "sigma": 0.4,
-    }
-    model = DSGSoftmax(n_iter=6, is_preconditioned=is_preconditioned, average=average, random_state=3, **given).fit(
-        X, y
-    )
-    ts = range(1, 7)
+def test_the_softmax_estimator_equals_its_naive_twin(is_preconditioned, average, lam, features):
+    given = {"lam": lam, "features": features, "is_preconditioned": is_preconditioned, "average": average}
+    sizes = {"n_iter": 6, "n_features": 3, "batch_size": 5, "step_size": 0.7, "step_decay": 0.2, "sigma": 0.4}
+    model, ts = DSGSoftmax(**sizes, **given, random_state=3).fit(X, Y), range(1, 7)
     batches = [batch_rows(3, "labeled", t, np.arange(19), 5) for t in ts]
-    drawn = ts if features == "fresh" else [1] * 6
-    W = [2 * np.pi * block_frequencies(Gaussian(0.4), 3, t, 3, 3, np.dtype(np.float64)) for t in drawn]
+    W = frequencies(0.4, 3, ts if features == "fresh" else [1] * 6, 3)
     assert model.coef_.shape == (6 if features == "fresh" else 1, 6, 4)
     steps, tiny = [0.7 / (1 + 0.2 * t) for t in ts], 1e-7 if is_preconditioned else None
 
     def iterate(n):
-        return naive_problems.dsg_softmax(X[:19], y[:19], 4, batches[:n], W[:n], steps[:n], lam, tiny)
+        return naive_problems.dsg_softmax(X[:19], Y[:19], 4, batches[:n], W[:n], steps[:n], lam, tiny)
 
     means = [iterate(n) for n in ((4, 5, 6) if average else (6,))]
     scores = [[[naive.predict(x, [own[:, k] for own in m], W[: len(m)]) for k in range(4)] for x in X] for m in means]
@@ -258,44 +207,43 @@ def test_the_softmax_estimator_equals_its_naive_twin(points, is_preconditioned, 
         model.fit(X, np.zeros(40))
 
 
-PLAIN = ("softmax", "preconditioned softmax")
+each_softmax = each("variant", ("softmax", "preconditioned softmax"))
 
 
-def plain_spec(variant, **solver):
+def softmax_run(variant, **solver):
     solver = {"n_iter": 12, "n_features": 8, "step_size": 0.5, "lam": 0.01, "batch_size": 9, **solver}
     data = {"name": "spirals", "n": 120, "n_labeled": 24}
     given = {"data": data, "problem": {"variant": variant}, "solver": solver, "diagnostics": {"n_probes": 10}}
-    return Spec.from_dict({"setting": "multiclass", **given})
+    return Run(Spec.from_dict({"setting": "multiclass", **given}))
 
 
-@each("variant", PLAIN)
+@each_softmax
 @each("average", [None, "tail"])
 def test_a_run_of_the_softmax_variant_is_its_estimators_bit_for_bit(variant, average, tmp_path, monkeypatch):
-    run = Run(plain_spec(variant, average=average))
+    run = softmax_run(variant, average=average)
     run.advance()
     (tmp_path / "repeat.py").write_text(script_with_estimator(run), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    model, X = runpy.run_path("repeat.py", run_name="__main__")["model"], run.split.X_test
+    model, X_test = runpy.run_path("repeat.py", run_name="__main__")["model"], run.split.X_test
     assert isinstance(model, DSGSoftmax)
     assert model.is_preconditioned == (variant != "softmax")
     np.testing.assert_array_equal(run.result.W, model.coef_.reshape(-1, 4))
-    np.testing.assert_array_equal(load_model(tmp_path / "model.npz").evaluate(X), model.decision_function(X))
-    np.testing.assert_allclose(run.result_test_values, model.decision_function(X), atol=1e-13)
-    values = run.engine.learned(run.spec, run.split)
-    np.testing.assert_array_equal(values, run.result_test_values)
-    terms = run.engine.model.W, run.history.last()
-    assert terms[1]["term: ridge"] == pytest.approx(0.005 * np.vdot(terms[0], terms[0]), rel=1e-12)
-    sizes = np.linalg.svdvals(terms[0])
-    np.testing.assert_allclose([terms[1][f"singular value {i}"] for i in (1, 2, 3)], sizes[:3], rtol=1e-6)
+    np.testing.assert_array_equal(load_model(tmp_path / "model.npz").evaluate(X_test), model.decision_function(X_test))
+    np.testing.assert_allclose(run.result_test_values, model.decision_function(X_test), atol=1e-13)
+    np.testing.assert_array_equal(run.engine.learned(run.spec, run.split), run.result_test_values)
+    W, row = run.engine.model.W, run.history.last()
+    assert row["term: ridge"] == pytest.approx(0.005 * np.vdot(W, W), rel=1e-12)
+    sizes = [row[f"singular value {i}"] for i in (1, 2, 3)]
+    np.testing.assert_allclose(sizes, np.linalg.svdvals(W)[:3], rtol=1e-6)
     if average:
         W, y = run.result.W, run.split.y_train
         loss = log_loss(y[y >= 0], softmax(run.result.evaluate(run.split.X_train[y >= 0]), axis=1))
-        assert terms[1]["objective_average"] == pytest.approx(loss + 0.005 * np.vdot(W, W), rel=1e-12)
+        assert row["objective_average"] == pytest.approx(loss + 0.005 * np.vdot(W, W), rel=1e-12)
 
 
-@each("variant", PLAIN)
+@each_softmax
 def test_the_softmax_variant_is_steered_replayed_and_looked_back_at(variant, tmp_path):
-    run = Run(plain_spec(variant, average="tail"))
+    run = softmax_run(variant, average="tail")
     run.advance(7)
     earlier = [run.at(t) for t in (3, 7)]
     run.change("step_size", 0.3)
@@ -316,16 +264,16 @@ def test_the_softmax_variant_is_steered_replayed_and_looked_back_at(variant, tmp
         load_model(tmp_path / "model.npz")
     with pytest.raises(DSGError, match="name must be one of step_size, lam, got"):
         run.change("tau_I", 0.1)  # it would change nothing
-    far = Run(plain_spec(variant, step_size=1e6, lam=1.0, n_iter=400))
+    far = softmax_run(variant, step_size=1e6, lam=1.0, n_iter=400)
     far.advance()
     assert far.stop_reason.name == "DIVERGED"
 
 
-@each("variant", PLAIN)
+@each_softmax
 def test_the_softmax_variant_comes_to_its_exact_twin_with_many_features(variant):
     errors = []
     for m in (8, 512):
-        run = Run(plain_spec(variant, n_features=m, n_iter=6, lam=0.1))
+        run = softmax_run(variant, n_features=m, n_iter=6, lam=0.1)
         run.advance()
         row = run.history.last()
         errors.append(row["error_mean"] / row["h_squared"])
@@ -336,26 +284,18 @@ def test_the_softmax_variant_comes_to_its_exact_twin_with_many_features(variant)
 # The graph
 
 
-def test_the_laplacian_equals_its_definition(points):
-    X, _ = points
-    L = laplacian(X, n_neighbors=4)
+def test_the_laplacian_and_its_term_equal_their_definitions():
     expected = naive_proximal.laplacian(X, 4)
     np.testing.assert_allclose(L.toarray(), expected, rtol=1e-10, atol=1e-13)
     # X L X' is a sum of 3-term products over the links: rounding of a few units at most.
     np.testing.assert_allclose(smoothness(X, L), naive_proximal.graph_matrix(X, expected), rtol=1e-10, atol=1e-12)
-
-
-def test_the_graph_term_is_the_sum_over_links_of_squared_differences(points):
-    X, _ = points
-    L = laplacian(X, n_neighbors=4)
     W = np.random.default_rng(0).normal(size=(3, 4))
     h, S = X @ W, -np.triu(L.toarray(), 1)
-    expected = sum(S[i, j] * np.sum((h[i] - h[j]) ** 2) for i in range(40) for j in range(40))
-    assert np.vdot(W, smoothness(X, L) @ W) == pytest.approx(expected, rel=1e-10)
+    links = sum(S[i, j] * np.sum((h[i] - h[j]) ** 2) for i in range(40) for j in range(40))
+    assert np.vdot(W, smoothness(X, L) @ W) == pytest.approx(links, rel=1e-10)
 
 
-def test_the_mean_distance_is_exact_or_close(points):
-    X, _ = points
+def test_the_mean_distance_is_exact_or_close():
     expected = np.mean([naive_proximal.distance(x, z) for x in X for z in X])
     assert mean_distance(X) == pytest.approx(expected, rel=1e-12)
     many = np.random.default_rng(1).normal(size=(3 * MAX_ANCHORS, 2))
@@ -363,23 +303,20 @@ def test_the_mean_distance_is_exact_or_close(points):
     assert mean_distance(many) == pytest.approx(np.pi**0.5, abs=0.06)
 
 
-def test_points_that_coincide_have_weight_one():
-    L = laplacian(np.ones((6, 2)), n_neighbors=2)
-    assert np.isfinite(L.toarray()).all()
-    np.testing.assert_allclose(L.sum(axis=1), 0.0, atol=1e-12)
-
-
-def test_more_neighbours_than_points_are_all_the_others():
-    X = np.random.default_rng(2).normal(size=(5, 2))
-    np.testing.assert_array_equal(laplacian(X, n_neighbors=50).toarray(), laplacian(X, n_neighbors=4).toarray())
+def test_points_that_coincide_have_weight_one_and_more_neighbours_than_points_are_all_the_others():
+    coinciding = laplacian(np.ones((6, 2)), n_neighbors=2)
+    assert np.isfinite(coinciding.toarray()).all()
+    np.testing.assert_allclose(coinciding.sum(axis=1), 0.0, atol=1e-12)
+    five = np.random.default_rng(2).normal(size=(5, 2))
+    np.testing.assert_array_equal(laplacian(five, n_neighbors=50).toarray(), laplacian(five, n_neighbors=4).toarray())
 
 
 # The parts of the objective
 
 
 @each("given", [{}, {"loss": "logistic"}, {"loss": "logistic", "fit_intercept": True}, {"tau_I": 0.0, "lam": 0.3}])
-def test_the_gradient_is_the_numerical_derivative_of_the_terms(make, given):
-    task = make(**given)
+def test_the_gradient_is_the_numerical_derivative_of_the_terms(given):
+    task = small_task(**given)
     W = np.random.default_rng(4).normal(size=(task.X.shape[1], 4))
     # Away from the hinge's kinks, which a random W misses by more than the differences' step.
     gradient, numerical = task.problem.gradient(W, task.X, task.y, task.M), np.zeros_like(W)
@@ -400,8 +337,7 @@ def test_singular_value_thresholding_is_the_proximal_operator(shape, n_kept):
 
     def objective(w):
         W = w.reshape(shape)
-        values = np.linalg.svd(W, compute_uv=False)
-        return 0.5 * np.sum((W - Q) ** 2) + tau * values[n_kept:].sum()
+        return 0.5 * np.sum((W - Q) ** 2) + tau * np.linalg.svd(W, compute_uv=False)[n_kept:].sum()
 
     W, values = shrink(Q, tau, slice(n_kept, None))
     np.testing.assert_allclose(np.linalg.svd(W, compute_uv=False), values, atol=1e-12)
@@ -414,16 +350,9 @@ def test_singular_value_thresholding_is_the_proximal_operator(shape, n_kept):
     np.testing.assert_allclose(best.x.reshape(shape), W, atol=1e-3)
 
 
-def test_a_step_leaves_the_weights_in_the_ball(make):
-    for problem, radius in (({}, 1.0), ({"radius": 0.3}, 0.3), ({"tau_S": 0.0}, 1.0)):
-        task = make(step_size=500.0, **problem)
-        norms = [np.linalg.norm(W) for W in run(task)]
-        assert max(norms) == pytest.approx(radius, rel=1e-12)
-
-
 @each("tau_S", [0.0, 0.2])
-def test_records_hold_the_terms_before_the_step_and_the_singular_values_after_it(make, tau_S):
-    task = make(tau_S=tau_S, batch_size=None)
+def test_records_hold_the_terms_before_the_step_and_the_singular_values_after_it(tau_S):
+    task = small_task(tau_S=tau_S, batch_size=None)
     W = task.start()
     for iterate in descend(task):
         assert iterate.terms == pytest.approx(task.terms(W), rel=1e-10, abs=1e-14)
@@ -433,21 +362,12 @@ def test_records_hold_the_terms_before_the_step_and_the_singular_values_after_it
     assert iterate.t == 12
 
 
-# Special cases, seeds, errors
-
-
-def test_without_the_graph_unlabeled_points_play_no_part(points):
-    X, y = points
-    problem = MultiClass(tau_I=0.0, n_iter=5)
-    with_them = run(make_task(problem, X, y, 0))[-1]
-    np.testing.assert_array_equal(with_them, run(make_task(problem, X[:19], y[:19], 0))[-1])
-    with_graph = replace(problem, tau_I=0.01)
-    assert (run(make_task(with_graph, X, y, 0))[-1] != run(make_task(with_graph, X[:19], y[:19], 0))[-1]).any()
+# Special cases, seeds
 
 
 @each("parameters", [{}, {"feature_map": "fourier", "n_features": 8}])
-def test_same_seed_same_bits_other_seed_other_numbers(make, parameters):
-    first, again, other = (run(make(seed, **parameters)) for seed in (5, 5, 6))
+def test_same_seed_same_bits_other_seed_other_numbers(parameters):
+    first, again, other = (weights_of(small_task(seed, **parameters)) for seed in (5, 5, 6))
     np.testing.assert_array_equal(first, again)
     assert (first[-1] != other[-1]).any()
 
@@ -455,28 +375,16 @@ def test_same_seed_same_bits_other_seed_other_numbers(make, parameters):
 @each("tau_S", [0.0, 0.2])
 @each("tau_I", [0.0, 0.003])
 @each("batch_size", [1, 4, None])
-def test_a_run_that_continues_gives_the_same_bits(make, tau_S, tau_I, batch_size):
-    task = make(tau_S=tau_S, tau_I=tau_I, batch_size=batch_size, step_size=40.0)  # such steps reach the ball
-    weights = run(task)
-    np.testing.assert_array_equal(run(task, W=weights[4], t=5), weights[5:])
+def test_a_run_that_continues_gives_the_same_bits(tau_S, tau_I, batch_size):
+    task = small_task(tau_S=tau_S, tau_I=tau_I, batch_size=batch_size, step_size=40.0)  # such steps reach the ball
+    weights = weights_of(task)
+    np.testing.assert_array_equal(weights_of(task, W=weights[4], t=5), weights[5:])
 
 
-def test_a_run_that_overflows_ends_before_that_step(points):
-    X, y = points
-    task = make_task(MultiClass(tau_I=0.0, step_size=1e6, n_iter=5), X * 1e305, y, 0)
+def test_a_run_that_overflows_ends_before_that_step():
+    task = make_task(MultiClass(tau_I=0.0, step_size=1e6, n_iter=5), X * 1e305, Y, 0)
     with np.errstate(over="ignore", invalid="ignore"):
-        assert run(task) == []
-
-
-@each("share, d, n_classes, expected", [(0.7, 10, 12, 7), (0.5, 3, 5, 2), (0.0, 4, 3, 0), (1.0, 4, 3, 3)])
-def test_theta_is_a_share_of_the_singular_values_rounded_up(share, d, n_classes, expected):
-    assert MultiClass(theta=share).n_kept(d, n_classes) == expected
-
-
-@each("labels, said", [(np.full(40, -1), "0 classes"), (np.full(40, 0), "1 class")])
-def test_fewer_than_two_classes_are_refused(points, labels, said):
-    with pytest.raises(ProblemError, match=f"labels of at least two classes are needed, got {said}$"):
-        make_task(MultiClass(), points[0], labels, 0)
+        assert weights_of(task) == []
 
 
 # The estimators
@@ -484,95 +392,59 @@ def test_fewer_than_two_classes_are_refused(points, labels, said):
 FOUR = (PS3VT, LinearMC, LRCMC, SSMC)
 # Algorithm 1 to the letter, but for the defaults of `MultiClass`.
 PRINTED = {"lam": 1e-6, "step_size": 0.03, "average": None, "tol": None, "fit_intercept": False, "loss": "hinge"}
-
-
-@pytest.fixture(scope="module")
-def wine():
-    X, y = load_wine(return_X_y=True)
-    X = MinMaxScaler().fit_transform(X)
-    return X, y, np.where(np.arange(len(y)) % 3 == 0, y, -1)
+WINE, WINE_CLASSES = load_wine(return_X_y=True)
+WINE = MinMaxScaler().fit_transform(WINE)
+FEW_WINE = np.where(np.arange(178) % 3 == 0, WINE_CLASSES, -1)
 
 
 @each("estimator, zeros", [(PS3VT, ()), (LinearMC, ("tau_I", "tau_S")), (LRCMC, ("tau_I",)), (SSMC, ("tau_S",))])
-def test_each_is_the_loop_with_its_zeros(wine, estimator, zeros):
-    X, _, few = wine
+def test_each_is_the_loop_with_its_zeros(estimator, zeros):
     graph = {} if "tau_I" in zeros else {"tau_I": 1e-6}
-    model = estimator(**PRINTED, n_features=256, **graph, n_iter=40, random_state=7).fit(X, few)
-    *_, last = descend(make_task(MultiClass(n_iter=40, **dict.fromkeys(zeros, 0.0)), X, few, 7))
+    model = estimator(**PRINTED, n_features=256, **graph, n_iter=40, random_state=7).fit(WINE, FEW_WINE)
+    *_, last = descend(make_task(MultiClass(n_iter=40, **dict.fromkeys(zeros, 0.0)), WINE, FEW_WINE, 7))
     np.testing.assert_array_equal(model.coef_, last.W.T)
-    np.testing.assert_allclose(model.decision_function(X), X @ last.W, rtol=1e-12)
-    assert model.coef_.shape == (3, 13)
-    assert model.n_iter_ == 40
+    np.testing.assert_allclose(model.decision_function(WINE), WINE @ last.W, rtol=1e-12)
+    assert (model.coef_.shape, model.n_iter_) == ((3, 13), 40)
 
 
-@pytest.mark.ci
-@each("estimator", FOUR)
-def test_few_labels_are_enough_for_wine(wine, estimator):
-    X, y, few = wine
-    model = estimator(random_state=0).fit(X, few)
-    # The paper's Table 3 has 8 to 9 % errors with 30 % labels; three standard deviations (3 to 5 %) above.
-    assert model.score(X[few == -1], y[few == -1]) > 0.78
-
-
-def test_fourier_features_bend_the_boundary():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, size=(600, 2))
-    y = np.digitize(np.linalg.norm(X, axis=1), [0.5, 0.9])  # rings
-    few = np.where(np.arange(600) < 200, y, -1)
-    # Rings have one direction in common: a linear model cannot, Fourier features can.
-    linear = LinearMC(random_state=0).fit(X, few).score(X, y)
-    sizes = {"n_features": 128, "radius": 100.0, "step_size": 2.0, "n_iter": 2000}
-    model = PS3VT(feature_map="fourier", sigma=2.0, **sizes, random_state=0)
-    assert model.fit(X, few).score(X, y) > 0.85 > linear + 0.2
-    assert model.coef_.shape == (3, 256)
-
-
-def test_binary_scores_are_one_number_a_point(wine):
-    X, y, _ = wine
-    X, y = X[y < 2], np.array(["left", "right"])[y[y < 2]]
-    model = PS3VT(random_state=0).fit(X, y)
-    scores = model.decision_function(X)
-    second = X @ (model.coef_[1] - model.coef_[0]) + model.intercept_[1] - model.intercept_[0]
+def test_binary_scores_are_one_number_a_point():
+    points, y = WINE[WINE_CLASSES < 2], np.array(["left", "right"])[WINE_CLASSES[WINE_CLASSES < 2]]
+    model = PS3VT(random_state=0).fit(points, y)
+    scores = model.decision_function(points)
+    second = points @ (model.coef_[1] - model.coef_[0]) + model.intercept_[1] - model.intercept_[0]
     np.testing.assert_allclose(scores, second, rtol=1e-12, atol=1e-14)
-    np.testing.assert_array_equal(model.predict(X), np.where(scores > 0, "right", "left"))
-    assert model.score(X, y) > 0.95
+    np.testing.assert_array_equal(model.predict(points), np.where(scores > 0, "right", "left"))
+    assert model.score(points, y) > 0.95
 
 
 @each(
-    "parameters, labels, said",
+    "model, points, labels, said",
     [
-        ({"lam": -1.0}, None, r"lam must be a number between 0 and 1000 or 'auto', got -1.0$"),
-        ({}, np.full(178, -1), "labels of at least two classes are needed, got 0 classes"),
-        ({}, np.where(np.arange(178) < 9, 4, -1), "labels of at least two classes are needed, got 1 class"),
-        ({}, np.linspace(0.1, 7, 178), "Unknown label type: continuous"),
+        (PS3VT(lam=-1.0), WINE, FEW_WINE, r"lam must be a number between 0 and 1000 or 'auto', got -1.0$"),
+        (PS3VT(), WINE, np.full(178, -1), "labels of at least two classes are needed, got 0 classes"),
+        (PS3VT(), WINE, np.where(FEW_WINE == 1, 4, -1), "labels of at least two classes are needed, got 1 class"),
+        (PS3VT(), WINE, np.linspace(0.1, 7, 178), "Unknown label type: continuous"),
+        # So far away that a run would diverge.
+        (LinearMC(step_size=1e6), 1e305 * WINE, FEW_WINE, r"X\[0, 0\] must be of size 1e\+70 at most, .*: scale the"),
     ],
 )
-def test_bad_parameters_and_labels_that_are_no_classes_are_refused(wine, parameters, labels, said):
-    X, _, few = wine
+def test_bad_parameters_points_and_labels_are_refused(model, points, labels, said):
     with pytest.raises(ValueError, match=f"^{said}"):
-        PS3VT(**parameters).fit(X, few if labels is None else labels)
-
-
-def test_points_so_far_away_that_a_run_would_diverge_are_refused(wine):
-    X, _, few = wine
-    with pytest.raises(ValueError, match=r"^X\[0, 0\] must be of size 1e\+70 at most, .*: scale the points$"):
-        LinearMC(step_size=1e6, n_iter=10, random_state=0).fit(1e305 * X, few)
+        model.fit(points, labels)
 
 
 # Defaults beyond the paper
 
-
-@pytest.fixture
-def far_points():
-    """Sixty points far from the origin; thirty have one of three labels."""
-    rng = np.random.default_rng(3)
-    y = np.arange(60) % 3
-    X = rng.normal(size=(60, 4)) + 2 * np.eye(3, 4)[y] + 50.0
-    return X, np.where(np.arange(60) < 30, y, -1)
+# Sixty points far from the origin; thirty have one of three labels.
+TRUE = np.arange(60) % 3
+FAR = np.random.default_rng(3).normal(size=(60, 4)) + 2 * np.eye(3, 4)[TRUE] + 50.0
+FEW = np.where(np.arange(60) < 30, TRUE, -1)
 
 
-def open_problem(**said):
-    return MultiClass(**{"lam": None, "tau_I": None, "tau_S": None, "step_size": None, "fit_intercept": True, **said})
+def open_task(points=FAR, y=FEW, **said):
+    """Make a task all of whose numbers are automatic but those that are said."""
+    open_ones = dict.fromkeys(("lam", "tau_I", "tau_S", "step_size"))
+    return make_task(MultiClass(**{**open_ones, "fit_intercept": True, **said}), points, y, 0)
 
 
 def exact(task):
@@ -580,51 +452,42 @@ def exact(task):
 
 
 @each("n_iter", [1, 7, 12, 230, 400, 401])
-def test_the_average_is_the_mean_of_the_naive_twins_second_half(far_points, n_iter):
-    X, y = far_points
+def test_the_average_is_the_mean_of_the_naive_twins_second_half(n_iter):
     p = MultiClass(lam=0.02, tau_I=0.003, tau_S=0.2, step_size=1e-4, batch_size=5, n_iter=n_iter, n_neighbors=4)
-    task = make_task(p, X, y, 5)
+    task = make_task(p, FAR, FEW, 5)
     tail = tail_mean(task, None, Stopping(tol=None))
     for iterate in descend(task):
         tail.add(iterate.W)
-    M = naive_proximal.graph_matrix(X, naive_proximal.laplacian(X, 4))
-    batches = [task.batch(t) for t in range(1, n_iter + 1)]
-    Ws = naive_proximal.ps3vt(X[:30], y[:30], 3, batches, M, 0.02, 0.003, 0.2, 2, mu=1e4)
+    M = naive_proximal.graph_matrix(FAR, naive_proximal.laplacian(FAR, 4))
+    batches = batches_of(task, n_iter)
+    Ws = naive_proximal.ps3vt(FAR[:30], FEW[:30], 3, batches, M, 0.02, 0.003, 0.2, 2, mu=1e4)
     np.testing.assert_allclose(tail.mean, np.mean(Ws[n_iter // 2 :], axis=0), rtol=1e-10, atol=1e-14)
 
 
 @each("start", [None, "exact"])
-def test_an_average_that_ends_early_is_that_of_the_iterations_made(far_points, start):
-    X, y = far_points
-    model = PS3VT(tol=0.2, n_iter=5000, random_state=4, start=start).fit(X, y)
+def test_the_model_is_the_average_of_the_iterations_made_or_without_one_the_last_iterate(start):
+    model = PS3VT(tol=0.2, n_iter=5000, random_state=4, start=start).fit(FAR, FEW)
     assert (400 if start is None else 50) <= model.n_iter_ < 5000
-    task = make_task(replace(model.problem_, n_iter=model.n_iter_), X, y, 4)
-    tail = np.mean([i.W for i in descend(task, start and exact(task))][model.n_iter_ // 2 :], axis=0)
-    W = task.plain(tail)
+    task = make_task(replace(model.problem_, n_iter=model.n_iter_), FAR, FEW, 4)
+    weights = weights_of(task, W=start and exact(task))
+    W = task.plain(np.mean(weights[model.n_iter_ // 2 :], axis=0))
     np.testing.assert_allclose(model.coef_, W[:-1].T, rtol=1e-10)
     np.testing.assert_allclose(model.intercept_, W[-1], rtol=1e-9)
-    shorter = PS3VT(tol=None, n_iter=model.n_iter_, random_state=4, start=start).fit(X, y)
-    np.testing.assert_allclose(shorter.coef_, model.coef_, rtol=1e-12)
+    as_long = {"tol": None, "n_iter": model.n_iter_, "random_state": 4, "start": start}
+    np.testing.assert_allclose(PS3VT(**as_long).fit(FAR, FEW).coef_, model.coef_, rtol=1e-12)
+    model = PS3VT(**as_long, average=None).fit(FAR, FEW)
+    task = make_task(model.problem_, FAR, FEW, 4)
+    last = weights_of(task, W=start and exact(task))[-1]
+    np.testing.assert_allclose(model.coef_, task.plain(last)[:-1].T, rtol=1e-12)
 
 
-@each("start", [None, "exact"])
-def test_without_an_average_the_last_iterate_is_returned(far_points, start):
-    X, y = far_points
-    model = PS3VT(average=None, tol=None, n_iter=30, random_state=4, start=start).fit(X, y)
-    task = make_task(model.problem_, X, y, 4)
-    *_, last = descend(task, start and exact(task))
-    np.testing.assert_allclose(model.coef_, task.plain(last.W)[:-1].T, rtol=1e-12)
-
-
-@pytest.mark.parametrize("features", ["linear", "fourier"])
-def test_the_automatic_step_is_one_over_the_curvature_of_mini_batches(far_points, features):
-    X, y = far_points
-    task = make_task(open_problem(feature_map=features, sigma=0.1, n_features=50, batch_size=8), X, y, 0)
+@each("features", ["linear", "fourier"])
+def test_the_automatic_step_is_one_over_the_curvature_of_mini_batches(features):
+    task = open_task(feature_map=features, sigma=0.1, n_features=50, batch_size=8)
     p, phi = task.problem, task.X
     moment = phi.T @ phi / len(phi)
-    ridge = 2 * p.lam
     graph = 0.0 if task.M is None else 2 * p.tau_I * np.linalg.eigvalsh(task.M)[-1]
-    curvature = np.linalg.eigvalsh(moment)[-1] + np.trace(moment) / 8 + ridge + graph
+    curvature = np.linalg.eigvalsh(moment)[-1] + np.trace(moment) / 8 + 2 * p.lam + graph
     assert p.step_size == pytest.approx(1 / curvature, rel=0.02)  # thirty steps of power iteration
     # The claim of the rule: no mean over mini-batches of (X'X / B)^2 is above curvature * mean X'X / B.
     rng, squares = np.random.default_rng(0), np.zeros_like(moment)
@@ -634,89 +497,62 @@ def test_the_automatic_step_is_one_over_the_curvature_of_mini_batches(far_points
     assert np.linalg.eigvalsh(curvature * moment - squares)[0] > -0.05 * curvature * np.trace(moment)
 
 
-def test_what_is_automatic_counts_as_one_labeled_point(far_points):
-    X, y = far_points
-    task = make_task(open_problem(loss="hinge"), X, y, 0)
-    variance = X.var(axis=0).mean()
-    assert task.problem.lam == pytest.approx(0.5 * variance / 30)
+def test_what_is_automatic_counts_as_one_labeled_point():
+    task = open_task(loss="hinge")
+    assert task.problem.lam == pytest.approx(0.5 * FAR.var(axis=0).mean() / 30)
     assert task.problem.radius == pytest.approx(task.problem.lam**-0.5)
     # The graph's term: the mean squared difference along links, weighted by these, over the number of labels.
-    L = naive_proximal.laplacian(X, 10)
+    links = naive_proximal.laplacian(FAR, 10)
     W = np.random.default_rng(0).normal(size=(5, 3))
-    f = task.X @ W if len(task.X) == 60 else task.frame(task.features(X)) @ W
-    i, j = np.nonzero(L < 0)
-    mean = np.average(np.sum((f[i] - f[j]) ** 2, axis=1), weights=-L[i, j])
+    f = task.X @ W if len(task.X) == 60 else task.frame(task.features(FAR)) @ W
+    i, j = np.nonzero(links < 0)
+    mean = np.average(np.sum((f[i] - f[j]) ** 2, axis=1), weights=-links[i, j])
     assert task.problem.terms(W, task.X, task.y, task.M)["graph"] == pytest.approx(mean / 30, rel=1e-8)
-
-
-def test_the_graph_is_left_out_where_it_would_be_nothing():
-    rng = np.random.default_rng(0)
+    # Left out where it would be nothing.
     y = np.arange(1100) % 2
-    X = rng.normal(size=(1100, 2)) + y[:, None]
-    assert make_task(open_problem(), X, y, 0).problem.tau_I == 0.0
-    assert make_task(open_problem(), X, np.where(np.arange(1100) < 1000, y, -1), 0).problem.tau_I > 0.0
+    many = np.random.default_rng(0).normal(size=(1100, 2)) + y[:, None]
+    assert open_task(many, y).problem.tau_I == 0.0
+    assert open_task(many, np.where(np.arange(1100) < 1000, y, -1)).problem.tau_I > 0.0
 
 
-@pytest.mark.parametrize("cls", FOUR)
-def test_where_the_points_lie_and_how_long_their_unit_is_does_not_matter(far_points, cls):
-    X, y = far_points
-    settings = {
-        "n_iter": 400,
-        "tol": None,
-        "random_state": 0,
-        **({"tau_S": 0.0} if "tau_S" in cls().get_params() else {}),
-    }
-    here, there = cls(**settings).fit(X, y), cls(**settings).fit(1e-3 * (X - 50.0), y)
-    scores = here.decision_function(X)
-    np.testing.assert_allclose(there.decision_function(1e-3 * (X - 50.0)), scores, rtol=1e-6, atol=1e-6)
+@each("cls", FOUR)
+def test_where_the_points_lie_and_how_long_their_unit_is_does_not_matter(cls):
+    settings = {"n_iter": 400, "tol": None, "random_state": 0}
+    settings |= {"tau_S": 0.0} if "tau_S" in cls().get_params() else {}
+    moved = 1e-3 * (FAR - 50.0)
+    here, there = cls(**settings).fit(FAR, FEW), cls(**settings).fit(moved, FEW)
+    np.testing.assert_allclose(there.decision_function(moved), here.decision_function(FAR), rtol=1e-6, atol=1e-6)
     assert here.step_size_ == pytest.approx(1e-6 * there.step_size_, rel=1e-6)
 
 
-def test_one_warning_says_that_more_iterations_were_needed(far_points, capsys):
-    X, y = far_points
+def test_one_warning_says_that_more_iterations_were_needed(capsys):
     with pytest.warns(ConvergenceWarning, match=r"^PS3VT was still moving by .* after n_iter=600 iterations") as caught:
-        PS3VT(tol=1e-9, n_iter=600, verbose=1, random_state=0).fit(X, y)
+        PS3VT(tol=1e-9, n_iter=600, verbose=1, random_state=0).fit(FAR, FEW)
     assert len(caught) == 1
     assert capsys.readouterr().out.count("\n") == 12
 
 
-def test_the_logistic_loss_is_scikit_learns(far_points):
-    X, y = far_points
-    problem = MultiClass(lam=0.3, loss="logistic", fit_intercept=True)
-    phi, codes = np.hstack([X[:30] - 50.0, np.ones((30, 1))]), y[:30]
-    W = np.random.default_rng(1).normal(size=(5, 3))
-    terms = problem.terms(W, phi, codes, None)
-    assert terms["logistic"] == pytest.approx(log_loss(codes, softmax(phi @ W, axis=1)), rel=1e-12)
-    assert terms["ridge"] == pytest.approx(0.3 * np.sum(W[:-1] ** 2))  # the intercept is free
-    assert np.isfinite(problem.terms(1e4 * W, phi, codes, None)["logistic"])
-
-
-@pytest.mark.parametrize("C", [0.1, 1.0])
-def test_with_the_weights_of_a_logistic_regression_it_is_one(far_points, C):
-    X, y = far_points
-    few = X[:30] - 50.0
-    peer = LogisticRegression(C=C, tol=1e-10).fit(few, y[:30])
+@each("C", [0.1, 1.0])
+def test_with_the_weights_of_a_logistic_regression_it_is_one(C):
+    few = FAR[:30] - 50.0
+    peer = LogisticRegression(C=C, tol=1e-10).fit(few, FEW[:30])
     alone = {"tau_I": 0.0, "tau_S": 0.0, "lam": 1 / (2 * C * 30), "batch_size": None}
-    model = PS3VT(**alone, n_iter=3000, tol=None, average=None, random_state=0).fit(few, y[:30])
+    model = PS3VT(**alone, n_iter=3000, tol=None, average=None, random_state=0).fit(few, FEW[:30])
     np.testing.assert_allclose(model.coef_ - model.coef_.mean(axis=0), peer.coef_, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(
-        model.intercept_ - model.intercept_.mean(), peer.intercept_ - peer.intercept_.mean(), atol=1e-3
-    )
+    found, expected = (own.intercept_ - own.intercept_.mean() for own in (model, peer))
+    np.testing.assert_allclose(found, expected, atol=1e-3)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("tau_I", [0.0, 1e-3])
-def test_a_run_starts_where_the_objective_without_the_pull_is_smallest(far_points, n_classes, tau_I):
-    X, y = far_points
-    few = np.where(np.arange(len(y)) < 60, np.minimum(y, n_classes - 1), -1)
-    task = make_task(MultiClass(lam=0.02, tau_I=tau_I, tau_S=0.0, fit_intercept=True, loss="logistic"), X, few, 0)
+@each("n_classes", [2, 3])
+@each("tau_I", [0.0, 1e-3])
+def test_a_run_starts_where_the_objective_without_the_pull_is_smallest(n_classes, tau_I):
+    problem = MultiClass(lam=0.02, tau_I=tau_I, tau_S=0.0, fit_intercept=True, loss="logistic")
+    task = make_task(problem, FAR, np.minimum(FEW, n_classes - 1), 0)
     W = exact(task)
     lowest, rng = sum(task.terms(W).values()), np.random.default_rng(0)
     for size in (1e-3, 1e-1):
-        others = [sum(task.terms(W + size * rng.normal(size=W.shape)).values()) for _ in range(20)]
-        assert min(others) > lowest
-    gradient = task.problem.gradient(W, task.X, task.y, task.M)
-    assert np.abs(gradient).max() < 1e-4
+        assert min(sum(task.terms(W + size * rng.normal(size=W.shape)).values()) for _ in range(20)) > lowest
+    assert np.abs(task.problem.gradient(W, task.X, task.y, task.M)).max() < 1e-4
 
 
 def naive_factor(X, y, usual):
@@ -738,14 +574,13 @@ def naive_factor(X, y, usual):
 
 @pytest.mark.weekly
 def test_the_ridge_is_one_that_labels_which_were_left_out_ask_for():
-    rng = np.random.default_rng(0)
-    chosen = []
+    rng, chosen = np.random.default_rng(0), []
     for K, signal in ((3, 0.0), (3, 1.0), (3, 4.0), (2, 1.0)):
         y = np.arange(90) % K
-        X = rng.normal(size=(90, 10)) + signal * np.eye(K, 10)[y]
-        factor = left_out_factor(X, y, 0.5)
-        assert factor == naive_factor(X, y, 0.5)
-        assert left_out_factor(1e-3 * X + 7.0, y, 0.5e-6) == factor
+        points = rng.normal(size=(90, 10)) + signal * np.eye(K, 10)[y]
+        factor = left_out_factor(points, y, 0.5)
+        assert factor == naive_factor(points, y, 0.5)
+        assert left_out_factor(1e-3 * points + 7.0, y, 0.5e-6) == factor
         chosen.append(factor)
     assert chosen[0] > 1.0 > chosen[2]
 
@@ -756,53 +591,35 @@ def test_where_hardly_any_labels_can_be_left_out_the_ridge_is_some_of_the_usual(
 
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
-def test_features_that_are_too_many_to_be_held_give_the_same_model(far_points, loss, monkeypatch):
-    X, y = far_points
+def test_features_that_are_too_many_to_be_held_give_the_same_model(loss, monkeypatch):
     model = PS3VT(feature_map="fourier", n_features=32, n_iter=60, loss=loss, random_state=0)
-    held = model.fit(X, y).coef_
+    held = model.fit(FAR, FEW).coef_
     monkeypatch.setattr(task_module, "MOST_FEATURES", 500)
-    task = make_task(model.problem_, X, y, 0)
+    task = make_task(model.problem_, FAR, FEW, 0)
     assert isinstance(task.X, LazyFeatures)
-    np.testing.assert_allclose(model.fit(X, y).coef_, held, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model.fit(FAR, FEW).coef_, held, rtol=1e-9, atol=1e-12)
     W = np.random.default_rng(0).normal(size=(*task.X.shape[1:], 3))
     whole = task.problem.terms(W, task.X[:], task.y, None)
     assert {name: task.terms(W)[name] for name in whole} == pytest.approx(whole)
 
 
-def errors(X, y, scaler, model, peer):
+def errors(load, scaler, model, peer):
     """Return both test errors, mean over two splits, with labels on 30 % of the training points."""
-    found = []
+    (points, y), found = load(return_X_y=True), []
     for seed in range(2):
         train, test = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=seed)
         labeled, _ = train_test_split(np.arange(len(train)), train_size=0.3, stratify=y[train], random_state=seed)
-        Z = scaler().fit(X[train]).transform(X)
+        Z = scaler().fit(points[train]).transform(points)
         few = np.full(len(train), -1)
         few[labeled] = y[train][labeled]
-        ours = model(seed).fit(Z[train], few)
-        theirs = peer().fit(Z[train][labeled], few[labeled])
+        ours, theirs = model(seed).fit(Z[train], few), peer().fit(Z[train][labeled], few[labeled])
         found.append([1 - m.score(Z[test], y[test]) for m in (ours, theirs)])
     return np.mean(found, axis=0)
 
 
-@each(
-    "load, scaler",
-    [
-        (load_iris, StandardScaler),
-        (load_iris, MinMaxScaler),
-        (load_wine, MinMaxScaler),
-        (load_digits, StandardScaler),
-    ],
-)
+@each("load, scaler", [*((load_iris, own) for own in (StandardScaler, MinMaxScaler)), (load_wine, MinMaxScaler),
+                       (load_digits, StandardScaler)])  # fmt: skip
 def test_default_arguments_are_as_good_as_a_logistic_regression(load, scaler):
-    ours, theirs = errors(*load(return_X_y=True), scaler, lambda s: PS3VT(random_state=s), LogisticRegression)
+    ours, theirs = errors(load, scaler, lambda s: PS3VT(random_state=s), LogisticRegression)
     # Two splits of 45 to 540 points each: as many again as the two points that are allowed.
-    assert ours <= theirs + 0.04
-
-
-@pytest.mark.weekly
-@pytest.mark.parametrize("load", [load_iris, load_wine])
-def test_default_arguments_on_fourier_features_are_as_good_as_svc(load):
-    ours, theirs = errors(
-        *load(return_X_y=True), StandardScaler, lambda s: PS3VT(feature_map="fourier", random_state=s), SVC
-    )
     assert ours <= theirs + 0.04

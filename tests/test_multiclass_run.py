@@ -1,7 +1,7 @@
 """A run of PS3VT on a spec's data: its records, and its graph, made once and in the background if it takes long."""
 
 import re
-from contextlib import contextmanager
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -33,6 +33,8 @@ def small(**changes):
 # The estimator's values for the same numbers as in `small`.
 SAME = {"lam": 1e-6, "tau_S": 0.05, "batch_size": 8, "sigma": 30.0, "n_features": 24, "is_orthogonal": False}
 SAME |= {"loss": "hinge", "tol": None, "random_state": 0}
+AUTOMATIC = {"step_size": "auto", "average": "tail", "fit_intercept": True, "n_iter": 30}
+SHORT = {"solver.n_iter": "20"}
 
 
 @each("features", ["linear", "fourier"])
@@ -43,14 +45,35 @@ def test_the_run_is_the_estimators(features, is_full):
     own |= SAME | {"feature_map": features, "batch_size": None if is_full else 8}
     estimator = PS3VT(**own).fit(run.split.X_train.astype(np.float64), run.split.y_train)
     np.testing.assert_array_equal(run.model.W, estimator.coef_.T)
+    assert not [name for name in run.history.names if name.endswith("_average")]  # none was asked for
+    if features == "linear":
+        assert "error_mean" not in run.history.names
+        with pytest.raises(ValueError, match="no exact-kernel twin"):
+            run.exact_values(run.split.X_test)
+
+
+@pytest.mark.parametrize("features", ["linear", "fourier"])
+def test_a_spec_can_ask_for_the_automatic_step_the_average_and_an_intercept(tmp_path, features):
+    run = finished(small(**AUTOMATIC, feature_map=features, tau_I=0.0))
+    estimator = PS3VT(**SAME, tau_I=0.0, radius=10.0, n_iter=30, feature_map=features)
+    estimator.fit(run.split.X_train.astype(np.float64), run.split.y_train)
+    assert run.engine.automatic_step == estimator.step_size_ == run.history.column("step_size")[0]
+    W = run.result.W
+    np.testing.assert_allclose(W[:-1], estimator.coef_.T, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(W[-1], estimator.intercept_, rtol=1e-10, atol=1e-14)
+    values = run.result.evaluate(run.split.X_test)
+    assert run.history.last()["score_average"] == run.problem.score(run.split.y_test, values)
+    run.result.save(tmp_path / "model.npz")
+    assert load_model(tmp_path / "model.npz").evaluate(run.split.X_test).tobytes() == values.tobytes()
+    np.testing.assert_allclose(run.engine.average_at(30).W, W, rtol=1e-12)
+    assert (run.engine.average_at(12).W == run.engine.model_at(12).W).all()
 
 
 def test_singular_values_are_those_of_the_weights():
     run = finished(small())
     values = np.linalg.svd(run.model.W, compute_uv=False)
     row = run.history.last()
-    recorded = [row[f"singular value {i}"] for i in range(1, 5)]
-    np.testing.assert_allclose(recorded, values, atol=1e-12)
+    np.testing.assert_allclose([row[f"singular value {i}"] for i in range(1, 5)], values, atol=1e-12)
     assert row["tail_sum"] == pytest.approx(values[2:].sum(), abs=1e-12)
     assert row["rank"] == 3  # the weights sum to zero over the four classes
     assert finished(small(tau_S=10.0)).history.last()["rank"] == 2
@@ -69,82 +92,41 @@ def test_the_twin_is_linear_mc_and_ignores_what_is_steered_of_graph_and_tail():
     assert (alone.history.column("objective") == live.supervised.history.column("objective")).all()
 
 
-def test_a_graph_that_is_steered_in_later_is_the_one_of_the_start():
-    run = Run(small(tau_I=0.0))
-    run.advance(5)
-    run.change("tau_I", 0.01)
-    run.advance()
-    assert run.history.column("term: graph")[4] == 0.0 < run.history.last()["term: graph"]
-    assert (finished(run.spec).model.W == run.model.W).all()
-
-
-AUTOMATIC = {"step_size": "auto", "average": "tail", "fit_intercept": True, "n_iter": 30}
-
-
 @each("changes", [{}, {"tau_I": 0.0}, {"is_full_gradient": True, "lam": 0.1}, AUTOMATIC])
 def test_the_exact_twin_on_the_features_own_kernel_is_the_run_itself(changes, monkeypatch):
     monkeypatch.setattr(KernelTwin, "_kernel", lambda twin, Z: twin.features(Z) @ twin.features(twin.X).T)
     run = Run(small(**changes))
     run.advance(10)
-    run.change("tau_S", 0.2)
-    run.change("lam", 0.05)
-    run.change("tau_I", 0.002)
+    for name, value in (("tau_S", 0.2), ("lam", 0.05), ("tau_I", 0.002)):
+        run.change(name, value)
     run.advance(5)
     np.testing.assert_allclose(run.engine.twin.values(), run.test_values[:256], atol=1e-10)
     np.testing.assert_allclose(run.exact_values(run.split.X_test[5:9]), run.test_values[5:9], atol=1e-10)
     assert "error_mean" in run.history.names
 
 
-def test_scores_of_a_point_set_have_one_blas_thread(monkeypatch):
+def test_scores_of_the_same_weights_are_computed_once_with_one_blas_thread_and_others_anew(monkeypatch):
     # The number of threads itself can be another test's, whose work goes on in the background.
-    run, inside = Run(small()), []
-
-    @contextmanager
-    def limited():
-        inside.append(True)
-        yield
-        inside.clear()
-
-    class Features:
-        def __matmul__(self, W):
-            assert inside == [True]
-            return np.zeros((len(run.split.X_train), W.shape[1]))
-
-    points = ScoredPoints(run.split.X_train.astype(float), run.engine.task.features)
-    points.phi = Features()
-    monkeypatch.setattr("dsgcore.multiclass.graph.single_threaded_blas", limited)
-    assert points.scores(np.zeros((48, 3))).shape == (len(run.split.X_train), 3)
-    assert not inside
-
-
-def test_linear_features_have_no_exact_twin():
-    run = finished(small(feature_map="linear"))
-    assert "error_mean" not in run.history.names
-    with pytest.raises(ValueError, match="no exact-kernel twin"):
-        run.exact_values(run.split.X_test)
-
-
-def test_links_are_those_of_the_graph():
-    run = Run(small())
-    links, every = run.engine.links(50), run.engine.links(10**6)
-    assert 0 < len(links) <= 50 < len(every)
-    assert (every[:, 0] < every[:, 1]).all()
-    X = run.split.X_train
-    far = np.linalg.norm(X[:, None] - X, axis=2)
-    reach = np.sort(far, axis=1)[:, 10]
-    length = np.linalg.norm(X[every[:, 0]] - X[every[:, 1]], axis=1)
-    assert (length <= np.maximum(reach[every[:, 0]], reach[every[:, 1]]) + 1e-6).all()
+    limited = []
+    monkeypatch.setattr(graphs, "single_threaded_blas", lambda: limited.append(True) or nullcontext())
+    points = ScoredPoints(np.random.default_rng(0).normal(size=(9, 3)), FixedFeatures("linear", 1.0, 1, 0))
+    W, other = np.ones((3, 2)), np.ones((3, 2))
+    first = points.scores(W)
+    assert points.scores(W) is first
+    assert limited == [True]
+    assert points.scores(other) is not first
+    np.testing.assert_array_equal(points.scores(2.0 * W), 2.0 * first)
+    with pytest.raises(ValueError, match="read-only"):
+        first[0] = 0.0
 
 
 def test_large_samples_are_not_scored_whole(monkeypatch):
+    whole = finished(small())
     monkeypatch.setattr("dsgcore.multiclass.engine.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
     monkeypatch.setattr("dsgcore.multiclass.graph.MAX_KEPT_FEATURES", 10)
-    run, whole = finished(small()), None
+    run = finished(small())
     assert run.training_values is None
-    assert "score_unlabeled" not in run.history.names
-    monkeypatch.undo()
-    whole = finished(small())
-    assert "score_unlabeled" in whole.history.names
+    assert "score_unlabeled" in set(whole.history.names) - set(run.history.names)
     np.testing.assert_array_equal(run.history.column("score_test"), whole.history.column("score_test"))
 
 
@@ -168,47 +150,9 @@ def test_a_run_takes_every_schedule(schedule):
     assert history.column("step_size").tolist() == [SCHEDULES[schedule](2.0, t, 5) for t in range(1, 6)]
 
 
-@pytest.mark.parametrize("features", ["linear", "fourier"])
-def test_a_spec_can_ask_for_the_automatic_step_the_average_and_an_intercept(tmp_path, features):
-    run = finished(small(**AUTOMATIC, feature_map=features, tau_I=0.0))
-    estimator = PS3VT(**SAME, tau_I=0.0, radius=10.0, n_iter=30, feature_map=features)
-    estimator.fit(run.split.X_train.astype(np.float64), run.split.y_train)
-    assert run.engine.automatic_step == estimator.step_size_ == run.history.column("step_size")[0]
-    W = run.result.W
-    np.testing.assert_allclose(W[:-1], estimator.coef_.T, rtol=1e-10, atol=1e-14)
-    np.testing.assert_allclose(W[-1], estimator.intercept_, rtol=1e-10, atol=1e-14)
-    score = run.problem.score(run.split.y_test, run.result.evaluate(run.split.X_test))
-    assert run.history.last()["score_average"] == score
-    run.result.save(tmp_path / "model.npz")
-    again = load_model(tmp_path / "model.npz")
-    assert again.evaluate(run.split.X_test).tobytes() == run.result.evaluate(run.split.X_test).tobytes()
-
-
-def test_the_average_is_that_of_an_earlier_iteration():
-    whole = finished(small(**AUTOMATIC))
-    np.testing.assert_allclose(whole.engine.average_at(30).W, whole.result.W, rtol=1e-12)
-    assert (whole.engine.average_at(12).W == whole.engine.model_at(12).W).all()
-
-
-def test_without_being_asked_for_there_is_no_average():
-    history = finished(small()).history
-    assert not [name for name in history.names if name.endswith("_average")]
-
-
-def test_scores_of_the_same_weights_are_computed_once_and_others_anew():
-    points = ScoredPoints(np.random.default_rng(0).normal(size=(9, 3)), FixedFeatures("linear", 1.0, 1, 0))
-    W, other = np.ones((3, 2)), np.ones((3, 2))
-    first = points.scores(W)
-    assert points.scores(W) is first
-    assert points.scores(other) is not first
-    np.testing.assert_array_equal(points.scores(2.0 * W), 2.0 * first)
-    with pytest.raises(ValueError, match="read-only"):
-        first[0] = 0.0
-
-
 @each("features", ["linear", "fourier"])
 def test_classes_without_a_label_have_scores_too(features):
-    for seed in range(4):
+    for seed in range(2):
         plain = small(feature_map=features, seed=seed, n_iter=4).to_dict()
         plain["data"] = {"name": "ten_digits", "n_labeled": 12, "stratified": False}
         live = LiveRun(Spec.from_dict(plain))
@@ -222,40 +166,45 @@ def test_classes_without_a_label_have_scores_too(features):
 # The graph
 
 
-@pytest.fixture
-def graphs_made(monkeypatch):
-    """Record the arguments of every graph that is made."""
-    made = []
+def test_a_graph_is_made_once_for_the_same_points_and_neighbours_and_without_weight_on_it_none(monkeypatch):
+    made, laplacian = [], graphs.laplacian
 
-    def counted(X, *links, **options):
-        made.append((len(X), links[0]))
-        return laplacian(X, *links, **options)
+    def counted(X, *given, **more):
+        made.append((len(X), given[0]))
+        return laplacian(X, *given, **more)
 
-    laplacian = graphs.laplacian
     monkeypatch.setattr(graphs, "laplacian", counted)
-    return made
-
-
-def test_a_graph_is_made_once_for_the_same_points_and_neighbours(graphs_made):
+    run = Run(small(tau_I=0.0))
+    run.advance(5)
+    assert made == []
+    run.change("tau_I", 0.01)  # steered in later, it is the one of the start
+    run.advance()
+    assert made == [(112, 10)]
+    assert run.history.column("term: graph")[4] == 0.0 < run.history.last()["term: graph"]
+    assert (finished(run.spec).model.W == run.model.W).all()
+    made.clear()
     live = LiveRun(small())
     live.advance(2)
     assert len(live.run.engine.links(100)) > 0  # run, twin and links have one
     live.run.change("tau_I", 0.01)
     again = LiveRun(small(step_size=0.5), live)
     LiveRun(small(sigma=3.0), again)
-    assert graphs_made == [(112, 10)]
+    assert made == [(112, 10)]
     LiveRun(small(n_neighbors=5), again)
-    assert graphs_made[1:] == [(112, 5)]
+    assert made[1:] == [(112, 5)]
     LiveRun(small(seed=1), live)  # other data
-    assert len(graphs_made) == 3
+    assert len(made) == 3
 
 
-def test_a_run_without_weight_on_the_graph_makes_none(graphs_made):
-    run = Run(small(tau_I=0.0))
-    run.advance(2)
-    assert graphs_made == []
-    run.change("tau_I", 0.01)
-    assert len(graphs_made) == 1
+def test_links_are_those_of_the_graph():
+    run = Run(small())
+    links, every = run.engine.links(50), run.engine.links(10**6)
+    assert 0 < len(links) <= 50 < len(every)
+    assert (every[:, 0] < every[:, 1]).all()
+    X = run.split.X_train
+    reach = np.sort(np.linalg.norm(X[:, None] - X, axis=2), axis=1)[:, 10]
+    length = np.linalg.norm(X[every[:, 0]] - X[every[:, 1]], axis=1)
+    assert (length <= np.maximum(reach[every[:, 0]], reach[every[:, 1]]) + 1e-6).all()
 
 
 def test_neighbours_found_piece_by_piece_are_those_found_at_once(monkeypatch):
@@ -269,59 +218,51 @@ def test_neighbours_found_piece_by_piece_are_those_found_at_once(monkeypatch):
     assert told == [77 / 300, 154 / 300, 231 / 300, 1.0]
 
 
-def in_many_dimensions(n, folder):
-    """Four clusters in 30 dimensions, where the graph's pull grows with the number of points."""
-    y = np.arange(n) % 4
-    X = np.random.default_rng(0).normal(size=(n, 30)) + 3.0 * np.eye(30)[y]
-    np.savez(folder / "points.npz", X=X, y=y)
-    plain = Spec.from_dict({"setting": "multiclass"}).to_dict()
-    plain["data"] = {"name": "file", "path": str(folder / "points.npz"), "n_labeled": 40}
-    plain["kernel"]["sigma"] = 0.5
-    plain["solver"] |= {"n_iter": 40}
-    return Spec.from_dict(plain)
-
-
 @pytest.mark.ci
 @pytest.mark.parametrize("n", [200, 6000])
 def test_the_default_weight_of_the_graph_overshot_on_many_points(n, tmp_path):
-    run = finished(in_many_dimensions(n, tmp_path))
+    # Four clusters in 30 dimensions, where the graph's pull grows with the number of points.
+    y = np.arange(n) % 4
+    np.savez(tmp_path / "points.npz", X=np.random.default_rng(0).normal(size=(n, 30)) + 3.0 * np.eye(30)[y], y=y)
+    plain = Spec.from_dict({"setting": "multiclass"}).to_dict()
+    plain["data"] = {"name": "file", "path": str(tmp_path / "points.npz"), "n_labeled": 40}
+    run = finished(changed(plain, sigma=0.5, n_iter=40))
     row, largest = run.history.last(), np.linalg.eigvalsh(run.engine.task.M)[-1]
     assert row["tau_I"] == pytest.approx(min(1e-3, 0.1 / (row["step_size"] * largest)))
     assert run.history.column("term: graph").max() < 1.0  # 110, all that the ball allows, where it overshoots
     assert row["objective"] < 1.5
 
 
-def test_left_open_the_weight_is_a_thousandth_where_the_step_bears_it():
-    open_one, given = finished(small()), finished(small(tau_I=1e-3))
+def test_left_open_the_weight_is_what_the_step_bears_at_most_a_thousandth_and_too_large_a_one_is_said():
     assert small().problem.tau_I is None
-    assert open_one.model.W.tobytes() == given.model.W.tobytes()
-
-
-def test_a_smaller_step_bears_more():
-    def weight(step_size):
-        return Run(small(step_size=step_size, feature_map="linear", n=10_000)).engine.automatic_tau_I
-
-    assert weight(5000.0) == pytest.approx(weight(1000.0) / 5)
-
-
-def test_a_weight_that_the_step_does_not_bear_is_said_before_the_run_begins():
-    largest = Run(small(tau_I=1e-3)).engine.largest_step * 1e-3  # of step times weight
-    step = Run(small(tau_I=1e-3)).engine.step_at(1)
-    assert "swing" in Run(small(tau_I=1.1 * largest / step)).engine.caution
-    assert Run(small(tau_I=0.9 * largest / step)).engine.caution == ""
-    assert Run(small()).engine.caution == ""
-
-
-def test_the_page_says_that_the_step_does_not_bear_the_weight():
-    app = open_page(
-        "multiclass",
-        **{"data.n": "200"},
-        **{"solver.n_iter": "20"},
-        **{"problem.tau_I": "1"},
-        **{"solver.step_size": "5"},
-    )
+    assert finished(small()).model.W.tobytes() == finished(small(tau_I=1e-3)).model.W.tobytes()
+    weights = [
+        Run(small(step_size=step, feature_map="linear", n=10_000)).engine.automatic_tau_I for step in (1000.0, 5000.0)
+    ]
+    assert weights[1] == pytest.approx(weights[0] / 5)
+    engine = Run(small(tau_I=1e-3)).engine
+    borne = engine.largest_step * 1e-3 / engine.step_at(1)
+    assert "swing" in Run(small(tau_I=1.1 * borne)).engine.caution
+    assert Run(small(tau_I=0.9 * borne)).engine.caution == Run(small()).engine.caution == ""
+    app = open_page("multiclass", **SHORT, **{"data.n": "200", "problem.tau_I": "1", "solver.step_size": "5"})
     (said,) = [shown(box.value) for box in app.warning if "τ_I" in shown(box.value)]
     assert re.match(r"The graph's weight τ_I = 1 is too large for a step of 5, which allows at most [\d.e-]+: ", said)
+
+
+def test_the_weight_is_steered_from_auto_and_the_link_says_so():
+    changes = {"problem.tau_I": "0.01", "changes": "0:tau_I=auto,4:tau_I=0.01"}
+    app = open_page("multiclass", **SHORT, **changes, at="7")
+    spec = run_of(app, "multiclass").spec
+    assert spec.problem.tau_I is None
+    assert [(change.t, change.value) for change in spec.changes] == [(4, 0.01)]
+    assert app.warning == []
+    app.session_state["mc_tau_I"] = None
+    app.run()  # nothing can be found in the middle of a run: it begins again
+    assert run_of(app, "multiclass").spec.changes == ()
+    assert not app.exception
+
+
+# A graph that takes long to make
 
 
 @pytest.fixture
@@ -329,21 +270,20 @@ def waits_for_all(monkeypatch):
     monkeypatch.setattr("dsgcore.multiclass.engine.MIN_POINTS_TO_WAIT_FOR", 10)
 
 
-class QueueWithoutEnd:
-    """The queue of the pages, in which preparations wait until they are cancelled."""
-
-    def submit(self, function, *arguments, **options):
-        return shared_queue().submit(prepare_without_end, *arguments, **options)
-
-
 @pytest.fixture
 def prepares_without_end():
+    """Let preparations wait in the pages' queue until they are cancelled."""
+
+    class QueueWithoutEnd:
+        def submit(self, function, *arguments, **options):
+            return shared_queue().submit(prepare_without_end, *arguments, **options)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pages.session.bench.shared_queue", QueueWithoutEnd)
         yield patch
 
 
-def test_long_work_is_there_until_it_has_been_done(waits_for_all):
+def test_long_work_is_there_until_it_has_been_done_and_the_run_is_the_same(waits_for_all):
     spec, told = small(), []
     split = Run(small(tau_I=0.0)).split
     work = long_work(spec, split)
@@ -352,21 +292,14 @@ def test_long_work_is_there_until_it_has_been_done(waits_for_all):
     assert long_work(small(tau_I=0.0), split) is None
     assert [share for _, share in told] == sorted(share for _, share in told)
     assert "neighbours of 112 points" in told[0][0]
-    assert Run(spec, split).engine.model.W.shape[0] == 48
     assert long_work(small(sigma=3.0), split).arguments[1] is not None  # the graph, with other features
-
-
-def test_a_run_whose_graph_was_made_elsewhere_is_the_same_run(waits_for_all):
-    split = Run(small(tau_I=0.0)).split
-    work = long_work(small(), split)
-    work.keep(work.function(*work.arguments, report=print))
-    run = Run(small(), split)
+    run = Run(spec, split)
     run.advance()
-    assert run.model.W.tobytes() == finished(small()).model.W.tobytes()
+    assert run.model.W.tobytes() == finished(spec).model.W.tobytes()
 
 
 def test_a_large_set_greyed_the_page_until_its_graph_was_there(waits_for_all):
-    app = open_page("multiclass", **{"data.n": "200", "solver.n_iter": "20"})
+    app = open_page("multiclass", **SHORT, **{"data.n": "200"})
     bench = bench_of(app, "multiclass")
     assert not app.exception
     assert bench.live is None
@@ -382,7 +315,7 @@ def test_a_large_set_greyed_the_page_until_its_graph_was_there(waits_for_all):
 
 @pytest.mark.ci
 def test_other_data_give_up_what_is_being_prepared(waits_for_all, prepares_without_end):
-    app = open_page("multiclass", **{"solver.n_iter": "20"})
+    app = open_page("multiclass", **SHORT)
     first = bench_of(app, "multiclass").jobs.preparation
     prepares_without_end.undo()
     app.selectbox(key="mc_data").select("Blobs").run()
@@ -397,10 +330,8 @@ def test_other_data_give_up_what_is_being_prepared(waits_for_all, prepares_witho
 
 
 @pytest.mark.ci
-def test_cancelling_what_is_being_prepared_leaves_a_page_that_says_so_and_can_begin_again(
-    waits_for_all, prepares_without_end
-):
-    app = open_page("multiclass", **{"solver.n_iter": "20"}, at="7")
+def test_cancelled_preparations_leave_a_page_that_says_so_and_can_begin_again(waits_for_all, prepares_without_end):
+    app = open_page("multiclass", **SHORT, at="7")
     prepares_without_end.undo()
     app.button(key="preparing-cancel").click().run()
     assert bench_of(app, "multiclass").jobs.preparation.job.wait(60)
@@ -411,22 +342,4 @@ def test_cancelling_what_is_being_prepared_leaves_a_page_that_says_so_and_can_be
     assert bench_of(app, "multiclass").jobs.preparation.job.wait(300)
     app.run()
     assert run_of(app, "multiclass").t == 7
-    assert not app.exception
-
-
-def test_the_weight_is_steered_from_auto_and_the_link_says_so():
-    app = open_page(
-        "multiclass",
-        **{"solver.n_iter": "20"},
-        **{"problem.tau_I": "0.01"},
-        changes="0:tau_I=auto,4:tau_I=0.01",
-        at="7",
-    )
-    spec = run_of(app, "multiclass").spec
-    assert spec.problem.tau_I is None
-    assert [(change.t, change.value) for change in spec.changes] == [(4, 0.01)]
-    assert app.warning == []
-    app.session_state["mc_tau_I"] = None
-    app.run()  # nothing can be found in the middle of a run: it begins again
-    assert run_of(app, "multiclass").spec.changes == ()
     assert not app.exception

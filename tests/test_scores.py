@@ -1,6 +1,6 @@
-"""Scores: against plain loops, of labels that are hidden, of models and of runs."""
+"""Scores against plain loops, of models and of runs, and values at many points, from Dask's collections and Parquet files."""
 
-from __future__ import annotations
+import itertools
 
 import naive
 import numpy as np
@@ -9,26 +9,19 @@ import pytest
 from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
-from sklearn.datasets import load_iris, make_moons
-from sklearn.exceptions import NotFittedError
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.model_selection import GridSearchCV, HalvingRandomSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from small_specs import small
-from strangers_labels import ESTIMATORS, SMALL
+from sklearn.metrics import roc_auc_score
+from small_specs import finished, small
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
-from dsgcore.core.errors import DSGError
+from dsgcore.__main__ import main
+from dsgcore.cli.predict import write_scores
 from dsgcore.core.metrics import auc, auc_of_samples
-from dsgcore.experiments import SETTINGS, Run, load_split, summary
+from dsgcore.experiments import SETTINGS, summary
 from dsgcore.experiments.verdict import predicted_classes, right_test_points
-from dsgcore.model_selection import Calibrated, LabeledFolds, accuracy, auc_score
 from dsgcore.studies import Store, Study, StudyRuns, curves_of
 from dsgcore.studies.runs import make_run
+
+parquet = pytest.importorskip("pyarrow.parquet")
 
 # --- metrics
 
@@ -39,13 +32,9 @@ SAMPLES = st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max
 )
 
 
-def arrays(sample):
-    return np.array([label for label, _ in sample]), np.array([score for _, score in sample], dtype=float)
-
-
 @given(SAMPLES)
 def test_auc_equals_the_count_of_pairs_and_scikit_learns(sample):
-    y, scores = arrays(sample)
+    y, scores = np.array([label for label, _ in sample]), np.array([score for _, score in sample], dtype=float)
     assert auc(y, scores) == pytest.approx(naive.auc(y, scores), rel=1e-12)
     assert auc(y, scores) == pytest.approx(roc_auc_score(y, scores), rel=1e-12)
 
@@ -58,66 +47,21 @@ def test_auc_equals_scikit_learns_on_many_continuous_scores(dtype):
     assert auc(y, scores) == pytest.approx(roc_auc_score(y, scores), rel=1e-12)
 
 
-@each("y, scores", [
-    *((y, np.zeros(len(y))) for y in ([0, 0, 0], [1, 1, 1], [])),
-    *(([0, 0, 1, 1], scores) for scores in ([np.nan, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0, np.nan])),
-])  # fmt: skip
-def test_auc_is_nan_where_a_class_is_missing_or_a_score_is_nan(y, scores):
-    assert np.isnan(auc(np.array(y), np.array(scores)))
-
-
-def test_infinite_scores_have_their_place_in_the_order():
+def test_auc_is_nan_where_a_class_is_missing_or_a_score_is_nan_and_knows_infinite_ones():
+    for y in ([0, 0, 0], [1, 1, 1], []):
+        assert np.isnan(auc(np.array(y), np.zeros(len(y))))
+    for scores in ([np.nan, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0, np.nan]):
+        assert np.isnan(auc(np.array([0, 0, 1, 1]), np.array(scores)))
     assert auc(np.array([0, 1, 0, 1]), np.array([-np.inf, 0.0, 1.0, np.inf])) == 0.75
 
 
 def test_samples_are_not_changed():
     positive, negative = np.array([2.0, 1.0]), np.array([1.0, 0.0])
     assert auc_of_samples(positive, negative) == 0.875
-    assert positive.tolist() == [2.0, 1.0]
-    assert negative.tolist() == [1.0, 0.0]
+    assert (positive.tolist(), negative.tolist()) == ([2.0, 1.0], [1.0, 0.0])
 
 
-# --- labels
-
-
-@pytest.fixture(scope="module")
-def moons():
-    X, y = make_moons(240, noise=0.2, random_state=0)
-    return X, y, np.where(np.arange(240) < 80, y, -1)
-
-
-@each("model", ESTIMATORS)
-def test_score_leaves_unlabeled_points_out(moons, model):
-    X, y, few = moons
-    model.fit(X, few)
-    labeled = few != -1
-    weights = np.random.default_rng(0).random(240)
-    assert model.score(X, few) == pytest.approx(model.score(X[labeled], y[labeled]))
-    weighted = model.score(X, few, sample_weight=weights)
-    assert weighted == pytest.approx(model.score(X[labeled], y[labeled], sample_weight=weights[labeled]))
-    missing = pd.Series(few).where(labeled)
-    assert model.score(X, missing) == model.score(X, few)
-    if not isinstance(model, QSGS2AUC | QS3ORAO):
-        assert model.score(X, few) == pytest.approx(np.mean(model.predict(X[labeled]) == y[labeled]))
-    with pytest.raises(DSGError, match="a score needs labeled points, got none"):
-        model.score(X[~labeled], few[~labeled])
-
-
-@each("model", ESTIMATORS)
-def test_a_score_says_what_is_wrong_with_it(moons, model):
-    X, y, few = moons
-    with pytest.raises(NotFittedError):
-        clone(model).score(X, y)
-    model.fit(X, few)
-    for weights, said in (
-        ([1.0, 2.0], "a number for each of 240 points, got 2"),
-        (1.0, "a number for each of 240 points, got 1"),
-        (-np.ones(240), "finite numbers of at least 0, got -1"),
-        (np.full(240, np.nan), "finite numbers of at least 0, got nan"),
-    ):
-        with pytest.raises(DSGError, match=f"sample_weight must h.* {said}"):
-            model.score(X, few, sample_weight=weights)
-    assert model.score(X, few, sample_weight=pd.Series(1.0, range(9, 249))) == pytest.approx(model.score(X, few))
+# --- models and runs
 
 
 def test_a_fit_of_classes_that_lie_apart_warns_of_nothing():
@@ -125,41 +69,12 @@ def test_a_fit_of_classes_that_lie_apart_warns_of_nothing():
     assert PS3VT(n_iter=20, tol=None, random_state=0).fit(X, (X[:, 0] > 0).astype(int)).score(X, X[:, 0] > 0) > 0.9
 
 
-def test_score_is_what_the_method_is_for(moons):
-    X, y, few = moons
-    model = QSGS2AUC(**SMALL).fit(X, few)
-    assert model.score(X, y) == pytest.approx(roc_auc_score(y, model.decision_function(X)))
-    assert model.score(X, few) == auc_score(model, X, few)
-    ordinal = QS3ORAO(**SMALL).fit(X, np.where(few == 1, 1 + (X[:, 0] > 1), few))
-    rings = np.where(y == 1, 1 + (X[:, 0] > 1), y)
-    assert ordinal.score(X, rings) == ordinal.mean_auc(X, rings)
-    weights = np.ones(240)
-    assert ordinal.score(X, rings, sample_weight=weights) == pytest.approx(ordinal.mean_auc(X, rings))
-
-
-@pytest.mark.ci
-def test_a_search_over_labels_with_minus_one_scores_labeled_points_alone(moons):
-    X, _, few = moons
-    folds = LabeledFolds(3, unlabeled="train", random_state=0)
-    model = TSGS3VM(n_iter=100, tol=None, random_state=0)
-    for scoring in (None, accuracy):
-        assert cross_val_score(model, X, few, cv=folds, scoring=scoring).min() > 0.8
-    search = GridSearchCV(model, {"sigma": [0.01, 5.0]}, cv=folds).fit(X, few)
-    assert search.best_params_ == {"sigma": 5.0}
-    assert search.score(X, few) > 0.8
-    assert cross_val_score(model, X, few, cv=3).min() > 0.8  # scikit-learn's own folds
-
-
-# --- models
-
-
 @pytest.mark.parametrize("stop", [{}, {"patience": 1, "tolerance": 0.5}], ids=["to the end", "stopped early"])
 @pytest.mark.parametrize("average", ["tail", None])
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_study_scores_the_model_the_average_or_the_last_iterate(tmp_path, setting, average, stop):
     spec = small(setting, solver={"average": average, "n_iter": 45}, stop=stop)
-    run = Run(spec, load_split(spec))
-    run.advance()
+    run = finished(spec)
     store = Store(tmp_path / "runs.sqlite")
     stored = store.put(*make_run(spec.to_json()))
     row = run.history.last()
@@ -169,154 +84,166 @@ def test_a_study_scores_the_model_the_average_or_the_last_iterate(tmp_path, sett
         assert stored.score == row["score_average" if average else "score_test"]
     assert stored.objective == row["objective_average" if average else "objective"]
     if average and not stop:
-        curves = curves_of(store, [spec.sha256])
-        assert curves.values[0, -1] == stored.score
-        study = Study(spec)
-        made = StudyRuns(study)
+        assert curves_of(store, [spec.sha256]).values[0, -1] == stored.score
+        made = StudyRuns(Study(spec))
         made.refresh(store)
         assert made.results("score").mean[0] == stored.score
 
 
-# --- a run's predictions
+NAMES = ("lam", "n_iter", "n_features", "batch_size", "step_size", "schedule", "dtype")
+METHODS = {
+    "auc": (QSGS2AUC, ("gamma", "pairing", "is_pooled")),
+    "s3vm": (TSGS3VM, ("labeled_weight", "unlabeled_weight", "loss", "s", "is_balanced")),
+    "similar_unlabeled": (TSGSU, ("prior", "loss", "correction", "leak")),
+    "ordinal": (QS3ORAO, ("gamma", "pairing")),
+}
 
 
-# Runs to the end of every setting: without the compiler that takes minutes.
+def fitted_as(run):
+    """Return the estimator that a run's numbers stand for, fitted on its points."""
+    (kind, own), spec = METHODS[run.spec.problem.name], run.spec
+    values = {name: getattr(spec.solver, name) for name in (*NAMES, "kernel") if hasattr(spec.solver, name)}
+    values |= {"sigma": spec.kernel.sigma, "random_state": spec.seed, "average": spec.solver.average, "tol": None}
+    values |= {"sampling": "independent"} | ({"thresholds": "hinge"} if kind is QS3ORAO else {})
+    values |= {name: getattr(spec.problem, name) for name in own}
+    return kind(**values).fit(run.split.X_train, run.split.y_train)
 
 
 @each("average", [None, "tail"])
-@each("is_balanced", [False, True])
-def test_the_runs_classes_are_those_that_its_estimator_predicts(is_balanced, average):
-    names = ("kernel", "sigma", "lam", "n_iter", "n_features", "batch_size", "step_size", "schedule", "dtype")
-    for setting, kind, own in [
-        ("auc", QSGS2AUC, ("gamma", "pairing", "is_pooled")),
-        ("s3vm", TSGS3VM, ("labeled_weight", "unlabeled_weight", "loss", "s", "is_balanced")),
-        ("similar_unlabeled", TSGSU, ("prior", "loss", "correction", "leak")),
-        ("ordinal", QS3ORAO, ("gamma", "pairing")),
-    ]:
-        if is_balanced and setting != "s3vm":
-            continue
-        shifted = {"data": {"prior_shift": 0.8}, "problem": {"is_balanced": is_balanced}} if setting == "s3vm" else {}
-        spec = small(setting, solver={"average": average}, **shifted)
-        run = Run(spec)
-        run.advance()
-        given = {name: getattr(spec.solver, name) for name in names if hasattr(spec.solver, name)}
-        given |= {"sigma": spec.kernel.sigma, "random_state": spec.seed, "average": average, "tol": None}
-        given |= {"sampling": "independent"}
-        given |= {"thresholds": "hinge"} if setting == "ordinal" else {}
-        given |= {name: getattr(spec.problem, name) for name in own}
-        model = kind(**given).fit(run.split.X_train, run.split.y_train)
-        values, X, y = run.result.evaluate(run.split.X_test), run.split.X_test, run.split.y_test
-        np.testing.assert_array_equal(predicted_classes(run, values), model.predict(X))
-        assert np.mean(right_test_points(run)) == np.mean(model.predict(X) == y)
-        if setting in ("auc", "s3vm"):
-            assert run.result_score == pytest.approx(model.score(X, y), abs=1e-6)
-        np.testing.assert_allclose(run.result_test_values, values, rtol=1e-3, atol=1e-5)
-        assert (run.result_shift != 0.0) == is_balanced
+@each("setting, is_balanced", [*((setting, False) for setting in METHODS), ("s3vm", True)])
+def test_the_runs_classes_are_those_that_its_estimator_predicts(setting, is_balanced, average):
+    shifted = {"data": {"prior_shift": 0.8}, "problem": {"is_balanced": is_balanced}} if setting == "s3vm" else {}
+    run = finished(small(setting, solver={"average": average}, **shifted))
+    model, X, y = fitted_as(run), run.split.X_test, run.split.y_test
+    values = run.result.evaluate(X)
+    np.testing.assert_array_equal(predicted_classes(run, values), model.predict(X))
+    assert np.mean(right_test_points(run)) == np.mean(model.predict(X) == y)
+    if setting in ("auc", "s3vm"):
+        assert run.result_score == pytest.approx(model.score(X, y), abs=1e-6)
+    np.testing.assert_allclose(run.result_test_values, values, rtol=1e-3, atol=1e-5)
+    assert (run.result_shift != 0.0) == is_balanced
 
 
 def test_the_highest_of_several_scores_is_the_predicted_class():
-    run = Run(small("multiclass"))
-    run.advance()
+    run = finished(small("multiclass"))
     values = run.model.evaluate(run.split.X_test)
     predicted = predicted_classes(run, values)
     np.testing.assert_array_equal(predicted, values.argmax(axis=1))
     assert run.problem.score(run.split.y_test, values) == np.mean(predicted == run.split.y_test)
 
 
-def test_a_balanced_run_is_shifted_before_its_sign_is_taken():
-    run = Run(small("s3vm", problem={"is_balanced": True}))
-    run.advance()
-    unlabeled = run.training_values[run.split.y_train == -1]
-    shift = run.problem.shift(unlabeled)
-    values = np.array([-shift - 1e-3, -shift + 1e-3])
-    assert predicted_classes(run, values).tolist() == [0, 1]
-
-
 @pytest.mark.parametrize("is_large", [False, True])
-def test_a_balanced_run_is_scored_as_its_estimator_is(is_large, monkeypatch):
+def test_a_balanced_run_is_shifted_before_its_sign_is_taken_and_scored_as_its_estimator_is(is_large, monkeypatch):
     # Test points of other shares than the unlabeled ones: shifted by them, the score would be another.
     if is_large:
         monkeypatch.setattr("dsgcore.experiments.stochastic.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
-    run = Run(small("s3vm", problem={"is_balanced": True}, data={"prior_shift": 0.8}, solver={"batch_size": 16}))
-    run.advance()
-    solver, problem = run.spec.solver, run.spec.problem
-    names = ("lam", "n_iter", "n_features", "batch_size", "step_size", "schedule", "dtype")
-    given = {name: getattr(solver, name) for name in names}
-    given |= {name: getattr(problem, name) for name in ("labeled_weight", "unlabeled_weight")}
-    given |= {"average": None, "tol": None, "sampling": "independent"}
-    model = TSGS3VM(sigma=run.spec.kernel.sigma, is_balanced=True, random_state=run.spec.seed, **given)
-    model.fit(run.split.X_train, run.split.y_train)
+    run = finished(small("s3vm", problem={"is_balanced": True}, data={"prior_shift": 0.8}, solver={"batch_size": 16}))
     X, y = run.split.X_test, run.split.y_test
     assert (run.training_values is None) == is_large
+    unlabeled = run.model.evaluate(run.split.X_train[run.split.y_train == -1])
     if not is_large:
+        model = fitted_as(run)
         assert run.shift == pytest.approx(model.shift_, rel=1e-5)
         assert run.history.last()["score_test"] == np.mean(model.predict(X) == y)
-    unlabeled = run.model.evaluate(run.split.X_train[run.split.y_train == -1])
+        values = np.array([-1e-3, 1e-3]) - run.shift
+        assert predicted_classes(run, values).tolist() == [0, 1]
     spread = unlabeled.std() / np.sqrt(10) if is_large else 1e-5
     assert run.shift == pytest.approx(run.problem.shift(unlabeled), abs=4 * spread)
     assert run.history.last()["score_test"] == run.problem.score(y, run.test_values + run.shift)
 
 
-# --- calibrated probabilities
+# --- values at many points: lazy on Dask's collections, and from Parquet files to Parquet files
+
+N, GROUP = 2000, 100
+SMALL = {"n_iter": 12, "n_features": 16, "batch_size": 16, "random_state": 0, "tol": None}
+POINTS = np.random.default_rng(3).normal(size=(N, 3)).astype(np.float32)
+THREE = np.where(np.arange(N) < 200, np.digitize(POINTS[:, 0], [-0.5, 0.5]), -1)
+TWO = np.where(THREE == 2, 1, THREE)
 
 
-QUICK = {"n_iter": 40, "n_features": 32, "batch_size": 32, "random_state": 0, "tol": None}
-MOONS = make_moons(600, noise=0.35, random_state=0)
-SEEN = np.where(np.arange(600) < 120, MOONS[1], -1)
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A folder with a model's file and a folder of two files of ten row groups each, and the model."""
+    folder = tmp_path_factory.mktemp("stored")
+    model = QSGS2AUC(**SMALL).fit(POINTS, TWO).model_
+    model.save(folder / "model.npz")
+    (folder / "data").mkdir()
+    for number, own in enumerate(np.split(POINTS, 2)):
+        file = folder / "data" / f"{number}.parquet"
+        pd.DataFrame(own, columns=list("abc")).to_parquet(file, row_group_size=GROUP)
+    return folder, model
 
 
-@each("kind", [QSGS2AUC, TSGS3VM])
-def test_probabilities_are_calibrated_on_points_whose_labels_were_hidden(kind):
-    model = Calibrated(kind(**QUICK), random_state=0).fit(MOONS[0], SEEN)
-    hidden = MOONS[0][120:], MOONS[1][120:]
-    p = model.predict_proba(hidden[0])
-    np.testing.assert_allclose(p.sum(axis=1), 1.0)
-    assert log_loss(hidden[1], p) < 0.45  # a coin has 0.69
-    is_sure = p.max(axis=1) > 0.8
-    right = model.predict(hidden[0])[is_sure] == hidden[1][is_sure]
-    assert abs(right.mean() - p.max(axis=1)[is_sure].mean()) < 0.08
-    order = np.argsort(model.decision_function(hidden[0]))
-    assert (np.diff(p[order, 1]) >= -1e-12).all()
-    again = Calibrated(kind(**QUICK), random_state=0).fit(MOONS[0], SEEN)
-    assert (again.predict_proba(hidden[0]) == p).all()
-    held, f = [], []  # labels that each fold's model has not seen, and its values there
-    for train, test in LabeledFolds(5, unlabeled="train", random_state=0).split(MOONS[0], SEEN):
-        rows = test[SEEN[test] >= 0]
-        f.append(kind(**QUICK).fit(MOONS[0][train], SEEN[train]).decision_function(MOONS[0][rows]))
-        held.append(SEEN[rows])
-    f = np.concatenate(f)[:, None]
-    platt = LogisticRegression(max_iter=1000).fit(f / f.std(), np.concatenate(held))
-    np.testing.assert_allclose(model.platt_.coef_, platt.coef_, rtol=1e-6)
+@pytest.mark.parametrize("cls", [QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU])
+def test_estimators_stay_lazy_on_collections_of_dask(cls):
+    array = pytest.importorskip("dask.array", reason="dask is not installed: pip install dsg-lab[dask]")
+    frames = pytest.importorskip("dask.dataframe", reason="dask is not installed: pip install dsg-lab[dask]")
+    of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
+    model = cls(**SMALL, **of_classes).fit(POINTS, THREE if cls is QS3ORAO else TWO)
+    pieces = [POINTS[a:b] for a, b in itertools.pairwise([0, 700, 701, N])]
+    lazy = array.from_array(POINTS, chunks=((700, 1, 1299), (2, 1)))
+    table = pd.DataFrame(POINTS).set_index(np.arange(N) + 7)
+    for method in ("decision_function", "predict"):
+        of_pieces = np.concatenate([getattr(model, method)(piece) for piece in pieces])
+        made = getattr(model, method)(lazy)
+        assert isinstance(made, array.Array)
+        assert np.array_equal(made.compute(), of_pieces)
+        assert made.dtype == of_pieces.dtype
+        assert made.compute().shape == of_pieces.shape
+        series = getattr(model, method)(frames.from_pandas(table, npartitions=3))
+        assert series.npartitions == 3
+        computed = series.compute()
+        assert list(computed.index) == list(table.index)
+        np.testing.assert_allclose(computed.to_numpy().astype(float), of_pieces.astype(float), atol=1e-4)
 
 
-def test_several_classes_have_a_column_each():
-    X, y = load_iris(return_X_y=True)
-    names = np.array(["a", "b", "c"], dtype=object)[y]
-    seen = np.where(np.arange(150) % 3 == 0, names, -1)
-    for kind in (PS3VT, QS3ORAO):
-        given = {"n_iter": 60, "random_state": 0}
-        model = Calibrated(kind(**given), random_state=0).fit(X, seen)
-        assert list(model.classes_) == ["a", "b", "c"]
-        assert np.mean(model.predict(X) == names) > 0.8
+def test_whole_numbers_with_a_type_for_missing_ones_are_scored_on_dask():
+    frames = pytest.importorskip("dask.dataframe", reason="dask is not installed: pip install dsg-lab[dask]")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=90), "g": pd.array(rng.integers(0, 4, 90), dtype="Int64")})
+    model = QSGS2AUC(**SMALL).fit(table, np.arange(90) % 2)
+    lazy = frames.from_pandas(table, npartitions=3)
+    np.testing.assert_allclose(model.decision_function(lazy).compute(), model.decision_function(table), atol=1e-5)
+    assert len(model.predict(lazy[lazy.a > 0]).compute()) == (table["a"] > 0).sum()
 
 
-@each("search", ["grid", "halving"])
-def test_scikit_learns_searches_take_our_folds_and_scorers(search):
-    cv = LabeledFolds(3, unlabeled="train", random_state=0)
-    model = make_pipeline(StandardScaler(), QSGS2AUC(**QUICK))
-    space = {"qsgs2auc__sigma": [1e-5, 1e-4, 1.0, 2.0]}
-    if search == "grid":
-        found = GridSearchCV(model, space, cv=cv, scoring=accuracy, error_score="raise").fit(MOONS[0], SEEN)
-        assert found.best_params_["qsgs2auc__sigma"] >= 1.0
-    else:
-        halving = {
-            "resource": "qsgs2auc__n_iter",
-            "min_resources": 10,
-            "max_resources": 40,
-            "n_candidates": 4,
-            "factor": 2,
-        }
-        found = HalvingRandomSearchCV(model, space, cv=cv, scoring=auc_score, random_state=0, **halving)
-        found.fit(MOONS[0], SEEN)
-        assert found.n_resources_[:2] == [10, 20]
-    assert np.isfinite(found.cv_results_["mean_test_score"]).all()
+def scores(folder):
+    files = sorted(folder.iterdir())
+    assert [file.name for file in files] == [f"part-{number:06}.parquet" for number in range(len(files))]
+    return np.concatenate([parquet.read_table(file).column("score").to_numpy() for file in files])
+
+
+def predict(folder, out, *options):
+    return main(["predict", str(folder / "model.npz"), str(folder / "data"), "--out", str(out), *options])
+
+
+def test_every_row_group_has_its_file_of_scores(stored, tmp_path, capsys):
+    def expected(points):
+        return np.concatenate([model.evaluate(points[start : start + GROUP]) for start in range(0, N, GROUP)])
+
+    folder, model = stored
+    for n_new in (20, 0):  # nothing is made twice
+        assert predict(folder, tmp_path / "out") == 0
+        assert f"20 of 20 parts, {n_new} new" in capsys.readouterr().out
+    assert np.array_equal(scores(tmp_path / "out"), expected(POINTS))
+    assert predict(folder, tmp_path / "other", "--features", "c,b,a", "--quiet") == 0
+    assert np.array_equal(scores(tmp_path / "other"), expected(POINTS[:, ::-1]))
+
+
+def test_files_that_have_changed_since_the_last_call_are_read_anew(stored, tmp_path):
+    (data := tmp_path / "data").mkdir()
+    for out, (name, n) in enumerate((("0", 50), ("1", 60), ("0", 80))):
+        pd.DataFrame(POINTS[:n], columns=list("abc")).to_parquet(data / f"{name}.parquet")
+        write_scores(stored[0] / "model.npz", data, tmp_path / str(out))
+    assert [len(scores(tmp_path / str(out))) for out in range(3)] == [50, 110, 140]
+
+
+def test_what_cannot_be_scored_is_said_in_one_sentence(stored, tmp_path, capsys):
+    folder = stored[0]
+    assert predict(folder, tmp_path, "--features", "a,b") == 2
+    assert "the model needs 3 feature columns, got 2" in capsys.readouterr().err
+    (tmp_path / "part-000000.parquet").write_bytes(b"something else")
+    assert predict(folder, tmp_path) == 2
+    assert "or one that this command has written, but" in capsys.readouterr().err
+    assert main(["predict", str(folder / "model.npz"), str(tmp_path / "no"), "--out", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().err.startswith("dsg-lab: there is no file or folder")
