@@ -94,7 +94,8 @@ class Calibrated(ScoredOnLabels, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the label of the largest probability for each row of `X`."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        places = self.predict_proba(X).argmax(axis=1)  # first, because it reports an estimator that is not fitted
+        return self.classes_[places]
 
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Return the probability of each class, of shape (n, k)."""
