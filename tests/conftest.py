@@ -80,12 +80,8 @@ def pytest_configure(config):
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session):
     """Compile the loops once, before the workers begin: each of them would."""
-    option = session.config.option
-    if (
-        not getattr(option, "numprocesses", None)
-        or option.collectonly
-        or os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
-    ):
+    option, is_compiled = session.config.option, os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
+    if not getattr(option, "numprocesses", None) or option.collectonly or not is_compiled:
         return
     command = [sys.executable, str(ROOT / ".ci" / "compile.py")]
     started = [subprocess.Popen([*command, dtype], cwd=ROOT) for dtype in ("float32", "float64")]
@@ -124,11 +120,10 @@ def pytest_xdist_make_scheduler(config, log):
 def pages_without_a_browser():
     """Draw pages as no browser does: at once, with all tabs, without frozen objects, and with background jobs in this process."""
     with pytest.MonkeyPatch.context() as patch:
-        # The app draws those tabs that have been looked at.
-        def with_tabs(*given, **more):
-            return Bench(
-                *given, drawing=Drawing(opened={"Limits", "Race", "Theory", "Details", "Data", "Code"}), **more
-            )
+
+        def with_tabs(*given, **more):  # the app draws those tabs that have been looked at
+            opened = {"Limits", "Race", "Theory", "Details", "Data", "Code"}
+            return Bench(*given, drawing=Drawing(opened=opened), **more)
 
         patch.setattr("pages.workbench.steering.Bench", with_tabs)
         # One's own file is read here: that takes no time, and test_sandboxed_reading.py tries the page's way.
@@ -175,20 +170,13 @@ def make_task(labeled_points):
         default_X, default_y = labeled_points
         X, y = default_X if X is None else X, default_y if y is None else y
         problem = (problem or SemiSupervisedAUC(gamma=0.4)).bind(y)
-        settings = {
-            "schedule": "constant",
-            "step_size": 0.3,
-            "lam": 0.2,
-            "n_features": 7,
-            "n_iter": 6,
-            **plan,
-        }
+        usual = {"schedule": "constant", "step_size": 0.3, "lam": 0.2, "n_features": 7, "n_iter": 6}
         return Task(
             problem=problem,
             kernel=kernel or Gaussian(0.7),
             X=np.ascontiguousarray(X, dtype=dtype),
             rows=problem.rows(y),
-            plan=Plan(**settings),
+            plan=Plan(**usual | plan),
             batch_size=batch_size,
             seed=seed,
             dtype=np.dtype(dtype),
