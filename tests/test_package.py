@@ -11,6 +11,7 @@ import urllib.request
 import zipfile
 
 import pytest
+from clocks import until
 from load_client import Visitor
 from servers import NGINX, NO_NGINX, ROOT, environment, free_port, nginx, started, unpacked, wait_for, wheel_in
 
@@ -65,32 +66,24 @@ def docker_answers():
     return False
 
 
+def answers(address):
+    with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=5):
+        return True
+    return False
+
+
 @pytest.mark.ci
 @pytest.mark.skipif(not docker_answers(), reason="no docker engine answers")
 def test_a_container_answers_with_a_file_system_that_cannot_be_written(tmp_path):
-    build = [
-        "docker",
-        "build",
-        "--file",
-        str(ROOT / ".github" / "Dockerfile"),
-        "--iidfile",
-        str(tmp_path / "id"),
-        str(ROOT),
-    ]
+    dockerfile, ident = ROOT / ".github" / "Dockerfile", tmp_path / "id"
+    build = ["docker", "build", "--file", str(dockerfile), "--iidfile", str(ident), str(ROOT)]
     subprocess.run(build, check=True, capture_output=True, timeout=600)
-    port, image = free_port(), (tmp_path / "id").read_text()
+    port, image = free_port(), ident.read_text()
     start = ["docker", "run", "--detach", "--rm", "--read-only", "--tmpfs", "/tmp", "--tmpfs", "/data:mode=1777"]
     started = subprocess.run([*start, "--publish", f"127.0.0.1:{port}:8501", image], check=True, capture_output=True)
     container = started.stdout.decode().strip()
     try:
-        deadline, is_well = time.monotonic() + 600, False
-        while not is_well and time.monotonic() < deadline:
-            with (
-                contextlib.suppress(OSError),
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5),
-            ):
-                is_well = True
-        assert is_well
+        until(lambda: answers(f"http://127.0.0.1:{port}/_stcore/health"), seconds=600, every=0.1)
         user = subprocess.run(["docker", "exec", container, "id", "-u"], check=True, capture_output=True)
         assert user.stdout.strip() == b"10001"
     finally:
@@ -130,11 +123,11 @@ def answer_of(port, cookie=""):
     return None
 
 
-async def opened(visitor, port, cookie, until):
+async def opened(visitor, port, cookie, is_done):
     """Open a page, and leave when it is as wanted."""
     task = asyncio.create_task(visitor.visit(port, cookie))
     deadline = time.monotonic() + LONG
-    while not until(visitor):
+    while not is_done(visitor):
         assert not task.done(), task
         assert time.monotonic() < deadline
         await asyncio.sleep(0.1)
