@@ -67,8 +67,6 @@ def leave(*, report):
 
 
 def take(n_bytes, *, report):
-    import numpy as np
-
     return int(np.ones(n_bytes, dtype=np.uint8)[-1])
 
 
@@ -79,10 +77,6 @@ def take_bytes(n_bytes, *, report):
 def say(text, *, report):
     print(text, flush=True)
     return text
-
-
-def threads(*, report):
-    return os.environ["OMP_NUM_THREADS"]
 
 
 def give_a_function(*, report):
@@ -97,10 +91,6 @@ def write_runs(file, spec, seeds, *, report):
     store = Store(file)
     for seed in seeds:
         own = Spec.from_dict(spec | {"seed": seed})
-        made = {
-            "seconds": 0.1,
-            "stop_reason": "finished",
-            "iterations": 6,
-            "last": {"score_test": 0.5, "objective": 1.0},
-        }
+        made = {"seconds": 0.1, "stop_reason": "finished", "iterations": 6}
+        made["last"] = {"score_test": 0.5, "objective": 1.0}
         store.put(own.to_json(), made | {"spec_sha256": own.sha256}, {"t": np.arange(6.0)})

@@ -1,4 +1,4 @@
-"""Parts of f against explicit sums, and how the pages show them: look inside, and how it works."""
+"""Parts of f against explicit sums, and how the pages show them: look inside, how it works, and words in charts."""
 
 import base64
 import json
@@ -7,21 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cases import each
-from live_page import figure
+from live_page import figure, figures
 from opened_pages import bench_of, checked, open_page, run_of, said
-from small_specs import small
+from small_specs import finished, small
 
 from dsgcore import Run, explained
 from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, has_inside, point_pull, point_trajectory
 from dsgcore.diagnostics.inside import MOST_BLOCKS, QUANTILES
+from dsgcore.experiments import SETTINGS
 from dsgcore.experiments.run import step_limit
-from dsgcore.explained import example, single_waves
+from dsgcore.glossary import term
 from dsgcore.kernels import block_frequencies
 from dsgcore.solver.exact import DiagnosticsError
 from pages.charts.detail_charts import risk_chart
+from pages.charts.figures import ITERATION
 from pages.explained.screens import SCREENS
-
-KERNELS = [{"name": "gaussian"}, {"name": "orthogonal_gaussian"}, {"name": "laplacian"}, {"name": "dot_product"}]
 
 
 def made(setting="auc", n_features=5, **sections):
@@ -35,23 +35,18 @@ def made(setting="auc", n_features=5, **sections):
     return run
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["name"])
+@pytest.mark.parametrize("kernel", ["gaussian", "orthogonal_gaussian", "laplacian", "dot_product"])
 def test_the_waves_of_all_features_add_up_to_f(kernel):
-    run = made(kernel=kernel)
+    run = made(kernel={"name": kernel})
     model, Z = run.model, run.split.X_test[:7]
-    waves = [
-        feature_wave(model, t, number, Z)
-        for t, block in enumerate(model.blocks, start=1)
-        for number in range(1, block.shape[1] + 1)
-    ]
-    assert len(waves) == 3 * 5 + 3 * 7
+    sizes = [block.shape[1] for block in model.blocks]
+    assert sizes == [5] * 3 + [7] * 3
+    waves = [feature_wave(model, t, k, Z) for t, size in enumerate(sizes, start=1) for k in range(1, size + 1)]
     np.testing.assert_allclose(sum(waves), model.evaluate(Z), rtol=1e-9, atol=1e-12)
     # Each wave comes from its own coefficient: it is zero if that is zero.
-    block = model.blocks[1]
-    own, block[0, 4] = block[0, 4], 0.0
+    model.blocks[1][0, 4] = 0.0
     assert np.all(feature_wave(model, 2, 5, Z) == 0.0)
-    block[0, 4] = own
-    assert np.any(feature_wave(model, 2, 5, Z) != 0.0)
+    assert np.any(feature_wave(model, 2, 4, Z) != 0.0)
 
 
 def test_a_feature_of_a_later_rotation_is_found():
@@ -61,25 +56,19 @@ def test_a_feature_of_a_later_rotation_is_found():
     np.testing.assert_allclose(sum(waves), run.model.evaluate(Z), rtol=1e-8, atol=1e-11)
 
 
-def test_a_wave_is_a_cosine_in_its_own_direction():
+def test_a_wave_is_a_cosine_in_its_own_direction_and_its_coefficient_is_drawn_once_and_then_shrinks():
     run = made()
     model, Z = run.model, run.split.X_test[:4]
     W, (r, theta) = model.frequencies(2, 5), model.blocks[1]
     expected = r[3] * np.cos(2 * np.pi * (Z @ W[:, 3] - theta[3])) * np.prod(model.decays[2:])
     np.testing.assert_allclose(feature_wave(model, 2, 4, Z), expected, rtol=1e-9, atol=1e-15)
-
-
-def test_a_features_coefficient_is_drawn_once_and_then_shrinks():
-    model = made().model
-    way, expected = feature_trajectory(model, 3, 2), []
-    for t in range(len(model) + 1):
-        left = np.prod(model.decays[3:t]) if t > 3 else 1.0
-        expected.append(model.blocks[2][0, 1] * left if t >= 3 else 0.0)
-    np.testing.assert_allclose(way, expected, rtol=1e-12)
+    way, first = feature_trajectory(model, 3, 2), model.blocks[2][0, 1]
+    left = [first * np.prod(model.decays[3:t]) for t in range(3, len(model) + 1)]
+    np.testing.assert_allclose(way, [0.0, 0.0, 0.0, *left], rtol=1e-12)
     assert way[3] > way[-1] > 0.0
 
 
-def test_the_amplitudes_are_those_that_count_now():
+def test_the_amplitudes_are_those_that_count_now_and_of_a_long_run_no_more_than_so_many():
     model = made().model
     found = amplitudes(model)
     assert found.t.tolist() == [1, 2, 3, 4, 5, 6]
@@ -89,21 +78,11 @@ def test_the_amplitudes_are_those_that_count_now():
         assert found.sizes["median"][i] == pytest.approx(np.median(sizes))
     assert list(found.sizes) == list(QUANTILES)
     assert np.all(np.diff(np.array(list(found.sizes.values())), axis=0) <= 0)
-
-
-def test_of_a_long_run_so_many_iterations_are_looked_at_and_no_more():
-    model = made().model
-    for _ in range(2 * MOST_BLOCKS):
-        model.blocks.append(model.blocks[0])
-        model.decays.append(1.0)
-    found = amplitudes(model)
-    assert len(found.t) == MOST_BLOCKS
-    assert (found.t[0], found.t[-1]) == (1, len(model))
-    assert len(amplitudes(run_before_its_start().model).t) == 0
-
-
-def run_before_its_start():
-    return Run(small("auc"))
+    model.blocks += [model.blocks[0]] * (2 * MOST_BLOCKS)
+    model.decays += [1.0] * (2 * MOST_BLOCKS)
+    t = amplitudes(model).t
+    assert (len(t), t[0], t[-1]) == (MOST_BLOCKS, 1, len(model))
+    assert len(amplitudes(Run(small("auc")).model).t) == 0
 
 
 @pytest.mark.parametrize("setting", ["auc", "s3vm"])
@@ -146,11 +125,11 @@ def keys(app):
 
 
 def heat_of(app):
-    return np.array(figure(app, "chart-inside-map")["data"][0]["z"], dtype=float)
+    return np.array(figure(app, "chart-inside-map")["data"][0]["z"], dtype=float).ravel()
 
 
-def grid_of(app, name):
-    return bench_of(app, name).surface.plane.grid(60)
+def field(app, start):
+    return next(number for number in app.number_input if number.key.startswith(start))
 
 
 def close(values):
@@ -162,18 +141,16 @@ def test_one_random_feature_is_drawn_over_the_data_and_through_time():
     app = open_page("s3vm", at="12")
     assert said(app) == []
     run = run_of(app, "s3vm")
-    number = next(n for n in app.number_input if n.key.startswith("inside-t-"))
-    app = number.set_value(7).run()
-    feature = next(n for n in app.number_input if n.key.startswith("inside-feature-"))
-    app = feature.set_value(5).run()
-    Z = grid_of(app, "s3vm")
-    assert heat_of(app).ravel() == close(feature_wave(run.model, 7, 5, Z))
+    app = field(app, "inside-t-").set_value(7).run()
+    app = field(app, "inside-feature-").set_value(5).run()
+    grid = bench_of(app, "s3vm").surface.plane.grid(60)
+    assert heat_of(app) == close(feature_wave(run.model, 7, 5, grid))
     way = figure(app, "chart-inside-way")
     assert way["data"][0]["y"] == close(feature_trajectory(run.model, 7, 5))
     assert way["data"][0]["y"][:7] == [0.0] * 7
     left = f"{np.prod(run.model.decays[7:]):.0%}"
     assert way["layout"]["meta"]["note"] == f"drawn at iteration 7; {left} of it remains"
-    app = next(n for n in app.number_input if n.key.startswith("inside-t-")).set_value(200).run()
+    app = field(app, "inside-t-").set_value(200).run()
     assert any("features of iteration 200 do not exist yet" in caption.value for caption in app.caption)
     assert not any("chart-inside" in key for key in keys(app))
 
@@ -182,9 +159,9 @@ def test_one_training_point_is_drawn_with_its_pull_and_its_way():
     app = open_page("auc", at="20")
     app.session_state["inside"] = "one point"
     app = app.run()
-    run = run_of(app, "auc")
+    run = run_of(app)
     row = int(run.labeled_rows[0])
-    assert heat_of(app).ravel() == close(point_pull(run, row, grid_of(app, "auc")))
+    assert heat_of(app) == close(point_pull(run, row, bench_of(app).surface.plane.grid(60)))
     star = figure(app, "chart-inside-map")["data"][-1]
     assert [star["x"][0], star["y"][0]] == pytest.approx(run.split.X_train[row], rel=1e-3)
     way, (t, coefficients) = figure(app, "chart-inside-way")["data"][0], point_trajectory(run, row)
@@ -200,26 +177,21 @@ def test_one_training_point_is_drawn_with_its_pull_and_its_way():
     assert lines[2]["y"] == close(found.sizes["median"])
 
 
-@pytest.mark.ci
-def test_several_classes_have_no_inside_of_that_kind():
-    app = open_page("multiclass", at="5")
-    assert said(app) == []
-    assert not any("chart-inside" in key for key in keys(app))
-
-
 @pytest.mark.parametrize("name", ["similar_unlabeled", "multiclass"])
 def test_the_parts_of_the_objective_are_in_the_tab_of_the_theory(name):
-    app = open_page(name, at="20")
+    app = open_page(name, at="60")
     assert said(app) == []
     drawn, history = figure(app, "chart-terms"), run_of(app, name).history
-    areas = [trace for trace in drawn["data"] if "stackgroup" in trace]
     parts = [column.removeprefix("term: ") for column in history.names if column.startswith("term: ")]
+    areas = [trace for trace in drawn["data"] if "stackgroup" in trace]
     assert list(dict.fromkeys(trace["name"] for trace in areas)) == parts
     for part in parts:
         both = np.sum([trace["y"] for trace in areas if trace["name"] == part], axis=0)
         assert both == close(history.column(f"term: {part}"))
     objective = next(trace for trace in drawn["data"] if trace["name"] == "objective")
     assert objective["y"] == close(history.column("objective"))
+    if name == "multiclass":  # several classes have no inside of that kind
+        assert not any("chart-inside" in key for key in keys(app))
 
 
 def test_a_risk_that_is_estimated_below_zero_is_drawn_and_said():
@@ -235,7 +207,7 @@ def test_a_risk_that_is_estimated_below_zero_is_drawn_and_said():
     assert drawn["layout"]["meta"]["note"].startswith("below zero: risk of")
 
 
-def test_a_part_that_changes_its_sign_is_drawn_on_its_side_of_zero():
+def test_areas_on_top_of_each_other_share_their_iterations_and_what_changes_its_sign_is_on_its_side_of_zero():
     t, y = np.arange(1.0, 5.0), np.array([2.0, 1.0, -1.0, -3.0])
     areas = [a for a in risk_chart(t, {"one": y, "two": y + 4}, theme="light")["data"] if "stackgroup" in a]
     assert [(a["name"], a["stackgroup"], a["y"], a["showlegend"]) for a in areas] == [
@@ -243,9 +215,6 @@ def test_a_part_that_changes_its_sign_is_drawn_on_its_side_of_zero():
         ("one", "negative", [0.0, 0.0, -1.0, -3.0], False),
         ("two", "positive", [6.0, 5.0, 3.0, 1.0], True),
     ]
-
-
-def test_areas_on_top_of_each_other_have_the_same_iterations_however_long_the_run():
     t = np.arange(5000.0)
     rng = np.random.default_rng(0)
     data = risk_chart(t, {"one": rng.random(5000), "two": rng.random(5000)}, theme="dark")["data"]
@@ -268,7 +237,7 @@ def test_a_wave_is_the_cosine_of_a_frequency_of_the_kernel_with_its_crest_at_the
     np.testing.assert_allclose(explained.single_waves(shown, 5), expected, atol=2e-3)
 
 
-def test_the_mean_of_waves_approaches_the_kernel_as_one_over_the_root_of_their_number(shown):
+def test_the_mean_of_waves_approaches_the_kernel_as_one_over_the_root_of_their_number_as_over_many_draws(shown):
     numbers = [1, 4, 16, 64, 256]
     sums, waves = list(explained.sums_of_waves(shown, numbers)), explained.single_waves(shown, 256)
     kernel = explained.exact_bump(shown, shown.grid)
@@ -278,9 +247,6 @@ def test_the_mean_of_waves_approaches_the_kernel_as_one_over_the_root_of_their_n
         assert 0.5 < one.error / one.expected < 1.5
     np.testing.assert_allclose([one.expected for one in sums], sums[0].expected / np.sqrt(numbers))
     np.testing.assert_array_equal(explained.sums_on_a_line(shown, numbers, shown.grid)[2], sums[2].values)
-
-
-def test_the_expected_error_is_the_mean_over_many_draws(shown):
     draws = [replace(shown, spec=replace(shown.spec, seed=seed)) for seed in range(40)]
     squares = [next(explained.sums_of_waves(one, [16])).error ** 2 for one in draws]
     assert np.sqrt(np.mean(squares)) == pytest.approx(next(explained.sums_of_waves(shown, [16])).expected, rel=0.15)
@@ -288,8 +254,7 @@ def test_the_expected_error_is_the_mean_over_many_draws(shown):
 
 def test_the_steps_add_up_to_the_score_of_a_run_with_the_same_spec():
     shown = explained.example(n_iter=6, n_features=16, batch_size=6, step_size=0.5, lam=0.01)
-    run, total = Run(shown.spec, shown.split), np.zeros(len(shown.grid))
-    run.advance()
+    run, total = finished(shown.spec), np.zeros(len(shown.grid))
     for step in explained.first_steps(shown):
         total = (1 - 0.5 * 0.01) * total + step.added
         assert len(step.rows) == 3 * 6, "a batch of each source"
@@ -297,31 +262,23 @@ def test_the_steps_add_up_to_the_score_of_a_run_with_the_same_spec():
     np.testing.assert_allclose(step.score, run.model.evaluate(shown.grid), atol=1e-5)
 
 
-@each("share, ends", [(0.3, "lower"), (0.9, "lower"), (1.2, "higher"), (1.5, "higher")])
-def test_the_ball_and_the_run_overshoot_above_the_limit_and_only_there(share, ends):
-    shown = explained.example()
+@each("share, ends", [(0.3, -1), (0.9, -1), (1.2, 1), (1.5, 1)])
+def test_the_ball_and_the_run_overshoot_above_the_limit_and_only_there_and_at_it_the_ball_swings_for_ever(
+    share, ends, shown
+):
     bowl = explained.bowl_of(shown)
     assert bowl.limit == step_limit(Run(replace(shown.spec, solver=replace(shown.spec.solver, step_size=1.0))))
-    ball, objective = (
-        explained.rolled(bowl, share * bowl.limit, 12) ** 2,
-        explained.objectives(shown, share * bowl.limit, 20),
-    )
-    np.testing.assert_array_equal(np.sign(np.diff(ball)), -1 if ends == "lower" else 1)
-    assert ("lower" if objective[-1] < objective[0] else "higher") == ends
-
-
-def test_at_the_limit_the_ball_swings_for_ever():
-    np.testing.assert_allclose(
-        np.abs(explained.rolled(bowl := explained.bowl_of(explained.example()), bowl.limit, 50)), 1.0
-    )
+    ball = explained.rolled(bowl, share * bowl.limit, 12) ** 2
+    objective = explained.objectives(shown, share * bowl.limit, 20)
+    np.testing.assert_array_equal(np.sign(np.diff(ball)), ends)
+    assert np.sign(objective[-1] - objective[0]) == ends
+    np.testing.assert_allclose(np.abs(explained.rolled(bowl, bowl.limit, 50)), 1.0)
 
 
 def test_each_noise_averages_out_as_one_over_t_and_both_off_leave_none():
     shown = explained.example(n_iter=300, schedule="theta/t", step_size=1.5, lam=1.0, n_features=4, batch_size=4)
     made, late = explained.noises(shown, range(3)), slice(-15, None)
-    run = Run(shown.spec, shown.split)
-    run.advance()
-    np.testing.assert_allclose(made.values[True, True][-1], run.training_values, atol=1e-4)
+    np.testing.assert_allclose(made.values[True, True][-1], finished(shown.spec).training_values, atol=1e-4)
     for switches, errors in made.errors.items():
         slope = np.polyfit(np.log(made.t[late]), np.log(errors[late]), 1)[0]
         assert -2.0 < slope < -0.6 if any(switches) else errors[-1] < 1e-6
@@ -350,30 +307,68 @@ def test_the_map_has_the_values_that_the_core_computes():
     (panel,) = SCREENS[0]("light").panels
     packed = [base64.b64decode(frame[0]["z"]["packed"]) for frame in panel["frames"]]
     sent = np.array([np.frombuffer(one, np.int8) for one in packed]) / 127
-    np.testing.assert_allclose(sent, np.clip(single_waves(example(), 24), -1, 1), atol=0.02)
-
-
-@each("given, place", [({}, (1, 0, 3)), ({"screen": "5", "at": "9", "off": "points"}, (5, 9, 2))])
-def test_a_link_names_the_place(given, place):
-    around, _ = drawn(checked(open_page("how_it_works", **given)))
-    assert around["place"] == dict(zip(("screen", "at", "on"), place, strict=True))
+    np.testing.assert_allclose(sent, np.clip(explained.single_waves(explained.example(), 24), -1, 1), atol=0.02)
 
 
 INVALID = [*({"screen": text} for text in ("6", "-1", "seven", "1e9")), {"at": "100"}, {"at": "²"}, {"off": "<b>"}]
 
 
-@each("given", INVALID)
-def test_an_invalid_link_gets_one_sentence_and_the_usual_place(given):
-    app = open_page("how_it_works", **given)
+@each(
+    "link, place",
+    [
+        ({"screen": "5", "at": "9", "off": "points"}, (5, 9, 2)),
+        *((link, (1, 0, 3)) for link in ({}, *INVALID)),
+    ],
+)
+def test_a_link_names_the_place_and_an_invalid_one_gets_a_sentence_and_the_usual_place(link, place):
+    app = open_page("how_it_works", **link)
     around, _ = drawn(app)
-    assert around["place"] == {"screen": 1, "at": 0, "on": 3}
-    (name,) = given
-    (sentence,) = said(app)
-    assert sentence.startswith(f"In the link, {name} must be ")
+    assert around["place"] == dict(zip(("screen", "at", "on"), place, strict=True))
+    if link in INVALID:
+        (sentence,) = said(app)
+        assert sentence.startswith(f"In the link, {next(iter(link))} must be ")
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("page", ["home", "auc", "multiclass"])
+@each("page", ["home", "auc", "multiclass"])
 def test_home_and_every_setting_lead_here(page):
-    links = [link.proto.page for link in open_page(page).get("page_link")]
-    assert "how_it_works" in links
+    assert "how_it_works" in [link.proto.page for link in open_page(page).get("page_link")]
+
+
+# --- words in charts: each has one entry in the glossary, and its explanation is in the chart
+
+
+LIVE = ("chart-objective", "chart-score", "chart-error", "chart-spectrum")
+
+
+@pytest.mark.ci
+@each("name", SETTINGS)
+def test_every_title_axis_and_legend_of_the_live_run_explains_itself(name):
+    app = open_page(name, at="5")
+    assert not app.exception
+    charts = {key: figure for key, figure in figures(app).items() if key in LIVE}
+    of_theory = ("chart-terms", "chart-bound") if name != "multiclass" else ("chart-terms",)
+    charts |= {key: figure(app, key) for key in of_theory}
+    assert len(charts) >= 3
+    for key, drawn in charts.items():
+        title = drawn["layout"]["title"]["text"]
+        along = drawn["layout"]["xaxis"]["title"]["text"] or ITERATION  # named once, below the last of the three
+        assert term(title), title
+        assert term(along), along
+        assert along in drawn["layout"]["meta"]["help"]
+        silent = [t.get("name") for t in drawn["data"] if t.get("showlegend", True) and not t.get("meta")]
+        assert silent == [], key
+
+
+@each(
+    "word", ["KERNEL alike", "seed", "curvature", "band", "η", "h", "f", "calibrated band", "measured", "no such word"]
+)
+def test_the_search_of_the_glossary_keeps_the_entries_with_all_of_its_words_and_is_part_of_the_link(word):
+    app = open_page("glossary", find=word)
+    assert app.text_input(key="find").value == word
+    found = [heading.value for heading in app.subheader]
+    assert bool(found) == (word != "no such word")
+    assert [info.value.startswith("No entry contains this text") for info in app.info] == [True] * (not found)
+    if word == "KERNEL alike":
+        assert "kernel" in found
+        assert "AUC" not in found

@@ -18,10 +18,8 @@ from dsgcore.jobs import JobError, JobQueue, JobState, memory, starting
 from dsgcore.jobs.starting import ForkServer, fork_server
 from pages.shell.warm_up import NEEDED
 
-ROOT = Path(__file__).parents[1]
 PATIENCE = 60  # seconds, on a busy machine
 MEGABYTE = 2**20
-forks = pytest.mark.skipif(not starting.CAN_FORK, reason="the system has no forks")
 
 
 @pytest.fixture
@@ -56,22 +54,13 @@ def begun(queue, tmp_path, **options):
     return job, int(file.read_text())
 
 
-def test_a_job_returns_what_its_function_returns(queue):
+def test_a_job_returns_what_its_function_returns_and_what_it_prints_does_not_mix_with_its_messages(queue, capfd):
     job = done(queue.submit(functions.double, 21))
     assert (job.state, job.result, job.error) == (JobState.DONE, 42, "")
     assert job.seconds > 0
-
-
-@pytest.fixture
-def fresh_fork_server():
-    """One that writes where this test does."""
-    fork_server().close()
-    yield
-    fork_server().close()
-
-
-def test_what_a_job_prints_does_not_mix_with_its_messages(fresh_fork_server, queue, capfd):
+    fork_server().close()  # the next one writes where this test does
     assert done(queue.submit(functions.say, "a word")).result == "a word"
+    fork_server().close()
     assert "a word" in capfd.readouterr().err
 
 
@@ -105,35 +94,25 @@ def test_where_no_worker_can_be_started_it_is_said_and_the_next_job_runs(monkeyp
     assert done(queue.submit(functions.double, 1)).result == 2
 
 
-@pytest.mark.parametrize("function", [functions.take, functions.take_bytes])
-def test_a_job_that_takes_more_memory_than_its_limit_is_told_so(queue, function):
-    job = done(queue.submit(function, 1024 * MEGABYTE, memory_limit=256 * MEGABYTE))
-    assert job.state is JobState.FAILED
-    assert job.error == "This needs more memory than its limit of 0.268435 GB."
-
-
-def test_the_peak_of_memory_is_measured_and_forgotten():
+def test_a_job_that_takes_more_memory_than_its_limit_is_told_so_and_the_peak_is_measured_and_forgotten(queue):
+    for function in (functions.take, functions.take_bytes):
+        job = done(queue.submit(function, 1024 * MEGABYTE, memory_limit=256 * MEGABYTE))
+        assert job.state is JobState.FAILED
+        assert job.error == "This needs more memory than its limit of 0.268435 GB."
     before = memory.forget_peak()
     held = bytearray(os.urandom(1)) * (64 * MEGABYTE)
     assert memory.peak() - before > 60 * MEGABYTE
     del held
 
 
-@pytest.mark.parametrize("function", [functions.tell_and_wait, functions.hold_the_interpreter])
-def test_a_cancelled_job_is_gone(queue, tmp_path, function):
-    arguments = (str(tmp_path / "pid"),) if function is functions.tell_and_wait else ()
-    job = queue.submit(function, *arguments)
-    until(lambda: job.progress is not None)
-    process = job.progress
-    job.cancel()
-    assert job.wait(60.0)
-    assert job.state is JobState.CANCELLED
-    assert not is_alive(process)
-    job.cancel()  # once more does nothing
-    assert job.state is JobState.CANCELLED
-
-
-def test_a_job_cancelled_while_it_starts_never_has_a_result(queue):
+def test_a_cancelled_job_is_gone_also_while_it_starts_or_holds_its_interpreter(queue, tmp_path):
+    waits, holds = begun(queue, tmp_path)[0], queue.submit(functions.hold_the_interpreter)
+    for job in (waits, holds):
+        until(lambda job=job: job.progress is not None)
+        for _ in range(2):  # once more does nothing
+            job.cancel()
+            assert done(job).state is JobState.CANCELLED
+        assert not is_alive(job.progress)
     for _ in range(5):
         job = queue.submit(functions.double, 1)
         job.cancel()
@@ -154,21 +133,17 @@ def test_no_more_jobs_run_at_a_time_than_allowed_and_they_begin_in_order(queue, 
     assert second.state is JobState.RUNNING
 
 
-def test_closing_the_queue_ends_all_jobs_and_takes_no_more(tmp_path):
-    queue = JobQueue(1)
-    job, process = begun(queue, tmp_path)
+def test_a_job_that_nobody_asks_for_any_more_is_cancelled_and_closing_the_queue_ends_all_jobs(queue, tmp_path):
+    left, process = begun(queue, tmp_path, lease=0.5)
+    assert done(left).state is JobState.CANCELLED
+    assert not is_alive(process)
+    jobs = [begun(queue, tmp_path), begun(queue, tmp_path)]
     waiting = queue.submit(functions.double, 1)
     queue.close()
-    assert job.state is waiting.state is JobState.CANCELLED
-    assert not is_alive(process)
+    assert {job.state for job in (waiting, *(job for job, _ in jobs))} == {JobState.CANCELLED}
+    assert not any(is_alive(process) for _, process in jobs)
     with pytest.raises(JobError, match="closed"):
         queue.submit(functions.double, 1)
-
-
-def test_a_job_that_nobody_asks_for_any_more_is_cancelled(queue, tmp_path):
-    job, process = begun(queue, tmp_path, lease=0.5)
-    assert done(job).state is JobState.CANCELLED
-    assert not is_alive(process)
 
 
 def test_jobs_end_with_the_process_that_asked_for_them_however_it_ends(tmp_path):
@@ -181,7 +156,7 @@ def test_jobs_end_with_the_process_that_asked_for_them_however_it_ends(tmp_path)
         "threading.Event().wait()\n"
     )
     command = [sys.executable, "-c", program, str(Path(__file__).parent), str(file)]
-    with subprocess.Popen(command, cwd=ROOT) as asking:
+    with subprocess.Popen(command, cwd=Path(__file__).parents[1]) as asking:
         until(file.exists)
         process = int(file.read_text())
         asking.send_signal(signal.SIGKILL)
@@ -203,31 +178,21 @@ def test_jobs_leave_no_threads_and_no_open_files(tmp_path):
     assert (len(list(folder.iterdir())) if folder.is_dir() else 0) == files
 
 
-@contextlib.contextmanager
-def serving(program="serve(socket.socket(fileno=int(sys.argv[1])), 0.2)"):
-    """A fork server of a test's own, with another program."""
-    with pytest.MonkeyPatch.context() as patch, closing(ForkServer()) as own:
-        patch.setattr(starting, "FORKS", f"import socket, sys; from dsgcore.jobs.worker import serve; {program}")
-        yield own
-
-
-def ended(fork):
-    """Let a fork end by itself, and return its code."""
-    fork.stdin.close()
-    code = fork.wait()
-    fork.stdout.close()
-    return code
-
-
-@forks
-def test_the_fork_server_ends_when_nobody_has_needed_it_for_a_while():
-    with serving() as own:
-        fork, another = own.start_worker("os"), own.start_worker("os")
+@pytest.mark.skipif(not starting.CAN_FORK, reason="the system has no forks")
+def test_the_fork_server_ends_when_nobody_has_needed_it_for_a_while(monkeypatch):
+    serve = (
+        "import socket, sys; from dsgcore.jobs.worker import serve; serve(socket.socket(fileno=int(sys.argv[1])), 0.2)"
+    )
+    monkeypatch.setattr(starting, "FORKS", serve)
+    with closing(ForkServer()) as own:
+        forks = [own.start_worker("os"), own.start_worker("os")]
         there = own._process
-        for each in (fork, another):
+        for fork in forks:
             with pytest.raises(subprocess.TimeoutExpired):
                 there.wait(0.3)  # as long as it has forks
-            assert ended(each) == 1
+            fork.stdin.close()
+            assert fork.wait() == 1
+            fork.stdout.close()
         assert there.wait(PATIENCE) == 0
         own.get_ready()
         assert own._process is not there

@@ -1,3 +1,5 @@
+"""What is said of a run: its judgement and remedy, the interval against its twin, and the outcome."""
+
 from importlib import import_module
 from itertools import product
 from types import SimpleNamespace
@@ -5,24 +7,30 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cases import each, some, tiers
+from numpy.testing import assert_allclose
 from small_specs import finished, small
 from test_diagnostics import GOOD
 
-from dsgcore.core.metrics import Difference
-from dsgcore.diagnostics import Cause, judgement, limits
-from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
+from dsgcore.core.metrics import Difference, Effect, Z, accuracy_half_width, auc_half_width, contributions
+from dsgcore.diagnostics import Cause, four_runs, judgement, limits
+from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec, outcome_of
 from dsgcore.experiments.run import step_limit
-from dsgcore.experiments.verdict import at_chance, fallen_from
+from dsgcore.experiments.verdict import at_chance, fallen_from, gain_over_twin
 from dsgcore.kernels import KERNELS
+from dsgcore.problems.thresholds import mean_auc
 from dsgcore.solver.gauges import BatchSpread, Gauges
 
-# Runs to their ends: without the compiler they take long, and nothing here depends on it.
-pytestmark = pytest.mark.compiled
+# Of runs that do well: what spoils one, from its step, and the causes that may be named then.
+
 
 DATA = {name: given | {"data": given["data"] | {"n": 400}} for name, given in GOOD.items()}
+
+
 DATA["s3vm"] = {"solver": {"step_size": 0.1}}
 STEPS = {name: given["solver"]["step_size"] for name, given in DATA.items()}
-# Of runs that do well: what spoils one, from its step, and the causes that may be named then.
+
+
+# What spoils a run that does well, from its step, and the causes that may be named then.
 SPOILT = {
     "too small a step": (lambda step: {"solver": {"step_size": step / 50, "n_iter": 150}}, {Cause.STEP}),
     "too few iterations": (
@@ -63,6 +71,16 @@ def test_what_spoils_a_run_is_named_with_a_remedy_that_is_a_spec(name, fault):
     assert found.changed(run.spec) != run.spec
 
 
+@pytest.mark.ci
+@each("fault", some(["too small a step", "four features", "batches of two", "too large a ridge", "few labels"], 1))
+def test_the_measured_limits_name_the_cause_too(fault):
+    spec, causes = spoilt("auc", fault), SPOILT[fault][1]
+    found = judgement(finished(spec), limits=limits(spec, seeds=3))
+    assert found.cause in (causes if fault != "few labels" else {Cause.LABELS, Cause.REGULARISATION}), found
+    assert found.remedy
+    assert [figure.cause for figure in found.reason][:3] == [Cause.ITERATIONS, Cause.BATCHES, Cause.FEATURES]
+
+
 @pytest.mark.parametrize("name", tiers(SETTINGS, 3, 3))
 def test_a_first_page_is_limited_by_nothing_that_spoils_it(name):
     live = LiveRun(default_spec(name))
@@ -88,10 +106,7 @@ USELESS = {
     "auc, too wide a kernel": ({"setting": "auc", "kernel": {"sigma": 1e-3}}, Cause.CHANCE),
     "ordinal, large ridge": ({"setting": "ordinal", "solver": {"lam": 1.0}}, Cause.REGULARISATION),
     "classes, large ridge": ({"setting": "multiclass", "solver": {"lam": 1.0}}, Cause.REGULARISATION),
-    "one class": (
-        {"setting": "similar_unlabeled", "kernel": {"sigma": 1e-4}, "problem": {"prior": 0.95}},
-        Cause.EQUAL,
-    ),
+    "one class": ({"setting": "similar_unlabeled", "kernel": {"sigma": 1e-4}, "problem": {"prior": 0.95}}, Cause.EQUAL),
     "margins": ({"setting": "s3vm", "kernel": {"sigma": 1e5}}, Cause.CHANCE),
 }
 
@@ -131,26 +146,6 @@ def test_the_remedy_of_a_run_that_diverges_is_a_step_that_does_not(name, fault):
         assert name == "s3vm" or "a large ridge" not in fault
 
 
-# Spoilt runs, and the cause that the four runs and runs with another ridge and fewer labels name.
-MEASURED = {
-    "too small a step": {Cause.STEP},
-    "four features": {Cause.FEATURES},
-    "batches of two": {Cause.BATCHES},
-    "too large a ridge": {Cause.REGULARISATION},
-    "few labels": {Cause.LABELS, Cause.REGULARISATION},
-}
-
-
-@pytest.mark.ci
-@each("fault", some(MEASURED, 1))
-def test_the_measured_limits_name_the_cause_too(fault):
-    spec = spoilt("auc", fault)
-    found = judgement(finished(spec), limits=limits(spec, seeds=3))
-    assert found.cause in MEASURED[fault], found
-    assert found.remedy
-    assert [figure.cause for figure in found.reason][:3] == [Cause.ITERATIONS, Cause.BATCHES, Cause.FEATURES]
-
-
 @each("name", SETTINGS)
 def test_a_result_that_is_worse_than_its_twin_is_said_to_be_and_the_twin_is_the_remedy(name, monkeypatch):
     worse = Difference.around(-0.05, 0.01, 100, "test points")
@@ -167,7 +162,7 @@ def test_a_result_that_is_worse_than_its_twin_is_said_to_be_and_the_twin_is_the_
         assert found.changed(run.spec).problem == twin.problem
 
 
-def test_the_batches_variance_is_that_of_repeated_draws():
+def test_the_batches_variance_is_that_of_repeated_draws_and_of_batches_of_one_that_between_iterations():
     """V_b / (the variance over 200 seeds of h, its gradients taken at one fixed f) is near 1: within four standard errors."""
     rng, n, size, step, decay = np.random.default_rng(0), 60, 8, 0.3, 0.97
     X, Z, c = rng.normal(size=(n, 2)), rng.normal(size=(5, 2)), rng.normal(size=n)
@@ -186,9 +181,6 @@ def test_the_batches_variance_is_that_of_repeated_draws():
         said.append(gauges.readings[-1].batches)
     ratio = np.var(ends, axis=0, ddof=1).mean() / np.mean(said)
     assert ratio == pytest.approx(1.0, abs=4 * np.sqrt(2 / 200 / 2))
-
-
-def test_of_batches_of_one_the_variance_is_that_between_iterations():
     gauges, draws = Gauges(1), np.random.default_rng(1)
     for t in range(1, 801):
         each = draws.normal(size=(1, 1))
@@ -196,14 +188,11 @@ def test_of_batches_of_one_the_variance_is_that_between_iterations():
     assert gauges.readings[-1].batches == pytest.approx(800 * 0.01, rel=0.5)
 
 
-def test_an_iteration_that_is_made_again_counts_once():
+def test_an_iteration_that_is_made_again_counts_once_and_of_two_noises_the_larger_one_is_named():
     run = finished(spec_of("auc", changes={"solver": {"step_size": 200.0}}))
     times = [reading.t for reading in run.engine.gauges.readings]
     assert times == sorted(set(times))
-
-
-def test_of_two_noises_the_larger_one_is_named():
-    """Batches of two also make the features' noise large, for their coefficients are."""
+    # Batches of two also make the features' noise large, for their coefficients are.
     assert judgement(finished(spec_of("auc", changes={"solver": {"batch_size": 2}}))).cause is Cause.BATCHES
 
 
@@ -250,3 +239,165 @@ def test_a_score_that_has_fallen_is_said_with_the_iteration_where_it_was_best():
     assert f"the score has fallen from {best:.3f} to" in found.sentence
     assert found.changes["solver"]["n_iter"] < live.run.n_iter / 2
     assert fallen_from(finished(default_spec("auc"))) is None
+
+
+# --- the verdict
+
+
+def naive_delong(y, f, g):
+    """DeLong's interval as the paper writes it, for two classes: placements by two loops, two 2 x 2 covariances."""
+    positive, negative = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
+
+    def psi(v, p, n):
+        return 1.0 if v[p] > v[n] else 0.5 if v[p] == v[n] else 0.0
+
+    V10 = [[np.mean([psi(v, p, n) for n in negative]) for p in positive] for v in (f, g)]
+    V01 = [[np.mean([psi(v, p, n) for p in positive]) for n in negative] for v in (f, g)]
+    S = np.cov(V10) / len(positive) + np.cov(V01) / len(negative)
+    return Z * np.sqrt(S[0, 0] + S[1, 1] - 2 * S[0, 1])
+
+
+def draw(rng, n, k):
+    """Classes, and two scores that follow them with noise which is partly the same: rounded, so that there are ties."""
+    y = np.concatenate([np.arange(k).repeat(2), rng.integers(0, k, n - 2 * k)])
+    shared = rng.normal(size=n)
+    f, g = (np.round(y * slope + shared + rng.normal(size=n), 1) for slope in (1.0, 0.6))
+    return y, f, g
+
+
+def test_for_two_classes_the_interval_is_delongs_and_contributions_are_those_of_two_loops():
+    for seed in range(5):
+        y, f, g = draw(np.random.default_rng(seed), 60, 2)
+        assert_allclose(auc_half_width(y, f, g), naive_delong(y, f, g), rtol=1e-10)
+    y, f, _ = draw(np.random.default_rng(1), 50, 4)
+    wins = np.zeros(len(y))
+    for j in (1, 2, 3):
+        above, below = np.flatnonzero(y >= j), np.flatnonzero(y < j)
+        for p, n in product(above, below):
+            won = (float(f[p] > f[n]) + 0.5 * float(f[p] == f[n])) / (len(above) * len(below) * 3)
+            wins[p] += won
+            wins[n] += won
+    assert_allclose(contributions(y, f), wins, rtol=1e-12)
+
+
+def test_the_interval_of_a_mean_auc_is_that_of_a_bootstrap():
+    rng = np.random.default_rng(2)
+    y, f, g = draw(rng, 400, 4)
+    y, f, g = (v[np.argsort(y, kind="stable")] for v in (y, f, g))
+    counts = np.bincount(y)
+    starts = counts.cumsum() - counts
+    differences = []
+    for _ in range(2000):  # within the classes, whose sizes the interval takes as given
+        rows = np.concatenate([s + rng.integers(0, n, n) for s, n in zip(starts, counts, strict=True)])
+        differences.append(mean_auc(y[rows], f[rows]) - mean_auc(y[rows], g[rows]))
+    # A standard deviation from 2000 draws is off by 1.6 %.
+    assert_allclose(Z * np.std(differences), auc_half_width(y, f, g), rtol=0.06)
+
+
+@pytest.mark.parametrize(
+    ("n", "both", "won", "lost"), [(100, 0.8, 0.1, 0.05), (300, 0.9, 0.03, 0.03), (300, 0.98, 0, 0.01)]
+)
+def test_the_interval_of_an_accuracy_covers_in_nineteen_of_twenty_samples(n, both, won, lost):
+    rng = np.random.default_rng(3)
+    kinds = rng.choice(4, size=(2000, n), p=[both, won, lost, 1 - both - won - lost])
+    covered = []
+    for kind in kinds:
+        hits, others = np.isin(kind, (0, 1)), np.isin(kind, (0, 2))
+        covered.append(abs(hits.mean() - others.mean() - (won - lost)) <= accuracy_half_width(hits, others))
+    # If few points separate the two, the interval is too wide rather than too narrow.
+    assert 0.94 <= np.mean(covered) <= 0.995
+
+
+def test_intervals_of_accuracies_are_bonetts_and_prices_and_inside_them_or_of_too_few_points_there_is_no_verdict():
+    kinds = np.repeat([0, 1, 2, 3], [80, 9, 4, 7])
+    won, lost = 10 / 102, 5 / 102  # one more of each kind, and two more points
+    expected = Z * np.sqrt((won + lost - (won - lost) ** 2) / 102)
+    assert accuracy_half_width(kinds < 2, kinds % 2 == 0) == pytest.approx(expected, rel=1e-12)
+    effects = {(0.02, 0.01): Effect.HELPS, (-0.02, 0.01): Effect.HURTS, (0.01, 0.015): Effect.TIE}
+    for (mean, half_width), effect in (effects | {(-0.01, 0.01): Effect.TIE, (0.0, 0.0): Effect.TIE}).items():
+        assert Difference.around(mean, half_width, 60, "test points").effect is effect
+    hits = np.ones(29, dtype=bool)
+    assert np.isnan(accuracy_half_width(hits, hits))
+    y, f, g = draw(np.random.default_rng(5), 60, 2)
+    assert auc_half_width(y, f, f) == 0
+    few = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:9]])
+    assert np.isnan(auc_half_width(y[few], f[few], g[few]))
+    assert np.isnan(auc_half_width(np.ones(40, dtype=int), np.arange(40.0), np.arange(40.0)))
+
+
+def live_run(setting, solver=(), problem=(), **data):
+    """A live run at its start; most of its sets have 200 points."""
+    sections = {"data": {"name": "two_moons", "n": 200, "n_labeled": 20, **data}, "problem": dict(problem)}
+    solver = {"n_iter": 30, "n_features": 32, **dict(solver)}
+    return LiveRun(Spec.from_dict({"setting": setting, "solver": solver, "diagnostics": {"n_probes": 0}, **sections}))
+
+
+def ended(live):
+    live.advance()
+    return live
+
+
+DATA = {"similar_unlabeled": "gaussian_mixture", "ordinal": "ordinal_rings", "multiclass": "spirals"}
+
+
+@pytest.mark.parametrize("average", [None, "tail"])
+@pytest.mark.parametrize("setting", [setting for setting in SETTINGS if setting != "supervised"])  # it has no twin
+def test_every_setting_has_its_interval(setting, average):
+    live = live_run(setting, {"average": average}, name=DATA.get(setting, "two_moons"))
+    assert gain_over_twin(live.run, live.supervised) is None
+    gain = gain_over_twin(ended(live).run, live.supervised)
+    column = "score_test" if average is None else "score_average"
+    assert gain.mean == live.run.history.last()[column] - live.supervised.history.last()[column]
+    if "no better than chance" in gain.reason:
+        return
+    assert 0 < gain.half_width < 0.2
+    assert gain.effect is not None
+
+
+def test_a_balanced_run_is_judged_by_the_same_points_as_its_score():
+    live = ended(live_run("s3vm", problem={"is_balanced": True}))
+    right = live.run.problem.hits(live.run.split.y_test, live.run.test_values + live.run.shift)
+    assert live.run.shift != 0
+    assert right.mean() == live.run.history.last()["score_test"]
+    others = live.supervised.problem.hits(live.run.split.y_test, live.supervised.test_values)
+    assert gain_over_twin(live.run, live.supervised).half_width == pytest.approx(accuracy_half_width(right, others))
+
+
+def test_there_is_no_verdict_on_a_run_that_has_diverged_or_whose_twin_is_behind_or_on_few_test_points():
+    live = live_run("auc", {"step_size": 20.0, "n_iter": 300})
+    live.run.advance(5)
+    live.supervised.advance(3)
+    assert gain_over_twin(live.run, live.supervised) is None, "a twin that is behind is not compared"
+    live.advance(7)
+    growing = gain_over_twin(live.run, live.supervised)
+    assert growing.effect is None
+    assert "above its start" in growing.reason
+    assert ended(live).run.stop_reason is StopReason.DIVERGED
+    gain = gain_over_twin(live.run, live.supervised)
+    assert gain is None or (gain.effect is None and "diverged" in gain.reason)
+    few = ended(live_run("s3vm", n=80))
+    gain = gain_over_twin(few.run, few.supervised)
+    assert gain.effect is None
+    assert "too few test points" in gain.reason
+
+
+# --- the outcome, compared with other measurements of the same run
+
+
+@pytest.mark.parametrize("setting", ["auc", "ordinal", "s3vm", "multiclass"])
+def test_distances_to_the_minimiser_are_those_of_the_four_runs_where_the_risk_is_quadratic(setting):
+    live = ended(LiveRun(small(setting)))
+    measured = outcome_of(live, {"distance"})
+    assert "distance" not in outcome_of(live)
+    assert ("distance" in measured) == (setting in ("auc", "ordinal"))
+    if "distance" in measured:
+        (four,) = four_runs(live.run.spec, split=live.run.split)
+        assert measured["distance"] == pytest.approx(four.together[-1] / four.scale, rel=1e-3)
+        assert measured["overstated"] == pytest.approx(four.error[-1] / four.together[-1], rel=1e-2)
+
+
+def test_an_outcome_has_the_size_of_the_model_and_the_averages_gain():
+    live = ended(live_run("auc", {"n_features": 8, "average": "tail"}))
+    row, measured = live.run.history.last(), outcome_of(live)
+    assert measured["matrix_share"] * 140**2 == pytest.approx(2 * 30 * 8)
+    assert measured["averaging"] == row["objective"] - row["objective_average"]

@@ -4,12 +4,9 @@ A setting's lessons share runs: they are one test, so that none is made twice. A
 alone: without the twin where nothing compares with it, and without the exact kernel where nothing asks for its error.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,8 +25,6 @@ from dsgcore.lessons import FOLDER, lessons_of, library
 from dsgcore.settings import Claim, Curve, Estimate, Goal, Option, Pick, profile_of
 from dsgcore.settings.lessons import BETTER, DIVERGES, HERE, LessonError, read_lesson
 from pages.session.lesson_check import Runs, check_file, findings, read_by
-
-EVERY_LESSON = [(name, lesson) for name, setting in SETTINGS.items() for lesson in lessons_of(setting)]
 
 
 def all_claims(name):
@@ -70,7 +65,6 @@ def test_every_claim_of_a_settings_lessons_holds(name, seeds):
 # --- as they are written: a mistake gets one sentence that names the place
 
 
-ROOT = Path(__file__).parents[1]
 TEXT = '''
 title = "What is there?"
 learned = "Something."
@@ -123,19 +117,18 @@ explanation = "Reached."
 '''
 
 
-def write(folder, text=TEXT, name="what"):
-    file = folder / "auc" / f"{name}.toml"
+def refusal(folder, text):
+    with pytest.raises(LessonError) as caught:
+        read_lesson(write(folder, text))
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def write(folder, text=TEXT):
+    file = folder / "auc" / "what.toml"
     file.parent.mkdir(exist_ok=True)
     file.write_text(text, encoding="utf-8")
     return file
-
-
-def refusal(folder, text):
-    file = write(folder, text)
-    with pytest.raises(LessonError) as caught:
-        read_lesson(file)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 def test_all_that_a_file_can_say_is_read(tmp_path):
@@ -165,8 +158,9 @@ def own(tmp_path, monkeypatch):
 
 def test_the_projects_own_files_have_no_mistake():
     assert library().faults == []
-    for name, lesson in EVERY_LESSON:
-        lessons.check_lesson(lesson, HERE / name / f"{lesson.name}.toml")
+    for name in SETTINGS:
+        for lesson in lessons_of(name):
+            lessons.check_lesson(lesson, HERE / name / f"{lesson.name}.toml")
 
 
 def test_a_saved_file_is_read_again_and_a_broken_one_is_left_out_with_its_message(own):
@@ -232,60 +226,54 @@ def test_the_command_counts_on_how_many_seeds_each_statement_of_a_lesson_holds(o
 
 
 OPTION, EXPECTED = '"this", claims', "is_expected = true, "
-MISTAKES = [
+PICK = 'pick = { text = "?", options = [{ words = "a", is_expected = true, claims = [] }] }\n'
+CHARTS = "score, objective, error, parts, spectrum"
+FIELDS = "text, explanation, values, controls, show, pick, estimate, curve, goal, claims, notes"
+OF_ALL = [
     ("minutes =", "minuets =", " has no field 'minuets'; it has learned, minutes, order, setting, steps, title"),
-    (
-        '"score", low = 0',
-        '"score", lower = 0',
-        ", step 1, pick, option 2, claim 1 has no field 'lower'; it has high, low, measure",
-    ),
     ('title = "What is there?"\n', "", " must have title, got setting, learned, minutes, order, steps"),
-    ('text = "How many?"\n', "", ", step 2 must have text, got estimate, explanation"),
-    ('notes = "Ask."', 'notes = ""', ", step 1, notes must be text that is not empty, got ''"),
     ("minutes = 2", "minutes = 2.5", ", minutes must be a whole number between 0 and 2147483647, got 2.5"),
-    ("low = -1", "low = nan", ", step 3, curve, low must be a number, got nan"),
-    ('["step_size"]', '"step_size"', ", step 4, controls must be a list of at most 2, got 'step_size'"),
-    (
-        'show = ["map"]',
-        'show = ["table"]',
-        ", step 4, show 1 must be one of map, score, objective, error, parts, spectrum, got 'table'",
-    ),
-    (
-        'show = ["map"]',
-        'show = ["score", "error"]',
-        ", step 4 may show the map and one chart (score, objective, error, parts, spectrum), got score, error",
-    ),
-    ('["step_size"]', "[1]", ", step 4, control 1 must be text that is not empty, got 1"),
+    (TEXT[TEXT.index("[[steps]]") :], "steps = [1]", f", step 1 must be an object with {FIELDS}, got 1"),
+]
+OF_STEP_1 = [
+    ('notes = "Ask."', 'notes = ""', "notes must be text that is not empty, got ''"),
     (
         "n_labeled = 20",
         "n_labeled = [20]",
-        ", step 1, values, n_labeled must be a text, a number, true, false or 'auto', got [20]",
+        "values, n_labeled must be a text, a number, true, false or 'auto', got [20]",
     ),
     (
-        'goal.solution = { step_size = "auto" }',
-        'goal.solution = "auto"',
-        ", step 4, goal, solution must be an object with values of controls, got 'auto'",
-    ),
-    (
-        TEXT[TEXT.index("[[steps]]") :],
-        "steps = [1]",
-        ", step 1 must be an object with text, explanation, values, controls, show, pick, estimate, curve, goal, claims, notes, "
-        "got 1",
+        '"score", low = 0',
+        '"score", lower = 0',
+        "pick, option 2, claim 1 has no field 'lower'; it has high, low, measure",
     ),
     (
         '["better"]',
         '["best"]',
-        ", step 1, pick, option 1, claim 1 must be an object with measure, low, high, "
+        "pick, option 1, claim 1 must be an object with measure, low, high, "
         "or one of better, tie, worse, diverges, got 'best'",
     ),
-    ('"n_features", high = 64', '"n_features"', ", step 4, goal, claim 1 must have low, high or both, got neither"),
-    (EXPECTED, "", ", step 1, pick must have one option with is_expected = true, got 0 of 2"),
-    (OPTION, f'"this", {EXPECTED}claims', ", step 1, pick must have one option with is_expected = true, got 2 of 2"),
-    (
-        'curve.text = "Draw."',
-        'pick = { text = "?", options = [{ words = "a", is_expected = true, claims = [] }] }\ncurve.text = "Draw."',
-        ", step 3 may ask one question, pick, estimate, curve, got pick and curve",
-    ),
+    (EXPECTED, "", "pick must have one option with is_expected = true, got 0 of 2"),
+    (OPTION, f'"this", {EXPECTED}claims', "pick must have one option with is_expected = true, got 2 of 2"),
+]
+OF_STEP_3 = [
+    ("low = -1", "low = nan", ", curve, low must be a number, got nan"),
+    ("curve.text = ", f"{PICK}curve.text = ", " may ask one question, pick, estimate, curve, got pick and curve"),
+]
+OF_STEP_4 = [
+    ('["step_size"]', '"step_size"', ", controls must be a list of at most 2, got 'step_size'"),
+    ('["step_size"]', "[1]", ", control 1 must be text that is not empty, got 1"),
+    ('["map"]', '["table"]', f", show 1 must be one of map, {CHARTS}, got 'table'"),
+    ('["map"]', '["score", "error"]', f" may show the map and one chart ({CHARTS}), got score, error"),
+    ('{ step_size = "auto" }\n', '"auto"\n', ", goal, solution must be an object with values of controls, got 'auto'"),
+    ('"n_features", high = 64', '"n_features"', ", goal, claim 1 must have low, high or both, got neither"),
+]
+MISTAKES = [
+    *OF_ALL,
+    *((found, written, f", step 1, {sentence}") for found, written, sentence in OF_STEP_1),
+    ('text = "How many?"\n', "", ", step 2 must have text, got estimate, explanation"),
+    *((found, written, f", step 3{sentence}") for found, written, sentence in OF_STEP_3),
+    *((found, written, f", step 4{sentence}") for found, written, sentence in OF_STEP_4),
 ]
 
 
@@ -312,33 +300,24 @@ def test_an_explanation_types_no_number_that_another_seed_may_contradict(lesson)
         assert not typed, (number, step.explanation)
 
 
-def test_a_choice_beats_those_below_it_and_half_of_its_equals():
-    choices = RandomChoices(np.array([0.1, 0.2, 0.2, 0.4]))
-    assert [choices.rank(score) for score in (0.0, 0.2, 0.3, 0.5)] == [0.0, 0.5, 0.75, 1.0]
-
-
 # --- random choices of labels, beside which a person's choice is seen, and the edits that lessons make for any data
 
 
-SMALL = {
-    "setting": "auc",
-    "data": {"name": "xor", "n": 120, "n_labeled": 5},
-    "solver": {"n_iter": 8, "n_features": 16, "batch_size": 4},
-}
+SMALL = {"setting": "auc", "data": {"name": "xor", "n": 120, "n_labeled": 5}}
+SMALL["solver"] = {"n_iter": 8, "n_features": 16, "batch_size": 4}
 
 
-def test_choices_are_the_same_for_edited_data_and_each_is_a_run_of_its_own():
-    spec = Spec.from_dict(SMALL)
+def test_choices_are_the_same_for_edited_data_and_each_is_a_run_of_its_own_and_beats_those_below_it():
+    spec, other = Spec.from_dict(SMALL), Spec.from_dict(SMALL | {"seed": 1})
     first = random_choices(spec, load_split(spec), n=6)
     edited = with_choice(spec, "centres")
     assert random_choices(edited, load_split(edited), n=6) is first
     assert len(set(first.scores.tolist())) > 1
     assert (np.diff(first.scores) >= 0).all()
     assert known_choices(spec) is None  # these are too few
-    assert (
-        random_choices(Spec.from_dict(SMALL | {"seed": 1}), load_split(Spec.from_dict(SMALL | {"seed": 1})), n=6)
-        is not first
-    )
+    assert random_choices(other, load_split(other), n=6) is not first
+    choices = RandomChoices(np.array([0.1, 0.2, 0.2, 0.4]))  # a score beats half of its equals
+    assert [choices.rank(score) for score in (0.0, 0.2, 0.3, 0.5)] == [0.0, 0.5, 0.75, 1.0]
 
 
 @each("counts, n", [((80, 80), 5), ((50, 50, 50, 50), 3), ((4000, 1), 2), ((1, 1, 9000), 2), ((2, 2), 4)])

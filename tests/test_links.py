@@ -1,17 +1,18 @@
 """The link that a page leaves in the browser asks for the same runs again; a page names what it does not know there."""
 
+import contextlib
 import json
 import logging
+import math
 from dataclasses import replace
 
 import pytest
 from cases import each, some
-from link_values import each_changed
-from link_values import read_link as read_values
 from opened_pages import (
     LINKS,
     OF_EACH_ENGINE,
     WRITTEN,
+    checked,
     drawn_from_link,
     errors,
     left_in_browser,
@@ -21,16 +22,18 @@ from opened_pages import (
 )
 from own_tables import iris_csv, own_spec, sniff
 from small_specs import small
-from test_app import PAGES
-from test_explore import opened
 from test_file_on_pages import give, open_own
 
+from dsgcore.core.parameters import Choice, Flag, Integer, Text
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS, Spec, SpecError, default_spec
+from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, DiagnosticsSpec, StopSpec, solver_parameters
 from dsgcore.solver.task import Change
 from dsgcore.studies import Study, StudyError
+from pages.controls import controls
+from pages.controls.control import read_controls
 from pages.controls.controls import read_also
-from pages.controls.link import names_of, unknown_names
+from pages.controls.link import names_of, unknown_names, with_changes
 from pages.session.link import KEPT, read_link
 from pages.shell.page_link import PageLink
 from pages.studies.links import link_to_run, link_to_study
@@ -59,6 +62,14 @@ def spec_of(app, setting):
     return run_of(app, setting).spec
 
 
+def opened(page="explore", **link):
+    return checked(open_page(page, **link))
+
+
+def keys(app, place="explore"):
+    return [run.key for run in app.session_state[f"_exploring_{place}"].made.runs]
+
+
 @pytest.mark.parametrize("setting", OF_EACH_ENGINE)
 def test_a_settings_page_leaves_a_link_to_the_same_run_with_its_changes(setting):
     changes = (Change(1, "lam", 0.25), Change(3, "step_size", 0.125), Change(5, "lam", 1 / 7))
@@ -78,158 +89,39 @@ def test_a_link_to_a_run_whose_sliders_were_moved_is_left_the_same_by_the_page_t
     assert link["changes"].count(":") == 4  # two values at the start, and two changes
 
 
-def keys(app, place="explore"):
-    return [run.key for run in app.session_state[f"_exploring_{place}"].made.runs]
+STEPS = {"name": "solver.n_iter", "from": 13, "to": 29, "n": 3}
+WIDTHS = {"name": "kernel.sigma", "from": 0.1234, "to": 3, "n": 3}
+SCHEDULES = {"name": "solver.schedule", "values": ["theta/t", "constant"]}
+RANDOM = {"random": True, "n": 7}
+SHOWN = [
+    {"axes": [STEPS, WIDTHS, SCHEDULES], "seeds": [0]},
+    {"axes": [STEPS | RANDOM, WIDTHS | RANDOM], "budget": {"best_first": True}},
+    {"axes": [{"name": "solver.lam", "from": 0.001, "to": 0.1}], "seeds": [0, 1, 2, 3]},
+    {"axes": [WIDTHS | {"scale": "log"}, {"name": "solver.lam", "values": [0.1, 0.3]}], "seeds": [0]},
+]
 
 
-@pytest.mark.parametrize("setting", OF_EACH_ENGINE)
-def test_the_explore_page_leaves_a_link_to_the_same_runs(setting):
-    study = Study(unusual(setting), seeds=(0, 1))
-    step = {"name": "solver.n_iter", "from": 13, "to": 29, "n": 3}
-    study = Study.from_dict(study.to_dict() | {"axes": [step]})
+@pytest.mark.parametrize(
+    ("spec", "more"),
+    [*((small("auc"), more) for more in SHOWN), *((unusual(setting), {"axes": [STEPS]}) for setting in OF_EACH_ENGINE)],
+)
+def test_the_explore_page_leaves_a_link_to_the_same_runs_of_every_kind_of_axis(spec, more):
+    study = Study.from_dict(Study(spec).to_dict() | {"seeds": [0, 1]} | more)
     app = opened(**link_to_study(study))
     assert keys(app) == [run.key for run in study.runs()]
+    assert app.session_state["_exploring_explore"].made.study.is_best_first == study.is_best_first
     assert keys(opened(**left_in_browser(app))) == keys(app)
 
 
 def test_the_convergence_page_leaves_a_link_to_the_same_runs():
-    link = link_to_run(unusual("s3vm"))
-    link |= {"setting": "s3vm", "steps": "as chosen at the side", "seeds": "3"}
+    link = link_to_run(unusual("s3vm")) | {"setting": "s3vm", "steps": "as chosen at the side", "seeds": "3"}
     app = opened("convergence", **link)
     assert not app.error
     assert app.session_state["_exploring_ways"].made.study.specs[0].diagnostics.n_probes == 33
     assert keys(opened("convergence", **left_in_browser(app)), "ways") == keys(app, "ways")
 
 
-@each("page", PAGES)
-def test_a_page_names_what_it_does_not_know_in_its_link_and_the_closest_name(page):
-    closest = {"ETA": "solver.step_size", "eta": "solver.step_size", "lambda": "solver.lam", "LAM": "solver.lam"}
-    (notice,) = read_link(SETTINGS[page], dict.fromkeys(closest, "1"))
-    assert notice.startswith("In the link, this page does not know '")
-    for given, name in closest.items():
-        assert f"'{given}' (the closest name is {name})" in notice
-    assert notice.endswith("; they are left out.")
-
-
-def test_a_page_answers_a_name_without_its_section_with_the_whole_name():
-    (notice,) = said(open_page("s3vm", step_size="0.1", foo="2"))
-    assert "'step_size' (the closest name is solver.step_size), 'foo' (the closest name is " in notice
-    assert notice.endswith("they are left out.")
-    (notice,) = unknown_names(["data.size"], {name: name for name in ("solver.n_iter", "stop.size", "data.name")})
-    assert "'data.size' (the closest name is stop.size)" in notice
-
-
-@pytest.mark.parametrize(
-    ("page", "link", "closest"),
-    [
-        ("explore", {"ETA": "1"}, "solver.step_size"),
-        ("explore", {"problem.s.rang": "1"}, "problem.s.range"),
-        ("convergence", {"seed_s": "1"}, "seeds"),
-        ("pinned", {"run": "1"}, "runs"),
-        ("data", {"data.Name": "Iris"}, "data.name"),
-    ],
-)
-def test_the_other_pages_say_which_names_they_do_not_know(page, link, closest):
-    (notice,) = said(opened(page, **link))
-    assert "this page does not know" in notice
-    if "ETA" not in notice:
-        assert f"the closest name is {closest})" in notice
-
-
-@each("page, link", [
-    ("explore", {"seeds": "nan"}),
-    ("explore", {"setting": "x"}),
-    ("explore", {"data.name": "x"}),
-    ("explore", {"random": "maybe"}),
-    ("explore", {"measure": "x"}),
-    ("explore", {"view": "x"}),
-    ("convergence", {"over": "x"}),
-    ("convergence", {"quantity": "x"}),
-    ("convergence", {"seeds": "0"}),
-    ("convergence", {"data.name": "x"}),
-    ("data", {"setting": "x", "data.name": "Iris"}),
-    ("data", {"seed": "9" * 400, "data.name": "Iris"}),
-    ("data", {"data.name": "Nothing"}),
-    ("data", {"data.label_noise": "abc", "data.name": "Iris"}),
-    ("data", {"data.n_labeled": "-3", "data.name": "Iris"}),
-    ("data", {"data.positive": "rose", "data.name": "Iris", "setting": "Ranking"}),
-])  # fmt: skip
-def test_a_value_that_a_pages_own_control_does_not_have_gets_a_sentence(page, link):
-    (notice,) = (sentence for sentence in said(opened(page, **link)) if sentence.startswith("In the link"))
-    assert notice.startswith(f"In the link, {next(iter(link))} must be ")
-
-
-# Every name of a page at once, with values that nobody writes.
-ODD = (
-    "nan",
-    "-1",
-    "9" * 400,
-    "[1, 2]",
-    WRITTEN,
-    "../../etc/passwd",
-    "\x00%00",
-    "true",
-    "\N{ARABIC-INDIC DIGIT THREE}",
-    "{" * 3000,
-)
-OF_A_STUDY = ["seeds", "vary", "solver.step_size.range", "kernel.sigma.n", "edits", *names_of(SETTINGS["auc"]).values()]
-OWN = {
-    "data": [
-        "data.n",
-        "data.noise",
-        "data.n_labeled",
-        "data.test_share",
-        "data.stratified",
-        "setting",
-        "view.across",
-        "seed",
-    ],
-    "explore": ["random", "points", "measure", "view", *OF_A_STUDY],
-    "convergence": ["steps", "quantity", "over", *OF_A_STUDY],
-    "pinned": ["runs", "seeds", "by"],
-    "take_away": ["of"],
-    "how_it_works": ["screen", "at"],
-    "lessons": ["lesson"],
-}
-
-
-@each("number, page", enumerate([*PAGES, *OWN]))
-def test_odd_values_of_every_name_leave_every_page_whole_and_texts_are_drawn_as_they_are_written(number, page):
-    names = dict.fromkeys(OWN[page] if page in OWN else [*names_of(SETTINGS[page]).values(), *KEPT])
-    odd = {name: ODD[(number + k) % len(ODD)] for k, name in enumerate(names) if name != "data.name"}
-    written = {**dict.fromkeys((*names, "data.name", "hide", "present", WRITTEN), WRITTEN), LINKS: LINKS}
-    for link in (odd | ({"data.name": "Two moons"} if page == "data" else {}), written):
-        app = opened(page, **link)
-        assert drawn_from_link(app) == []
-        texts = [*said(app), *errors(app)]
-        assert all(len(text) < 700 and "Traceback" not in text for text in texts)
-        assert len(texts) >= (page not in ("lessons",))
-
-
-STEPS = {"name": "solver.n_iter", "from": 13, "to": 29, "n": 3}
-WIDTHS = {"name": "kernel.sigma", "from": 0.1234, "to": 3, "n": 3}
-SCHEDULES = {"name": "solver.schedule", "values": ["theta/t", "constant"]}
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"axes": [STEPS, WIDTHS, SCHEDULES], "seeds": [0]},
-        {"axes": [STEPS | {"random": True, "n": 7}, WIDTHS | {"random": True, "n": 7}], "budget": {"best_first": True}},
-        {"axes": [{"name": "solver.lam", "from": 0.001, "to": 0.1}], "seeds": [0, 1, 2, 3]},
-        {"axes": [WIDTHS | {"scale": "log"}, {"name": "solver.lam", "values": [0.1, 0.3]}], "seeds": [0]},
-    ],
-)
-def test_a_study_with_every_kind_of_axis_is_the_same_after_it_has_been_a_link(more):
-    study = Study.from_dict(Study(small("auc")).to_dict() | {"seeds": [0, 1]} | more)
-    app = opened(**link_to_study(study))
-    shown = app.session_state["_exploring_explore"].made.study
-    assert keys(app) == [run.key for run in study.runs()]
-    assert shown.is_best_first == study.is_best_first
-    assert keys(opened(**left_in_browser(app))) == keys(app)
-
-
-@pytest.mark.parametrize(
+@each(
     "more",
     [
         {"seeds": [1, 2], "axes": [STEPS]},
@@ -251,40 +143,118 @@ def test_a_study_that_the_explore_page_cannot_show_has_no_link(more):
         link_to_study(study)
 
 
-@each("link", [
+# --- what a page does not know, or cannot read
+
+
+@each("page", SETTINGS)
+def test_a_page_names_what_it_does_not_know_in_its_link_and_the_closest_name(page):
+    closest = {"ETA": "solver.step_size", "eta": "solver.step_size", "lambda": "solver.lam", "LAM": "solver.lam"}
+    (notice,) = read_link(SETTINGS[page], dict.fromkeys(closest, "1"))
+    assert notice.startswith("In the link, this page does not know '")
+    for given, name in closest.items():
+        assert f"'{given}' (the closest name is {name})" in notice
+    assert notice.endswith("; they are left out.")
+
+
+def test_a_page_answers_a_name_without_its_section_with_the_whole_name():
+    (notice,) = said(open_page("s3vm", step_size="0.1", foo="2"))
+    assert "'step_size' (the closest name is solver.step_size), 'foo' (the closest name is " in notice
+    assert notice.endswith("they are left out.")
+    (notice,) = unknown_names(["data.size"], {name: name for name in ("solver.n_iter", "stop.size", "data.name")})
+    assert "'data.size' (the closest name is stop.size)" in notice
+
+
+UNKNOWN = "this page does not know"
+
+
+@each(
+    "page, name, value, words",
+    [
+        ("explore", "ETA", "1", UNKNOWN),
+        ("explore", "problem.s.rang", "1", "(the closest name is problem.s.range)"),
+        ("convergence", "seed_s", "1", "(the closest name is seeds)"),
+        ("pinned", "run", "1", "(the closest name is runs)"),
+        ("data", "data.Name", "Iris", "(the closest name is data.name)"),
+        *(("explore", name, "x", "") for name in ("setting", "data.name", "measure", "view")),
+        *(("explore", name, value, "") for name, value in (("seeds", "nan"), ("random", "maybe"))),
+        *(("convergence", name, "x", "") for name in ("over", "quantity", "data.name")),
+        ("convergence", "seeds", "0", ""),
+        ("data", "data.name", "Nothing", ""),
+        *(("data", name, value, "") for name, value in (("setting", "x"), ("seed", "9" * 400))),
+        *(("data", f"data.{name}", value, "") for name, value in (("label_noise", "abc"), ("n_labeled", "-3"))),
+        ("data", "data.positive", "rose", ""),
+    ],
+)
+def test_a_name_or_a_value_that_the_other_pages_do_not_have_gets_a_sentence(page, name, value, words):
+    around = {"data.name": "Iris"} if page == "data" and not words else {}
+    around |= {"setting": "Ranking"} if name == "data.positive" else {}
+    (notice,) = (one for one in said(opened(page, **around | {name: value})) if one.startswith("In the link"))
+    assert UNKNOWN in notice if words else notice.startswith(f"In the link, {name} must be ")
+    assert words in notice
+
+
+# Every name of a page at once, with values that nobody writes.
+
+
+ODD = ("nan", "-1", "9" * 400, "[1, 2]", WRITTEN, "../../etc/passwd", "\x00%00", "true")
+ODD += ("\N{ARABIC-INDIC DIGIT THREE}", "{" * 3000)
+OF_DATA = [f"data.{name}" for name in ("n", "noise", "n_labeled", "test_share", "stratified")]
+OF_A_STUDY = ["seeds", "vary", "solver.step_size.range", "kernel.sigma.n", "edits", *names_of(SETTINGS["auc"]).values()]
+OWN = {
+    "data": [*OF_DATA, "setting", "view.across", "seed"],
+    "explore": ["random", "points", "measure", "view", *OF_A_STUDY],
+    "convergence": ["steps", "quantity", "over", *OF_A_STUDY],
+    "pinned": ["runs", "seeds", "by"],
+    "take_away": ["of"],
+    "how_it_works": ["screen", "at"],
+    "lessons": ["lesson"],
+}
+
+
+@each("number, page", enumerate([*SETTINGS, *OWN]))
+def test_odd_values_of_every_name_leave_every_page_whole_and_texts_are_drawn_as_they_are_written(number, page):
+    names = dict.fromkeys(OWN[page] if page in OWN else [*names_of(SETTINGS[page]).values(), *KEPT])
+    odd = {name: ODD[(number + k) % len(ODD)] for k, name in enumerate(names) if name != "data.name"}
+    written = {**dict.fromkeys((*names, "data.name", "hide", "present", WRITTEN), WRITTEN), LINKS: LINKS}
+    for link in (odd | ({"data.name": "Two moons"} if page == "data" else {}), written):
+        app = opened(page, **link)
+        assert drawn_from_link(app) == []
+        texts = [*said(app), *errors(app)]
+        assert all(len(text) < 700 and "Traceback" not in text for text in texts)
+        assert len(texts) >= (page not in ("lessons",))
+
+
+TOLD = [
     {"lesson": f"unlabeled:1:{WRITTEN}"},
     {"data.name": "Your own file", "data.file": json.dumps({"name": WRITTEN, "sha256": "0" * 64, "recipe": {}})},
-    {"data.name": "Two moons", "data.n": WRITTEN, "kernel.name": WRITTEN, "changes": WRITTEN, "edits": WRITTEN},
-])  # fmt: skip
+    {"data.name": "Two moons"} | dict.fromkeys(("data.n", "kernel.name", "changes", "edits"), WRITTEN),
+]
+
+
+@each("link", TOLD)
 def test_the_texts_of_a_link_to_a_lesson_a_file_or_a_run_are_drawn_as_they_are_written(link):
     assert drawn_from_link(open_page("auc", **link, **{WRITTEN: WRITTEN, LINKS: LINKS})) == []
 
 
-@each("page", ["auc", "data"])
-def test_the_names_in_a_file_are_drawn_as_they_are_written(page):
+def test_the_names_in_a_file_are_drawn_as_they_are_written():
     names = [f"{WRITTEN}{LINKS}{k}" for k in range(3)]
     rows = [f"{k % 7},{k % 5},{names[k % 2]}" for k in range(60)]
     content = "\n".join([f"{names[0]},{names[1]},label {WRITTEN}", *rows]).encode()
     app = give(open_own(), f"{WRITTEN}.csv", content)
     assert run_of(app).spec.data.path == f"{WRITTEN}.csv"
-    if page == "data":
-        app = app.switch_page("pages/data.py")
-        app.query_params["data.name"] = "Your own file"
-        app = app.run()  # the session has the file
-        assert any("Your own file" in words.value for words in app.markdown)
+    assert drawn_from_link(app) == []
+    app = app.switch_page("pages/data.py")
+    app.query_params["data.name"] = "Your own file"
+    app = app.run()  # the session has the file
+    assert any("Your own file" in words.value for words in app.markdown)
     assert drawn_from_link(app) == []
 
 
-@each(
-    "link",
-    [
-        {"data.n_labeled": "5000"},
-        {"data.n": "20"},
-        {"data.test_share": "0.9", "data.n": "30"},
-        {"data.name": "Your own file"},
-        {"data.n_labeled": "x"},
-    ],
-)
+UNSUITED = [{"data.n_labeled": "5000"}, {"data.n": "20"}, {"data.test_share": "0.9", "data.n": "30"}]
+UNSUITED += [{"data.name": "Your own file"}, {"data.n_labeled": "x"}]
+
+
+@each("link", UNSUITED)
 def test_a_lesson_with_values_that_do_not_suit_it_says_so(link):
     for lesson in ("unlabeled", "one-wrong-label", "five-labels:3"):
         app = open_page("auc", lesson=lesson, **link)
@@ -296,6 +266,62 @@ def test_a_lesson_with_values_that_do_not_suit_it_says_so(link):
 
 
 logging.getLogger("streamlit").setLevel(logging.ERROR)  # no page is being drawn
+TEXTS = ("y", "a b", 'say "so", or=not', "null", "5", "ß\n", "true", "label,")
+
+
+def values_for(parameter):
+    """Values that a parameter allows: its ends, numbers between a slider's stops, every word, and None."""
+    p = parameter
+    if isinstance(p, Choice):
+        found = list(p.options)
+    elif isinstance(p, Flag):
+        found = [False, True]
+    elif isinstance(p, Text):
+        found = list(TEXTS)
+    elif isinstance(p, Integer):
+        low, high = p.usual or (p.low, p.high)
+        found = [p.low, p.high, low, high, p.low + 1, (low + high) // 2 + 1, min(high, 37)]
+    else:
+        low, high = p.usual or (p.low, p.high)
+        found = [p.low, p.high, low, high, 0.1 + 0.2, low + (high - low) / 3, math.sqrt(2) / 10, -0.0, 1e-7]
+        found = [value for value in found if p.low <= value <= p.high]
+    return [*dict.fromkeys(found), *([None] if getattr(p, "optional", False) else [])]
+
+
+def each_changed(spec, only=None):
+    """Specs that differ from this one in one field each, of one section or all, by section, name and value."""
+    sections = {
+        "problem": spec.problem.parameters,
+        "kernel": spec.kernel.parameters,
+        "data": [p for p in DATA_PARAMETERS if p.name not in ("name", "path", "sha256", "recipe")],
+        "solver": solver_parameters(type(spec.problem)),
+        "stop": StopSpec.parameters,
+        "diagnostics": DiagnosticsSpec.parameters,
+    }
+    plain = spec.to_dict()
+    for section, parameters in sections.items():
+        for p in parameters if only in (None, section) else ():
+            for value in values_for(p):
+                with contextlib.suppress(SpecError):  # values that do not go together
+                    yield (
+                        (section, p.name, value),
+                        Spec.from_dict(plain | {section: plain[section] | {p.name: value}}),
+                    )
+
+
+def read_values(problem, link):
+    """The spec that a setting's page makes of a link that no control of it refuses."""
+    dataset = controls.data_picker(problem).read(link["data.name"])
+    offered = controls.controls_for(problem, dataset, link.get("kernel.name"))
+    assert read_controls(offered.values(), link) == []
+    assert set(link) <= {*(c.name for c in offered.values()), "data.name", "data.file", "seed", "changes"}
+    values = {name: control.read(link[control.name]) for name, control in offered.items() if control.name in link}
+    own = None
+    if dataset == FILE:
+        said = json.loads(link["data.file"])
+        own = {"name": FILE, "path": said["name"], "sha256": said["sha256"], "recipe": said["recipe"] or None}
+    spec = controls.to_spec(problem, values, dataset, int(link.get("seed", "0")), own)
+    return with_changes(spec, link.get("changes", ""))
 
 
 def lost(specs):
@@ -306,38 +332,27 @@ def lost(specs):
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_every_field_of_a_spec_is_the_same_after_it_has_been_a_link(setting):
-    every = list(each_changed(default_spec(setting)))
+def test_every_field_of_a_spec_of_every_data_set_a_file_and_the_changes_are_the_same_after_they_have_been_a_link(
+    setting,
+):
+    spec, labels = default_spec(setting), SETTINGS[setting].labels
+    every = list(each_changed(spec))
     specs = some(every, len(every) // 3, len(every))
     assert {section for (section, _, _), _ in specs} == {"problem", "kernel", "data", "solver", "stop", "diagnostics"}
+    # All values are tried on the setting's own data, and some on others and on a file.
+    bases = [Spec.from_dict({"setting": setting, "data": {"name": name}}) for name in some(suiting(labels), 2, 4)]
+    content, name = iris_csv(), "a, b=c.csv"
+    bases.append(own_spec(content, sniff(content, name, labels=labels), setting, name, n_labeled=10)[0])
+    for base in bases:
+        specs += [(base.data.name, base), *list(each_changed(base, "data"))[::3]]
+    for value in (0.1 + 0.2, None):
+        changes = (Change(3, "step_size", 0.25), Change(7, "lam", 1 / 3), Change(9, "step_size", value))
+        specs.append((value, Spec.from_dict(replace(spec, changes=changes).to_dict())))
     assert lost(specs) == []
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_the_fields_of_every_data_set_are_the_same_after_they_have_been_a_link(setting):
-    suiting = [name for name, entry in DATASETS.items() if entry.suits(SETTINGS[setting].labels)]
-    for name in some(suiting, 2, 4):
-        base = Spec.from_dict({"setting": setting, "data": {"name": name}})
-        few = list(each_changed(base, "data"))[::3]  # all values are tried on the setting's own data
-        assert lost([(name, base), *few]) == []
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_the_fields_of_a_file_are_the_same_after_they_have_been_a_link(setting):
-    content, labels = iris_csv(), SETTINGS[setting].labels
-    spec, _ = own_spec(content, sniff(content, "a, b=c.csv", labels=labels), setting, "a, b=c.csv", n_labeled=10)
-    assert lost([("itself", spec), *list(each_changed(spec, "data"))[::3]]) == []
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_the_changes_of_a_run_are_the_same_after_they_have_been_a_link(setting):
-    spec = default_spec(setting)
-    for value in (0.1 + 0.2, None):
-        steered = replace(
-            spec, changes=(Change(3, "step_size", 0.25), Change(7, "lam", 1 / 3), Change(9, "step_size", value))
-        )
-        steered = Spec.from_dict(steered.to_dict())
-        assert lost([(value, steered)]) == []
+def suiting(labels):
+    return [name for name, entry in DATASETS.items() if entry.suits(labels)]
 
 
 def test_fields_that_no_control_says_are_refused_in_a_sentence_when_they_are_not_allowed():

@@ -1,6 +1,5 @@
 """Runs and specs: what a run records, also a brief one, and a spec as plain data."""
 
-import copy
 import json
 from types import SimpleNamespace
 
@@ -16,15 +15,7 @@ from dsgcore import Run, Spec, SpecError
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import ParameterError
 from dsgcore.data import DATASETS
-from dsgcore.experiments import (
-    SETTINGS,
-    Health,
-    LiveRun,
-    StopReason,
-    default_spec,
-    load_split,
-    summary,
-)
+from dsgcore.experiments import SETTINGS, Health, LiveRun, StopReason, default_spec, load_split, summary
 from dsgcore.experiments.settings import Setting, defaults_of
 from dsgcore.experiments.spec import DATA_PARAMETERS, DiagnosticsSpec, StopSpec
 from dsgcore.kernels import KERNELS
@@ -54,18 +45,13 @@ def table(run):
     return np.array([run.history.column(name) for name in run.history.names])
 
 
-def test_a_run_records_one_row_an_iteration_and_says_why_it_ended():
-    run = finished(small())
-    assert len(run.history) == run.t == 12
+def test_a_run_records_one_row_an_iteration_with_the_errors_of_its_model_against_the_exact_twin():
+    run = finished(small(dtype="float64"))
+    assert len(run.history) == run.t == len(run.clock) == 12
     assert run.history.column("t").tolist() == list(range(1, 13))
     assert run.stop_reason is StopReason.FINISHED
     assert np.isfinite(table(run)).all()
-    assert len(run.clock) == 12
     assert run.clock == sorted(run.clock)
-
-
-def test_errors_are_those_of_the_model_and_its_exact_twin():  # test_settings.py has its scores
-    run = finished(small(dtype="float64"))
     h = run.exact_values(run.engine.probes.X)
     np.testing.assert_allclose(run.engine.twin.h, h, rtol=1e-9, atol=1e-12)
     error = np.mean((run.model.evaluate(run.engine.probes.X) - h) ** 2)
@@ -84,36 +70,34 @@ def test_a_change_that_is_not_allowed_loses_nothing():
     assert (table(run) == table(finished(small()))).all()
 
 
-def test_patience_ends_a_run_that_no_longer_improves():
-    run = finished(small(n_iter=200, patience=5, tolerance=0.5))
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_patience_ends_a_run_that_no_longer_improves_and_its_last_row_has_the_average_of_its_end(setting):
+    solver, stop = {"n_iter": 60, "average": "tail"}, {"patience": 3, "tolerance": 0.9}
+    run = finished(small_spec(setting, solver=solver, stop=stop))
     assert run.stop_reason is StopReason.PLATEAU
-    assert run.t < 200
-
-
-@pytest.mark.parametrize("setting", ["auc", "s3vm", "ordinal", "similar_unlabeled", "multiclass", "supervised"])
-def test_the_last_row_of_a_run_out_of_patience_has_the_average_of_its_end(setting):
-    run = finished(
-        small_spec(setting, solver={"n_iter": 60, "average": "tail"}, stop={"patience": 3, "tolerance": 0.9})
-    )
-    assert run.stop_reason is StopReason.PLATEAU
+    assert run.t < 60
     assert run.t % 16
     assert run.history.last()["score_average"] == summary(run)["score"]
 
 
-def test_health_says_when_the_objective_is_above_its_start():
+def test_health_says_when_the_objective_is_above_its_start_and_large_samples_are_measured_by_batches(monkeypatch):
     run = Run(small(step_size=20.0, n_iter=100))
     assert run.health is Health.STARTING
     run.advance(4)
     assert run.health is Health.GROWING
     assert finished(small()).health is Health.GOOD
+    monkeypatch.setattr("dsgcore.experiments.stochastic.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+    run = finished(small(n_iter=2))
+    assert run.training_values is None
+    assert (run.history.column("objective") == run.history.column("objective_batch")).all()
+    whole = finished(small(n_iter=2, n=None))
+    assert "score_unlabeled" not in whole.history.names
 
 
 def test_a_live_run_takes_its_twin_along_and_keeps_the_one_before_as_a_ghost():
     first = LiveRun(small())
     first.advance(6)
-    assert first.supervised is not None
-    assert first.supervised.t == 6
-    assert first.supervised.problem.gamma == 1.0
+    assert (first.supervised.t, first.supervised.problem.gamma) == (6, 1.0)
     first.steer({"step_size": 0.5, "lam": 0.2})
     assert first.run.spec.changes == first.supervised.spec.changes == (Change(7, "lam", 0.2),)
     second = LiveRun(small(step_size=0.1), first)
@@ -121,35 +105,6 @@ def test_a_live_run_takes_its_twin_along_and_keeps_the_one_before_as_a_ghost():
     assert second.previous_spec == first.run.spec
     assert second.run.split is first.run.split
     assert LiveRun(small(seed=1), second).run.split is not second.run.split
-
-
-@pytest.mark.parametrize(("cost", "made"), [(0.1, 1), (0.03, 2), (0.01, 4)])
-def test_a_slice_of_time_is_overrun_by_one_iteration_at_most(cost, made, monkeypatch):
-    live, clock = LiveRun(small()), SimpleNamespace(now=0.0)
-    for part in ("run", "live"):
-        monkeypatch.setattr(f"dsgcore.experiments.{part}.time", SimpleNamespace(perf_counter=lambda: clock.now))
-
-    def slowly(update):
-        def made_slowly(**how):
-            clock.now += cost
-            return update(**how)
-
-        return made_slowly
-
-    for run in (live.run, live.supervised):
-        monkeypatch.setattr(run.engine, "update", slowly(run.engine.update))
-    live.advance(seconds=0.08)
-    assert (live.run.t, live.supervised.t) == (made, made)
-    assert clock.now < 0.08 + 2 * cost
-
-
-def test_large_samples_are_measured_by_batches(monkeypatch):
-    monkeypatch.setattr("dsgcore.experiments.stochastic.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
-    run = finished(small(n_iter=2))
-    assert run.training_values is None
-    assert (run.history.column("objective") == run.history.column("objective_batch")).all()
-    whole = finished(small(n_iter=2, n=None))
-    assert "score_unlabeled" not in whole.history.names
 
 
 def costing(clock, seconds, work):
@@ -162,34 +117,42 @@ def costing(clock, seconds, work):
     return worked
 
 
+def stopped_clock(monkeypatch, *modules):
+    """Return a clock that only work moves, for these modules."""
+    clock = SimpleNamespace(now=0.0)
+    for module in modules:
+        monkeypatch.setattr(f"dsgcore.{module}.time", SimpleNamespace(perf_counter=lambda: clock.now))
+    return clock
+
+
+@pytest.mark.parametrize(("cost", "made"), [(0.1, 1), (0.03, 2), (0.01, 4)])
+def test_a_slice_of_time_is_overrun_by_one_iteration_at_most(cost, made, monkeypatch):
+    live, clock = LiveRun(small()), stopped_clock(monkeypatch, "experiments.run", "experiments.live")
+    for run in (live.run, live.supervised):
+        monkeypatch.setattr(run.engine, "update", costing(clock, cost, run.engine.update))
+    live.advance(seconds=0.08)
+    assert (live.run.t, live.supervised.t) == (made, made)
+    assert clock.now < 0.08 + 2 * cost
+
+
 @pytest.mark.parametrize("setting", ["auc", "multiclass"])
 def test_the_time_of_training_has_nothing_of_what_is_measured_in_it(setting, monkeypatch):
-    clock = SimpleNamespace(now=0.0)
-    still = SimpleNamespace(perf_counter=lambda: clock.now)
-    parts = ("run", "stochastic")
-    for part in (*(f"experiments.{name}" for name in parts), "multiclass.engine", "multiclass.graph"):
-        monkeypatch.setattr(f"dsgcore.{part}.time", still)
-    plain = default_spec(setting).to_dict()
-    plain["data"] |= {"n": 200, "n_labeled": 20}
-    plain["diagnostics"]["n_probes"] = 20
-    run = Run(Spec.from_dict(plain))
+    modules = ("experiments.run", "experiments.stochastic", "multiclass.engine", "multiclass.graph")
+    clock = stopped_clock(monkeypatch, *modules)
+    run = Run(small_spec(setting, diagnostics={"n_probes": 20}))
     engine = run.engine
     if setting == "auc":
-        measuring = [
-            (engine, "_measure"),
-            (engine.probes, "advance"),
-            (engine.rest_of_test, "advance"),
-            (engine, "_bring_forward"),
-        ]
-        monkeypatch.setattr(engine._training, "advance", costing(clock, 1.0, engine._training.advance))
+        of, training = engine._training, "advance"
+        parts = [(engine.probes, "advance"), (engine.rest_of_test, "advance")]
+        parts += [(engine, "_measure"), (engine, "_bring_forward")]
     else:
-        measuring = [(engine.gauges, "advance"), (engine.twin, "advance")]
-        monkeypatch.setattr(engine, "_next", costing(clock, 1.0, engine._next))
-    for of, name in measuring:
-        monkeypatch.setattr(of, name, costing(clock, 100.0, getattr(of, name)))
+        of, training = engine, "_next"
+        parts = [(engine.gauges, "advance"), (engine.twin, "advance")]
+    for part, name, seconds in ((of, training, 1.0), *((part, name, 100.0) for part, name in parts)):
+        monkeypatch.setattr(part, name, costing(clock, seconds, getattr(part, name)))
     run.advance(3)
     assert run.training_clock == [1.0, 2.0, 3.0]
-    assert run.clock == [100.0 * len(measuring) * t + t for t in (1, 2, 3)]
+    assert run.clock == [100.0 * len(parts) * t + t for t in (1, 2, 3)]
 
 
 # --- brief runs
@@ -226,11 +189,9 @@ def test_a_brief_run_records_the_same_numbers(setting, kind):
     assert without_seconds(summary(brief)) == without_seconds(summary(run))
 
 
-@pytest.mark.parametrize("setting", ["auc", "s3vm", "ordinal"])
-def test_a_study_keeps_the_whole_run_if_it_diverges(setting):
-    spec = small_spec(setting, solver={"step_size": 1000.0, "n_iter": 400})
-    run = Run(spec, load_split(spec))
-    run.advance()
+def test_a_study_keeps_the_whole_run_if_it_diverges():
+    spec = small_spec("auc", solver={"step_size": 1000.0, "n_iter": 400})
+    run = finished(spec)
     assert run.stop_reason is StopReason.DIVERGED
     with pytest.raises(DSGError, match="brief run that has diverged"):
         briefly(spec).last_row()
@@ -254,64 +215,46 @@ SECTIONS = {
 }
 
 
-def refusal(plain):
+def refusal(given):
+    """Return the one sentence that refuses plain data, or a text, as a spec."""
     with pytest.raises(SpecError) as caught:
-        Spec.from_dict(plain)
+        (Spec.from_json if isinstance(given, str) else Spec.from_dict)(given)
     sentence = str(caught.value)
     assert sentence
     assert "\n" not in sentence
     return sentence
 
 
-@each("section, name", [(section, p.name) for section, parameters in SECTIONS.items() for p in parameters])
-def test_every_field_with_a_bad_value_gets_one_sentence(section, name):
-    plain = copy.deepcopy(SPEC_PLAIN)
-    plain[section][name] = ["abc\n"]
-    sentence = refusal(plain)
-    assert name in sentence
-    assert repr(["abc\n"]) in sentence
-
-
 @each("section", SECTIONS)
-def test_unknown_fields_and_sections_of_the_wrong_type_get_one_sentence(section):
+def test_every_bad_value_unknown_field_and_section_of_the_wrong_type_gets_one_sentence(section):
+    for parameter in SECTIONS[section]:
+        sentence = refusal(SPEC_PLAIN | {section: SPEC_PLAIN[section] | {parameter.name: ["abc\n"]}})
+        assert parameter.name in sentence
+        assert repr(["abc\n"]) in sentence
     assert "no field 'bogus'" in refusal(SPEC_PLAIN | {section: SPEC_PLAIN[section] | {"bogus": 1}})
     assert section in refusal(SPEC_PLAIN | {section: 3})
     assert section in refusal(SPEC_PLAIN | {section: [1]})
 
 
-def test_a_missing_setting_gets_one_sentence_and_other_missing_fields_their_default():
-    without = {name: value for name, value in SPEC_PLAIN.items() if name != "setting"}
-    assert "setting" in refusal(without)
-    assert Spec.from_dict({"setting": "auc"}) == default_spec("auc")
-    assert Spec.from_dict({"setting": "auc"}).stop == Spec().stop
+CHANGE = {"t": 1, "name": "step_size", "value": 1.0}
+BAD_CHANGES = [3, "abc", [3], [{}], [{"t": 1, "name": "step_size"}], [CHANGE | {"t": 301}], [CHANGE | {"t": 1.5}]]
+BAD_CHANGES += [[CHANGE | {"name": "n_features", "value": 0}], [CHANGE | {"name": "lam", "more": 2}]]
+BAD_DATA = [{"name": "file"}, {"name": "digits", "path": "x.npz"}, {"name": "digits", "positive": 1}]
+BAD_DATA += [{"name": "digits", "n": 5000}, {"name": "two_moons", "noise": 3.0}]
+BAD_DATA += [{"name": "file", "path": "x.npz", "noise": 0.5}]
+NO_SPECS = ["", "{", "[1, 2]", "null", "3", "[" * 100_000, '{"setting": "auc"} x']
 
 
 @each(
-    "section, value",
+    "given",
     [
-        *(("changes", value) for value in (3, "abc", [3], [{}])),
-        ("changes", [{"t": 1, "name": "step_size"}]),
-        ("changes", [{"t": 301, "name": "step_size", "value": 1.0}]),
-        ("changes", [{"t": 1.5, "name": "step_size", "value": 1.0}]),
-        ("changes", [{"t": 1, "name": "n_features", "value": 0}]),
-        ("changes", [{"t": 1, "name": "lam", "value": 1.0, "more": 2}]),
-        ("data", {"name": "file"}),
-        ("data", {"name": "digits", "path": "x.npz"}),
-        ("data", {"name": "digits", "positive": 1}),
-        ("data", {"name": "digits", "n": 5000}),
-        ("data", {"name": "two_moons", "noise": 3.0}),
-        ("data", {"name": "file", "path": "x.npz", "noise": 0.5}),
+        *(SPEC_PLAIN | {"changes": changes} for changes in BAD_CHANGES),
+        *(SPEC_PLAIN | {"data": data} for data in BAD_DATA),
+        *NO_SPECS,
     ],
 )
-def test_bad_changes_and_options_that_the_data_do_not_have_get_one_sentence(section, value):
-    refusal(SPEC_PLAIN | {section: value})
-
-
-@each("text", ["", "{", "[1, 2]", "null", "3", "[" * 100_000, '{"setting": "auc"} x'])
-def test_text_that_is_no_spec_gets_one_sentence(text):
-    with pytest.raises(SpecError) as caught:
-        Spec.from_json(text)
-    assert "\n" not in str(caught.value)
+def test_bad_changes_options_that_the_data_do_not_have_and_texts_that_are_no_spec_get_one_sentence(given):
+    refusal(given)
 
 
 @given(
@@ -322,25 +265,20 @@ def test_text_that_is_no_spec_gets_one_sentence(text):
     name=st.sampled_from(sorted(name for name in DATASETS if DATASETS[name].suits("binary"))),
 )
 def test_json_reads_back_exactly_and_names_the_spec(seed, gamma, sigma, step, name):
-    plain = {
-        "setting": "auc",
-        "seed": seed,
-        "problem": {"gamma": gamma},
-        "kernel": {"sigma": sigma},
-        "solver": {"step_size": step},
-        "data": {"name": name},
-    }
-    spec = Spec.from_dict(plain)
+    sections = {"problem": {"gamma": gamma}, "kernel": {"sigma": sigma}, "solver": {"step_size": step}}
+    spec = Spec.from_dict({"setting": "auc", "seed": seed, "data": {"name": name}, **sections})
     again = Spec.from_json(spec.to_json())
     assert again == spec
     assert again.sha256 == spec.sha256
     assert Spec.from_json(spec.to_json(indent=2)).to_json() == spec.to_json()
 
 
-def test_canonical_json_does_not_depend_on_the_order_or_the_form_of_what_was_given():
+def test_a_spec_has_one_text_whatever_the_order_form_and_missing_fields_of_what_was_given():
     shuffled = json.loads(json.dumps(dict(reversed(SPEC_PLAIN.items()))))
     shuffled["solver"]["n_iter"] = 300.0
     assert Spec.from_dict(shuffled).to_json() == Spec().to_json()
+    assert Spec.from_dict({"setting": "auc"}) == default_spec("auc")
+    assert "setting" in refusal({name: value for name, value in SPEC_PLAIN.items() if name != "setting"})
 
 
 @pytest.mark.parametrize("kind", ["binary", "pairs", "ordinal", "classes"])

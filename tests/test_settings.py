@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import each
 from small_specs import finished
 from test_run import read_csv, table
 
@@ -32,10 +33,14 @@ def quick(setting, **solver):
     """The setting's default spec, made short."""
     plain = default_spec(setting).to_dict()
     plain["solver"] |= {"n_iter": 12, "n_features": 32, **solver}
-    plain["data"]["n"] = 150 if plain["data"]["name"] != "ten_digits" else 300
-    plain["data"]["n_labeled"] = 20
+    plain["data"] |= {"n": 150 if plain["data"]["name"] != "ten_digits" else 300, "n_labeled": 20}
     plain["diagnostics"]["n_probes"] = 20
     return Spec.from_dict(plain)
+
+
+def twice(values):
+    """Double what can be steered; what the run finds by itself gets a number."""
+    return {name: 1e-3 if value is None else 2 * value for name, value in values.items()}
 
 
 @every_setting
@@ -62,24 +67,24 @@ def test_same_spec_same_bits_however_it_is_advanced(setting):
     np.testing.assert_allclose(run.history.column("objective"), terms, rtol=1e-12)
 
 
-def twice(values):
-    """Double what can be steered; what the run finds by itself gets a number."""
-    return {name: 1e-3 if value is None else 2 * value for name, value in values.items()}
-
-
 @every_setting
-def test_changes_become_part_of_the_spec_and_are_replayed_exactly(setting):
-    run = Run(quick(setting))
-    run.advance(4)
+def test_changes_become_part_of_the_spec_and_are_replayed_exactly_and_the_twin_comes_along(setting):
+    live = LiveRun(quick(setting))
+    run = live.run
+    live.advance(4)
     doubled = twice(run.spec.values_at(0))
-    for name, value in doubled.items():
-        run.change(name, value)
-    run.advance()
+    live.steer(doubled)
+    live.advance()
     assert {change.t for change in run.spec.changes} == {5}
     assert run.spec.values_at(5) == doubled
     again = finished(Spec.from_json(run.spec.to_json()))
     assert (table(again) == table(run)).all()
     assert (table(run)[:, :4] == table(finished(quick(setting)))[:, :4]).all()
+    if run.problem.baseline() == run.problem:
+        assert live.supervised is None
+    else:
+        assert live.supervised.t == 12
+        assert live.supervised.problem.baseline() == live.supervised.problem
 
 
 @every_setting
@@ -91,8 +96,7 @@ def test_the_exported_script_gives_the_history_of_the_run(setting, tmp_path, mon
     (tmp_path / "repeat_run.py").write_text(script(run.spec, run.t), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     runpy.run_path("repeat_run.py", run_name="__main__")
-    _, rows = read_csv(tmp_path / "history.csv")
-    np.testing.assert_allclose(rows, table(run), rtol=1e-12, atol=0)
+    np.testing.assert_allclose(read_csv(tmp_path / "history.csv")[1], table(run), rtol=1e-12, atol=0)
     X = run.split.X_test
     np.testing.assert_array_equal(load_model(tmp_path / "model.npz").evaluate(X), run.model.evaluate(X))
 
@@ -122,21 +126,6 @@ def test_the_command_line_runs_a_spec(setting, tmp_path):
 
 
 @every_setting
-def test_a_live_run_takes_its_twin_along(setting):
-    live = LiveRun(quick(setting))
-    if live.run.problem.baseline() == live.run.problem:
-        assert live.supervised is None
-        return
-    live.advance(6)
-    assert live.supervised is not None
-    assert live.supervised.t == 6
-    live.steer(twice(live.run.spec.values_at(live.run.n_iter + 1)))
-    live.advance()
-    assert live.supervised.t == 12
-    assert live.supervised.problem.baseline() == live.supervised.problem
-
-
-@every_setting
 def test_the_theory_says_what_it_assumes(setting):
     said = theory_of(default_spec(setting))
     if profile_of(SETTINGS[setting]).theorem is NO_THEOREM:
@@ -146,32 +135,30 @@ def test_the_theory_says_what_it_assumes(setting):
     assert said.assumptions
 
 
-@pytest.mark.parametrize(
-    ("section", "name", "value"),
+STEERED = "name must be one of step_size, tau_I, tau_S, lam"
+
+
+@each(
+    "section, name, value, words",
     [
-        ("solver", "dtype", "float32"),
-        ("kernel", "name", "matern"),
-        ("problem", "lam", 1.0),
-        ("data", "separation", 3.0),
+        ("solver", "dtype", "float32", "float32"),
+        ("kernel", "name", "matern", "matern"),
+        ("problem", "lam", 1.0, "lam"),
+        ("data", "separation", 3.0, "separation"),
+        *(("changes", name, 8, STEERED) for name in ("n_features", "sigma", "tau_A")),
     ],
 )
-def test_what_only_other_settings_have_gets_one_sentence(section, name, value):
+def test_what_only_other_settings_have_or_can_steer_gets_one_sentence(section, name, value, words):
     plain = default_spec("multiclass").to_dict()
-    plain[section][name] = value
+    change = [{"t": 3, "name": name, "value": value}]
+    plain[section] = change if section == "changes" else plain[section] | {name: value}
     with pytest.raises(SpecError) as caught:
         Spec.from_dict(plain)
-    assert (value if isinstance(value, str) else name) in str(caught.value)
+    assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["n_features", "sigma", "tau_A"])
-def test_what_cannot_be_steered_gets_one_sentence(name):
-    plain = default_spec("multiclass").to_dict() | {"changes": [{"t": 3, "name": name, "value": 8}]}
-    with pytest.raises(SpecError, match="name must be one of step_size, tau_I, tau_S, lam"):
-        Spec.from_dict(plain)
-
-
-@pytest.mark.parametrize("setting", ["auc", "s3vm", "similar_unlabeled"])
+@each("setting", ["auc", "s3vm", "similar_unlabeled"])
 def test_what_goes_with_the_first_data_set_does_not_go_to_others(setting):
     own, other = default_spec(setting), Spec.from_dict({"setting": setting, "data": {"name": "breast_cancer"}})
     assert other.data.n_labeled > own.data.n_labeled

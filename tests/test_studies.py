@@ -1,3 +1,5 @@
+"""Studies: which runs they ask for, that each is made once and none is lost, the store, and the command."""
+
 import hashlib
 import json
 import os
@@ -20,11 +22,12 @@ from job_functions import write_runs
 from own_tables import sniff
 from sklearn.datasets import make_moons
 from sklearn.feature_extraction.text import TfidfVectorizer
+from small_specs import finished
 
 from dsgcore.__main__ import main
 from dsgcore.cli.runs import asked_study, axis_of
 from dsgcore.data.reading import File
-from dsgcore.experiments import Run, Spec, load_split
+from dsgcore.experiments import Spec, load_split
 from dsgcore.jobs import JobQueue, JobState, tasks
 from dsgcore.jobs.tasks import ThisProcess
 from dsgcore.studies import (
@@ -35,14 +38,18 @@ from dsgcore.studies import (
     carry_out,
     carrying_out,
     csv_of,
+    default_store,
     table_of,
 )
+from dsgcore.studies import store as store_module
 
 SPEC = {
     "setting": "auc",
     "data": {"name": "two_moons", "n": 200, "n_labeled": 20},
     "solver": {"n_iter": 6, "n_features": 8},
 }
+
+
 AXES = [
     {"name": "solver.step_size", "values": [0.1, 0.5]},
     {"name": "kernel.sigma", "from": 0.1, "to": 10, "n": 3, "scale": "log"},
@@ -67,7 +74,7 @@ def store(tmp_path):
     return Store(tmp_path / "folder" / "runs.sqlite")
 
 
-def test_axes_are_crossed_and_the_seed_changes_first():
+def test_axes_are_crossed_with_seeds_first_and_drawn_axes_go_together_and_are_the_same_every_time():
     runs = list(Study.from_dict(STUDY).runs())
     assert len(runs) == len(Study.from_dict(STUDY)) == 12
     assert [run.place for run in runs] == list(range(12))
@@ -75,9 +82,6 @@ def test_axes_are_crossed_and_the_seed_changes_first():
     assert runs[-1].spec.solver.step_size == 0.5
     assert runs[-1].spec.kernel.sigma == 10.0
     assert runs[-1].spec.seed == 1
-
-
-def test_drawn_axes_go_together_and_are_the_same_every_time():
     axes = [{"name": f"solver.{name}", "from": 0.01, "to": 1, "n": 7, "random": True} for name in ("step_size", "lam")]
     first, again = (Study.from_dict({"spec": SPEC, "axes": axes, "seeds": [3]}) for _ in range(2))
     values = [run.values for run in first.runs()]
@@ -89,29 +93,33 @@ def test_drawn_axes_go_together_and_are_the_same_every_time():
 
 
 DRAWN = {"name": "solver.step_size", "from": 0.1, "to": 1, "random": True}
+SIGMA, STEP = {"name": "kernel.sigma"}, {"name": "solver.step_size"}
+BAD_AXES = [
+    ([{"name": "solver.eta", "values": [1]}], "must be one of problem.gamma"),
+    ([{"name": "sigma", "values": [1]}], "must be one of problem.gamma"),
+    ([SIGMA], "either values or from and to"),
+    ([SIGMA | {"values": [1], "from": 1}], "either values or from and to"),
+    ([STEP | {"values": [-1]}], "step_size must be a number"),
+    ([{"name": "solver.schedule", "from": 1, "to": 2}], "it must have values"),
+    ([SIGMA | {"from": 2, "to": 1}], "to a larger one"),
+    ([{"name": "solver.lam", "from": 0, "to": 1, "scale": "log"}], "from above 0 on a log scale"),
+    ([AXES[0], AXES[0]], "of different parameters"),
+    ([AXES[0]] * 5, "at most 4"),
+    ([SIGMA | {"from": 1, "to": 2, "n": 10**9}], "n must be"),
+    ([DRAWN | {"n": 3}, DRAWN | {"n": 4, "name": "solver.lam"}], "the same n"),
+]
 BAD = [
     ({"axes": []}, "must have spec"),
     ([], "must be an object"),
-    ({**STUDY, "axis": []}, "has no field 'axis'"),
-    ({**STUDY, "spec": {"setting": "nothing"}}, "setting must be one of"),
-    ({**STUDY, "axes": [{"name": "solver.eta", "values": [1]}]}, "must be one of problem.gamma"),
-    ({**STUDY, "axes": [{"name": "sigma", "values": [1]}]}, "must be one of problem.gamma"),
-    ({**STUDY, "axes": [{"name": "kernel.sigma"}]}, "either values or from and to"),
-    ({**STUDY, "axes": [{"name": "kernel.sigma", "values": [1], "from": 1}]}, "either values or from and to"),
-    ({**STUDY, "axes": [{"name": "solver.step_size", "values": [-1]}]}, "step_size must be a number"),
-    ({**STUDY, "axes": [{"name": "solver.schedule", "from": 1, "to": 2}]}, "it must have values"),
-    ({**STUDY, "axes": [{"name": "kernel.sigma", "from": 2, "to": 1}]}, "to a larger one"),
-    ({**STUDY, "axes": [{"name": "solver.lam", "from": 0, "to": 1, "scale": "log"}]}, "from above 0 on a log scale"),
-    ({**STUDY, "axes": [AXES[0], AXES[0]]}, "of different parameters"),
-    ({**STUDY, "axes": [AXES[0]] * 5}, "at most 4"),
-    ({**STUDY, "seeds": []}, "seeds must be a list"),
-    ({**STUDY, "seeds": [1, 1]}, "must differ"),
-    ({**STUDY, "seeds": [-1]}, "seed 1 must be"),
-    ({**STUDY, "budget": {"runs": 3}}, "budget has no field 'runs'; it has best_first, seconds"),
-    ({**STUDY, "budget": {"seconds": -3}}, "seconds must be"),
-    ({**STUDY, "axes": [{"name": "kernel.sigma", "from": 1, "to": 2, "n": 10**9}]}, "n must be"),
-    ({**STUDY, "axes": [DRAWN | {"n": 3}, DRAWN | {"n": 4, "name": "solver.lam"}]}, "the same n"),
-    ({**STUDY, "axes": AXES, "seeds": list(range(20_000))}, "at most 100,000 runs"),
+    (STUDY | {"axis": []}, "has no field 'axis'"),
+    (STUDY | {"spec": {"setting": "nothing"}}, "setting must be one of"),
+    (STUDY | {"seeds": []}, "seeds must be a list"),
+    (STUDY | {"seeds": [1, 1]}, "must differ"),
+    (STUDY | {"seeds": [-1]}, "seed 1 must be"),
+    (STUDY | {"budget": {"runs": 3}}, "budget has no field 'runs'; it has best_first, seconds"),
+    (STUDY | {"budget": {"seconds": -3}}, "seconds must be"),
+    (STUDY | {"seeds": list(range(20_000))}, "at most 100,000 runs"),
+    *((STUDY | {"axes": axes}, words) for axes, words in BAD_AXES),
 ]
 
 
@@ -123,15 +131,16 @@ def test_what_is_wrong_with_a_study_is_said_in_one_sentence(given, words):
     assert "\n" not in str(caught.value)
 
 
-def test_a_run_is_made_as_run_makes_it(store):
+def test_a_run_is_made_as_run_makes_it_and_a_diverged_one_is_a_state_of_its_own(store):
     study = Study.from_dict({"spec": SPEC})
     (outcome,) = carry_out(study, store)
-    run = Run(study.spec)
-    run.advance()
+    run = finished(study.spec)
     assert outcome.stored.score == run.history.last()["score_test"]
     kept = store.history(study.spec.sha256)
     assert set(kept) == {"t", "objective", "score_test"}
     assert all((kept[name] == run.history.column(name)).all() for name in kept)
+    steps = Study.from_dict({"spec": SPEC, "axes": [STEP | {"values": [0.1, 1e6]}]})
+    assert [outcome.stored.state for outcome in carry_out(steps, store)] == ["finished", "diverged"]
 
 
 def test_nothing_is_made_twice_and_the_table_stays_the_same(store):
@@ -194,7 +203,7 @@ def test_every_kind_of_study_keeps_every_field_of_a_persons_file(tmp_path):
             assert [outcome.failed for outcome in outcomes] == [""] * len(study)
 
 
-def test_the_runs_of_a_study_parse_a_file_once(tmp_path, monkeypatch):
+def test_a_file_is_parsed_once_for_all_runs_and_the_words_of_a_text_are_fitted_once(tmp_path, monkeypatch):
     parsed, read, data = [], File.table, own_files(tmp_path)[1]
 
     def table(self, recipe):
@@ -211,28 +220,13 @@ def test_the_runs_of_a_study_parse_a_file_once(tmp_path, monkeypatch):
     os.utime(table_file, ns=(0, 0))  # another version
     carry_out(Study.from_dict({"spec": spec, "seeds": [5, 6]}), Store(tmp_path / "runs.sqlite"))
     assert len(parsed) == 2
-
-
-def test_a_load_fits_the_words_of_a_text_once(tmp_path, monkeypatch):
     fitted, fit = [], TfidfVectorizer.fit_transform
-    monkeypatch.setattr(
-        TfidfVectorizer, "fit_transform", lambda self, *given: fitted.append(given) or fit(self, *given)
-    )
-    table = pd.DataFrame(
-        {
-            "note": [f"the {['old', 'new', 'odd'][i % 3]} house number {i} on hill {i % 7}" for i in range(60)],
-            "kind": ["a", "b"] * 30,
-        }
-    )
-    table.to_csv(tmp_path / "notes.csv", index=False)
+    monkeypatch.setattr(TfidfVectorizer, "fit_transform", lambda *given: fitted.append(given) or fit(*given))
+    notes = [f"the {['old', 'new', 'odd'][i % 3]} house number {i} on hill {i % 7}" for i in range(60)]
+    pd.DataFrame({"note": notes, "kind": ["a", "b"] * 30}).to_csv(tmp_path / "notes.csv", index=False)
     data = {"name": "file", "path": str(tmp_path / "notes.csv"), "n_labeled": 10, "target": "kind"}
     load_split(Spec.from_dict({"setting": "auc", "data": data}))
     assert len(fitted) == 1
-
-
-def test_a_diverged_run_is_a_state_of_its_own(store):
-    study = Study.from_dict({"spec": SPEC, "axes": [{"name": "solver.step_size", "values": [0.1, 1e6]}]})
-    assert [outcome.stored.state for outcome in carry_out(study, store)] == ["finished", "diverged"]
 
 
 @pytest.mark.parametrize(("seconds", "n_made"), [(0, 0), (1, 1)])
@@ -277,16 +271,13 @@ class Fragile:
 
 
 def test_a_killed_process_loses_no_run_and_the_run_that_kills_it_again_has_its_reason(store):
-    axes = [{"name": "solver.step_size", "values": [0.1, 0.2, 0.3, 0.5, 0.7]}]
+    axes = [STEP | {"values": [0.1, 0.2, 0.3, 0.5, 0.7]}]
     outcomes = carry_out(Study.from_dict({"spec": SPEC, "axes": axes}), store, Fragile())
     assert [outcome.failed for outcome in outcomes] == ["", "", "", carrying_out.KILLED.format("killed"), ""]
     assert len(store) == 4
-
-
-def test_a_study_ends_in_a_sentence_if_no_process_makes_a_run(store):
-    study = Study.from_dict({"spec": SPEC | {"solver": {"step_size": 0.5}}, "seeds": list(range(6))})
+    always = Study.from_dict({"spec": SPEC | {"solver": {"step_size": 0.5}}, "seeds": list(range(6))})
     with pytest.raises(StudyError, match=r"^the processes of several runs in a row ended [^\n]*Finished runs are kept"):
-        carry_out(study, store, Fragile())
+        carry_out(always, store, Fragile())
 
 
 @pytest.mark.ci
@@ -303,16 +294,7 @@ def test_a_worker_that_is_killed_loses_no_run(store):
     assert len(store) == len(study) == 60
 
 
-def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path):
-    file = tmp_path / "runs.sqlite"
-    with JobQueue(2) as queue:
-        writers = [queue.submit(write_runs, file, SPEC, range(start, start + 40)) for start in (0, 30)]
-        assert [writer.wait(60.0) and writer.error for writer in writers] == ["", ""]
-    assert len(Store(file)) == 70  # ten of them were written by both
-    assert is_whole(file)
-
-
-def test_a_store_that_several_make_at_once_is_one_store(tmp_path):
+def test_several_that_make_a_store_at_once_make_one_and_what_two_processes_write_at_once_is_there(tmp_path):
     for attempt in range(5):
         at_once, file = threading.Barrier(4), tmp_path / f"{attempt}.sqlite"
 
@@ -322,6 +304,12 @@ def test_a_store_that_several_make_at_once_is_one_store(tmp_path):
 
         with ThreadPoolExecutor(4) as pool:
             assert [made.result() for made in [pool.submit(make) for _ in range(4)]] == [0] * 4
+    file = tmp_path / "runs.sqlite"
+    with JobQueue(2) as queue:
+        writers = [queue.submit(write_runs, file, SPEC, range(start, start + 40)) for start in (0, 30)]
+        assert [writer.wait(60.0) and writer.error for writer in writers] == ["", ""]
+    assert len(Store(file)) == 70  # ten of them were written by both
+    assert is_whole(file)
 
 
 def test_a_writer_that_is_killed_leaves_a_whole_store(tmp_path):
@@ -336,7 +324,7 @@ def test_a_writer_that_is_killed_leaves_a_whole_store(tmp_path):
             assert is_whole(file)
 
 
-def test_another_file_is_no_store(tmp_path):
+def test_another_file_is_no_store_and_the_one_of_another_version_is_left_as_it_is(tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_text("hello, this is text that is long enough to be taken for a header of a file" * 9)
     with pytest.raises(StoreError, match=r"a\.txt cannot be used as a store"):
         Store(tmp_path / "a.txt")
@@ -344,21 +332,45 @@ def test_another_file_is_no_store(tmp_path):
     other.execute("CREATE TABLE mine (x)")
     other.commit()
     other.close()
-    with pytest.raises(StoreError, match="another program's"):
-        Store(tmp_path / "other.sqlite")
+    monkeypatch.delenv(store_module.VARIABLE)
+    monkeypatch.setattr(store_module, "data_folder", lambda: tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(store_module, "VERSION", store_module.VERSION - 1)
+        older = Store(default_store()).file
+    before = older.read_bytes()
+    for file in (tmp_path / "other.sqlite", older):
+        with pytest.raises(
+            StoreError, match=r"another program's, or another version's; .* \(DSGLAB_STORE or --store\)$"
+        ):
+            Store(file)
+    assert len(Store(default_store())) == 0
+    assert older != default_store()
+    assert older.read_bytes() == before
 
 
 # --- the command
 
 
-def test_a_sweep_without_any_result_says_why_and_does_not_end_well(tmp_path, capsys):
-    study = {"spec": {**SPEC, "data": {**SPEC["data"], "n_labeled": 100_000}}}
-    (tmp_path / "study.json").write_text(json.dumps(study))
-    store, table = str(tmp_path / "runs.sqlite"), tmp_path / "runs.csv"
-    given = ["sweep", str(tmp_path / "study.json"), "--store", store, "--jobs", "1", "--quiet", "--csv", str(table)]
-    assert main(given) == 1
+def study_file(folder, **more):
+    file = folder / "study.json"
+    file.write_text(json.dumps({"spec": SPEC} | more), encoding="utf-8")
+    return file
+
+
+def sweep_line(folder, name="table.csv", jobs=1):
+    store, table = folder / "runs.sqlite", folder / name
+    line = ["sweep", folder / "study.json", "--store", store, "--quiet", "--jobs", jobs, "--csv", table]
+    return [*map(str, line)]
+
+
+def test_the_command_makes_the_runs_and_without_any_result_says_why_and_does_not_end_well(tmp_path, capsys):
+    study_file(tmp_path)
+    assert main([*sweep_line(tmp_path), "--axis", "problem.gamma=0,1", "--seeds", "2"]) == 0
+    assert len((tmp_path / "table.csv").read_text().splitlines()) == 1 + 4
+    study_file(tmp_path, spec=SPEC | {"data": SPEC["data"] | {"n_labeled": 100_000}})
+    assert main(sweep_line(tmp_path)) == 1
     assert "no run has a result: " in capsys.readouterr().err
-    assert len(table.read_text().splitlines()) == 2
+    assert len((tmp_path / "table.csv").read_text().splitlines()) == 2
 
 
 @pytest.fixture
@@ -373,11 +385,9 @@ def heard_interrupts():
 @pytest.mark.usefixtures("heard_interrupts")
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
 def test_an_interrupt_keeps_what_is_finished(tmp_path):
-    study = {**STUDY, "seeds": list(range(500))}
-    (tmp_path / "study.json").write_text(json.dumps(study))
+    study_file(tmp_path, axes=AXES, seeds=list(range(500)))
+    process = sweeping(tmp_path, "table.csv", stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     store = tmp_path / "runs.sqlite"
-    command = [*PYTHON, "-m", "dsgcore", "sweep", str(tmp_path / "study.json"), "--store", str(store)]
-    process = subprocess.Popen(command, cwd=Path(__file__).parents[1], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     until(lambda: process.poll() is not None or (store.exists() and len(Store(store)) >= 2), 120)
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
@@ -385,14 +395,13 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path):
     assert process.returncode == 130, said
     assert b"Run the same command to continue" in said
     assert b"Traceback" not in said
-    assert is_whole(tmp_path / "runs.sqlite")
+    assert is_whole(store)
 
 
-def sweeping(folder, name):
+def sweeping(folder, name, **streams):
     """Begin a sweep in a process of its own, on the store of the folder."""
-    line = [*PYTHON, "-m", "dsgcore", "sweep", folder / "study.json", "--store", folder / "runs.sqlite", "--quiet"]
-    line += ["--jobs", "2", "--csv", folder / name]
-    return subprocess.Popen([*map(str, line)], cwd=Path(__file__).parents[1], stderr=subprocess.DEVNULL)
+    line = [*PYTHON, "-m", "dsgcore", *sweep_line(folder, name, jobs=2)]
+    return subprocess.Popen(line, cwd=Path(__file__).parents[1], **{"stderr": subprocess.DEVNULL} | streams)
 
 
 def without_seconds(file):
@@ -401,7 +410,7 @@ def without_seconds(file):
 
 @pytest.mark.weekly
 def test_a_study_that_is_killed_at_any_place_or_made_twice_at_once_has_the_bytes_of_one(tmp_path):
-    (tmp_path / "study.json").write_text(json.dumps({**STUDY, "seeds": list(range(20))}))
+    study_file(tmp_path, axes=AXES, seeds=list(range(20)))
     store = Store(tmp_path / "runs.sqlite")
     for number in (1, 40):  # at its first runs, and among the later ones
         process = sweeping(tmp_path, "killed.csv")
@@ -426,42 +435,29 @@ def test_a_study_that_is_killed_at_any_place_or_made_twice_at_once_has_the_bytes
 @each(
     "text, axis",
     (
-        ("kernel.sigma=0.1:10:8:log", {"name": "kernel.sigma", "from": 0.1, "to": 10.0, "n": 8, "scale": "log"}),
+        ("kernel.sigma=0.1:10:8:log", SIGMA | {"from": 0.1, "to": 10.0, "n": 8, "scale": "log"}),
         ("problem.gamma=0:1:3", {"name": "problem.gamma", "from": 0.0, "to": 1.0, "n": 3}),
         ("problem.gamma=0,0.5", {"name": "problem.gamma", "values": [0, 0.5]}),
         ("problem.pairing=all,triplets", {"name": "problem.pairing", "values": ["all", "triplets"]}),
         ("solver.n_iter=5", {"name": "solver.n_iter", "values": [5]}),
+        *((f"kernel.sigma{text}", None) for text in ("", "=", "=1:2", "=a:2:3", "=1:2:3.5", "=1:2:3:log:4")),
     ),
 )
-def test_an_axis_is_a_range_or_values(text, axis):
-    assert axis_of(text) == axis
-
-
-NO_AXES = ["", "=", *(f"={ends}" for ends in ("1:2", "a:2:3", "1:2:3.5", "1:2:3:log:4"))]
-
-
-@each("text", NO_AXES)
-def test_an_axis_that_cannot_be_read_is_refused(text):
+def test_an_axis_is_a_range_or_values_and_others_are_refused(text, axis):
+    if axis is not None:
+        assert axis_of(text) == axis
+        return
     with pytest.raises(StudyError, match="--axis must be NAME=FROM:TO:N"):
-        axis_of(f"kernel.sigma{text}")
+        axis_of(text)
 
 
 def test_options_replace_the_axes_and_seeds_of_a_file(tmp_path):
-    file = tmp_path / "study.json"
     plain = {"spec": SPEC, "axes": [{"name": "problem.gamma", "values": [0, 1]}], "seeds": [5]}
-    file.write_text(json.dumps(plain), encoding="utf-8")
+    file = study_file(tmp_path, **plain)
     assert asked_study(file, [], None) == Study.from_dict(plain)
     changed = asked_study(file, ["solver.n_iter=2,3"], 3)
     assert [axis.name for axis in changed.axes] == ["solver.n_iter"]
     assert (changed.seeds, len(changed)) == ((0, 1, 2), 6)
-
-
-def test_the_command_makes_the_runs(tmp_path):
-    file, table = tmp_path / "study.json", tmp_path / "table.csv"
-    file.write_text(json.dumps({"spec": SPEC}), encoding="utf-8")
-    given = ["sweep", str(file), "--axis", "problem.gamma=0,1", "--seeds", "2", "--jobs", "1", "--quiet"]
-    assert main([*given, "--store", str(tmp_path / "runs.sqlite"), "--csv", str(table)]) == 0
-    assert len(table.read_text().splitlines()) == 1 + 4
 
 
 @each(

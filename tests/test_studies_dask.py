@@ -2,26 +2,46 @@
 
 import contextlib
 import json
+import logging
+import multiprocessing
 import os
 import signal
 import threading
-import time
 
 import numpy as np
 import pandas as pd
 import pytest
-from clusters import cluster_of  # skips where distributed is not installed
-from distributed import Client
-from opened_pages import bench_of, checked, open_auc
+from clocks import until
+from opened_pages import bench_of, checked, open_auc, open_page
 from sklearn.datasets import load_iris
-from test_explore import looked_at, opened
 from test_studies import SPEC
+
+pytest.importorskip("distributed", reason="distributed is not installed: pip install dsg-lab[dask]")
+
+import dask
+from distributed import Client, LocalCluster
+from distributed.utils import get_mp_context
 
 from dsgcore.__main__ import main
 from dsgcore.cli import options as command
 from dsgcore.comparing import compare
 from dsgcore.experiments import script
 from dsgcore.studies import Store, Study, carry_out, csv_of, table_of
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+# Workers are forks of one that has imported what these do, which takes a process longer than its part of a test.
+method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+dask.config.set({"distributed.worker.multiprocessing-method": method})
+get_mp_context()  # lists its own imports at its first call, and never again
+if method == "forkserver":
+    multiprocessing.get_context(method).set_forkserver_preload(["distributed", "dsgcore.studies.preloaded"])
+
+
+def cluster_of(n_workers):
+    """Return a cluster of so many processes, of one thread each, which no limit of memory ends."""
+    options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL, "memory_limit": 0}
+    return LocalCluster(n_workers=n_workers, processes=True, **options)
 
 
 @pytest.fixture
@@ -31,27 +51,27 @@ def cluster():
 
 
 def study_file(folder, n_seeds):
-    file = folder / "study.json"
     axes = [{"name": "solver.step_size", "values": [0.1, 0.5]}]
-    file.write_text(json.dumps({"spec": SPEC, "axes": axes, "seeds": list(range(n_seeds))}))
-    return file
+    (folder / "study.json").write_text(json.dumps({"spec": SPEC, "axes": axes, "seeds": list(range(n_seeds))}))
+    return folder / "study.json"
 
 
 def sweep(folder, file, *options):
     return main(["sweep", str(file), "--store", str(folder / "runs.sqlite"), *map(str, options)])
 
 
-def rows_but_for_seconds(text):
-    return [line.split(",")[:4] + line.split(",")[5:] for line in text.splitlines()]
+def but_for_seconds(text):
+    """Return the cells of a table without the times, which differ between repetitions."""
+    place = text.splitlines()[0].split(",").index("seconds")
+    return [cells[:place] + cells[place + 1 :] for cells in (line.split(",") for line in text.splitlines())]
 
 
 def when_there_are(store, number, action):
     """Start a thread that acts once the store has so many runs; it polls, because it gets no message."""
 
     def wait():
-        deadline = time.monotonic() + 120
-        while len(store) < number and time.monotonic() < deadline:
-            threading.Event().wait(0.02)
+        with contextlib.suppress(AssertionError):
+            until(lambda: len(store) >= number, 120, every=0.02)
         action()
 
     thread = threading.Thread(target=wait)
@@ -59,7 +79,6 @@ def when_there_are(store, number, action):
     return thread
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.weekly
 def test_a_killed_worker_and_a_late_one_change_no_row(cluster, tmp_path):
     file, store = study_file(tmp_path, 15), Store(tmp_path / "runs.sqlite")
@@ -75,11 +94,10 @@ def test_a_killed_worker_and_a_late_one_change_no_row(cluster, tmp_path):
     (tmp_path / "local").mkdir()
     assert sweep(tmp_path / "local", file, "--jobs", 2, "--csv", tmp_path / "local.csv") == 0
     texts = [(tmp_path / f"{name}.csv").read_text() for name in ("dask", "local")]
-    assert rows_but_for_seconds(texts[0]) == rows_but_for_seconds(texts[1])
+    assert but_for_seconds(texts[0]) == but_for_seconds(texts[1])
     assert len(store) == 30
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_finished_runs_are_kept(tmp_path, capfd):
     file, store = study_file(tmp_path, 500), Store(tmp_path / "runs.sqlite")
     cluster = cluster_of(1)
@@ -93,7 +111,6 @@ def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_finished_runs_ar
     assert said == ["dsg-lab: the cluster has stopped. Finished runs are kept"]
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_an_address_where_nobody_answers_is_refused_in_one_sentence(tmp_path, capfd, monkeypatch):
     monkeypatch.setattr(command, "SECONDS_TO_ANSWER", 1)
     assert sweep(tmp_path, study_file(tmp_path, 1), "--dask", "tcp://127.0.0.1:1") == 2
@@ -105,61 +122,30 @@ def test_an_address_where_nobody_answers_is_refused_in_one_sentence(tmp_path, ca
 # --- the same rows
 
 
-SMALL = {
-    "solver.n_iter": "16",
-    "solver.batch_size": "8",
-    "solver.n_features": "8",
-    "seeds": "2",
-    "solver.step_size.n": "3",
-    "kernel.sigma.n": "2",
-}
-SECONDS = 240
+SMALL = {f"solver.{name}": value for name, value in (("n_iter", "16"), ("batch_size", "8"), ("n_features", "8"))}
+SMALL |= {"seeds": "2", "solver.step_size.n": "3", "kernel.sigma.n": "2"}
 
 
-@pytest.fixture(scope="module")
-def by_page(tmp_path_factory):
-    """The study that the page has made: its store, its table, and its plain data as a file."""
-    folder = tmp_path_factory.mktemp("page")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DSGLAB_STORE", str(folder / "runs.sqlite"))
-        app = checked(opened(**SMALL).button(key="study-start").click().run())
-        assert looked_at(app).job.wait(SECONDS)
-        made = looked_at(checked(app.run())).made
-    made.refresh(Store(folder / "runs.sqlite"))
-    (folder / "study.json").write_text(json.dumps(made.study.to_dict()))
-    return folder, csv_of(table_of(made.study, made.outcomes()))
-
-
-def swept(by_page, store, csv, *options):
-    folder, _ = by_page
-    assert (
-        main(["sweep", str(folder / "study.json"), "--store", str(store), "--csv", str(csv), "--quiet", *options]) == 0
-    )
-    return csv.read_bytes()
-
-
-def but_for_seconds(content):
-    """Return the rows as bytes, without the times, which differ between repetitions."""
-    place = content.splitlines()[0].split(b",").index(b"seconds")
-    return [cells[:place] + cells[place + 1 :] for cells in (line.split(b",") for line in content.splitlines())]
-
-
-def test_the_page_makes_every_run_and_the_command_on_its_store_writes_the_same_bytes(by_page, tmp_path):
-    folder, table = by_page
+def test_the_page_makes_every_run_and_the_command_on_its_store_writes_the_same_bytes_and_by_itself_the_same_rows(
+    tmp_path, store
+):
+    app = checked(checked(open_page("explore", **SMALL)).button(key="study-start").click().run())
+    assert app.session_state["_exploring_explore"].job.wait(240)
+    made = checked(app.run()).session_state["_exploring_explore"].made
+    made.refresh(store)
+    table, file = csv_of(table_of(made.study, made.outcomes())), tmp_path / "study.json"
+    file.write_text(json.dumps(made.study.to_dict()))
     assert len(table.splitlines()) == 1 + 3 * 2 * 2
-    assert table.count(",finished,") == 12
-    before = len(Store(folder / "runs.sqlite"))
-    assert swept(by_page, folder / "runs.sqlite", tmp_path / "again.csv") == table.encode()
-    assert len(Store(folder / "runs.sqlite")) == before == 12  # none made twice
-
-
-def test_the_command_makes_the_same_rows_by_itself(by_page, tmp_path):
-    rows = swept(by_page, tmp_path / "own.sqlite", tmp_path / "own.csv", "--jobs", "2")
-    assert but_for_seconds(rows) == but_for_seconds(by_page[1].encode())
+    assert table.count(",finished,") == len(store) == 12
+    assert sweep(tmp_path, file, "--quiet", "--csv", tmp_path / "again.csv") == 0
+    assert (tmp_path / "again.csv").read_bytes() == table.encode()
+    assert len(store) == 12  # none made twice
+    (tmp_path / "own").mkdir()
+    assert sweep(tmp_path / "own", file, "--quiet", "--csv", tmp_path / "own.csv", "--jobs", "2") == 0
+    assert but_for_seconds((tmp_path / "own.csv").read_text()) == but_for_seconds(table)
 
 
 @pytest.mark.ci
-@pytest.mark.filterwarnings("ignore")
 def test_a_spec_has_the_same_bits_in_the_app_a_command_a_script_a_study_and_on_dask(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     live = bench_of(open_auc(**{"data.n": "150", "solver.n_iter": "12", "solver.n_features": "16"})).live
@@ -182,7 +168,6 @@ def test_a_spec_has_the_same_bits_in_the_app_a_command_a_script_a_study_and_on_d
             assert np.array_equal(columns[name], live.run.history.column(name)), (where, name)
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.ci
 def test_the_fits_of_a_comparison_are_the_same_on_a_cluster_and_a_killed_worker_loses_none(cluster, tmp_path):
     X, y = load_iris(return_X_y=True)
@@ -201,13 +186,16 @@ def test_the_fits_of_a_comparison_are_the_same_on_a_cluster_and_a_killed_worker_
     assert there.verdict.sentence == here.verdict.sentence
     file, tables = tmp_path / "iris.csv", []
     pd.DataFrame(X).assign(kind=y).to_csv(file, index=False)
-    line = [
-        "compare",
-        file,
-        *["--target", "kind", "--n-labeled", "30", "--seeds", "3", "--no-curves", "--methods", "SVC,PS3VT"],
-    ]
+    line = ["compare", file, "--target", "kind", "--n-labeled", "30", "--seeds", "3", "--no-curves", "--quiet"]
     for options in (["--dask", cluster.scheduler_address], ["--jobs", 1]):
-        more = ["--store", tmp_path / f"{len(tables)}.sqlite", "--csv", tmp_path / "table.csv", "--quiet"]
+        more = [
+            "--store",
+            tmp_path / f"{len(tables)}.sqlite",
+            "--csv",
+            tmp_path / "table.csv",
+            "--methods",
+            "SVC,PS3VT",
+        ]
         assert main([*map(str, [*line, *options, *more])]) == 0
         tables.append(pd.read_csv(tmp_path / "table.csv").drop(columns=["seconds", "megabytes"]))
     pd.testing.assert_frame_equal(*tables)

@@ -1,4 +1,9 @@
-"""Results of a study's runs together: means over seeds, paired differences, importance of axes, and a background study."""
+"""Results of a study's runs: means over seeds, paired differences, best first, importance of axes, and Optuna's trials."""
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -9,17 +14,21 @@ from sklearn.model_selection import train_test_split
 from test_studies import SPEC
 
 from dsgcore import studies
+from dsgcore.__main__ import main
 from dsgcore.core.metrics import Effect, paired_difference
-from dsgcore.experiments import SETTINGS, Spec, default_spec
+from dsgcore.experiments import Spec
 from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.jobs.tasks import ThisProcess
-from dsgcore.studies import Store, StoredRun, Study, StudyError, StudyRuns, importance, response
+from dsgcore.studies import Store, StoredRun, Study, StudyError, StudyRuns, importance, response, to_optuna
 from dsgcore.studies import store as store_module
 from dsgcore.studies.carrying_out import LEFT_OUT
 from dsgcore.studies.importance import FEWEST_POINTS, HELD_OUT, N_SPLITS, Importance, _forest, encoded
+from dsgcore.studies.optuna_trials import optuna_name
 from dsgcore.studies.results import evaluations
 
 STEPS, WIDTHS, SEEDS = [0.1, 0.5, 2.0], [0.5, 5.0], [0, 1, 2]
+
+
 STUDY = {
     "spec": SPEC,
     "axes": [{"name": "solver.step_size", "values": STEPS}, {"name": "kernel.sigma", "values": WIDTHS}],
@@ -37,89 +46,16 @@ def kept(store, run, score, state="finished"):
     store.put(run.spec.to_json(), summary_of(run.spec, score, state), {"t": np.arange(6.0)})
 
 
-def test_evaluations_count_the_features_of_each_iteration_from_its_change_on():
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "runs.sqlite")
+
+
+def test_evaluations_count_features_from_their_change_on_and_what_is_there_is_not_asked_for_again(store):
     spec = Spec.from_dict(SPEC | {"changes": [{"t": 3, "name": "n_features", "value": 16}]})
     batch = spec.solver.batch_size
     assert evaluations(spec, 4).tolist() == [8 * batch, 16 * batch, 32 * batch, 48 * batch]
-
-
-def test_of_very_many_kept_things_the_oldest_are_forgotten(tmp_path, monkeypatch):
-    monkeypatch.setitem(store_module.MOST_KEPT, "pin", 3)
-    store = Store(tmp_path / "runs.sqlite")
-    for number in range(5):
-        store.keep("pin", [(f"{number}", "{}", None)])
-        with store.opened() as connection:  # each a second after the other
-            connection.execute("UPDATE kept SET kept = ? WHERE key = ?", (f"2026-01-01T00:00:0{number}", f"{number}"))
-    store.keep("pin", [("5", "{}", None)])
-    assert sorted(store.kept("pin")) == ["3", "4", "5"]
-
-
-@pytest.fixture
-def filled(tmp_path):
-    """A study whose runs are there: the score follows the step, the seed adds to it, and the widest step diverges."""
-    made, store = StudyRuns(Study.from_dict(STUDY)), Store(tmp_path / "runs.sqlite")
-    for run in made.runs:
-        step, width = run.values
-        has_diverged = step == 2.0 and width == 5.0 and run.seed > 0
-        kept(store, run, step / 4 + 0.01 * run.seed * step, "diverged" if has_diverged else "finished")
-    made.refresh(store)
-    return made
-
-
-def test_points_have_their_mean_and_standard_error_over_seeds(filled):
-    results = filled.results("score")
-    assert results.points == [(step, width) for step in STEPS for width in WIDTHS]
-    values = [0.1 / 4 + 0.01 * seed * 0.1 for seed in SEEDS]
-    assert results.mean[0] == pytest.approx(np.mean(values))
-    assert results.error[0] == pytest.approx(stats.sem(values))
-    assert (results.low[0], results.high[0]) == (min(values), max(values))
-    assert filled.results("error").mean[0] == pytest.approx(0.1)
-
-
-def test_diverged_runs_are_counted_apart_and_come_last(filled):
-    results = filled.results("score")
-    assert results.n_diverged.tolist() == [0, 0, 0, 0, 0, 2]
-    assert results.n.tolist() == [3, 3, 3, 3, 3, 1]
-    assert results.ranking().tolist() == [4, 2, 3, 0, 1, 5]
-    assert filled.results("objective").ranking().tolist() == [4, 2, 3, 0, 1, 5]
-
-
-def test_a_point_with_one_lucky_seed_does_not_lead(tmp_path):
-    made, store = StudyRuns(Study.from_dict(STUDY)), Store(tmp_path / "runs.sqlite")
-    for run in made.runs:
-        if run.values == (STEPS[1], WIDTHS[0]) or (run.values == (STEPS[2], WIDTHS[0]) and run.seed == 0):
-            kept(store, run, 0.6 if run.values[0] == STEPS[1] else 0.9)
-    made.refresh(store)
-    assert made.results("score").ranking()[:2].tolist() == [2, 4]
-
-
-def test_a_paired_difference_is_students(filled):
-    results = filled.results("score")
-    difference = results.compared(0, 4)
-    mine = results.values[0] - results.values[4]
-    low, high = stats.t.interval(0.95, 2, mine.mean(), stats.sem(mine))
-    assert (difference.mean, difference.low, difference.high) == pytest.approx((mine.mean(), low, high))
-    assert difference.effect not in (None, Effect.TIE)
-    assert results.compared(5, 4).n == 1
-    assert np.isnan(results.compared(5, 4).low)
-    assert paired_difference(np.array([np.nan]), np.array([1.0])).n == 0
-
-
-def test_a_change_helps_or_hurts_where_the_interval_leaves_zero_out():
-    effects = {(0.2, 0.3, 0.4): Effect.HELPS, (-0.2, -0.3, -0.4): Effect.HURTS, (-0.1, 0.3, 0.0): Effect.TIE}
-    for change, effect in {**effects, (1.0, 1.0): None}.items():
-        assert paired_difference(np.array(change), np.zeros(len(change))).effect is effect
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_a_settings_twin_is_a_run_of_its_own(setting):
-    twin = default_spec(setting).baseline()
-    assert Spec.from_dict(twin.to_dict()) == twin
-    assert (twin.problem == default_spec(setting).problem) == (setting == "supervised")  # which uses labels alone
-
-
-def test_what_is_there_is_not_asked_for_again(tmp_path):
-    made, store = StudyRuns(Study.from_dict(STUDY)), Store(tmp_path / "runs.sqlite")
+    made = StudyRuns(Study.from_dict(STUDY))
     made.refresh(store)
     assert made.n_there == 0
     assert not np.isfinite(made.results("score").mean).any()
@@ -130,31 +66,81 @@ def test_what_is_there_is_not_asked_for_again(tmp_path):
     assert [outcome.failed for outcome in made.outcomes()][5] == "no room"
 
 
+def test_of_very_many_kept_things_the_oldest_are_forgotten(store, monkeypatch):
+    monkeypatch.setitem(store_module.MOST_KEPT, "pin", 3)
+    for number in range(5):
+        store.keep("pin", [(f"{number}", "{}", None)])
+        with store.opened() as connection:  # each a second after the other
+            connection.execute("UPDATE kept SET kept = ? WHERE key = ?", (f"2026-01-01T00:00:0{number}", f"{number}"))
+    store.keep("pin", [("5", "{}", None)])
+    assert sorted(store.kept("pin")) == ["3", "4", "5"]
+
+
+@pytest.fixture
+def filled(store):
+    """A study whose runs are there: the score follows the step, the seed adds to it, and the widest step diverges."""
+    made = StudyRuns(Study.from_dict(STUDY))
+    for run in made.runs:
+        step, width = run.values
+        has_diverged = step == 2.0 and width == 5.0 and run.seed > 0
+        kept(store, run, step / 4 + 0.01 * run.seed * step, "diverged" if has_diverged else "finished")
+    made.refresh(store)
+    return made
+
+
+def test_points_have_their_mean_and_standard_error_over_seeds_and_diverged_ones_come_last(filled):
+    results = filled.results("score")
+    assert results.points == [(step, width) for step in STEPS for width in WIDTHS]
+    values = [0.1 / 4 + 0.01 * seed * 0.1 for seed in SEEDS]
+    assert results.mean[0] == pytest.approx(np.mean(values))
+    assert results.error[0] == pytest.approx(stats.sem(values))
+    assert (results.low[0], results.high[0]) == (min(values), max(values))
+    assert filled.results("error").mean[0] == pytest.approx(0.1)
+    assert results.n_diverged.tolist() == [0, 0, 0, 0, 0, 2]
+    assert results.n.tolist() == [3, 3, 3, 3, 3, 1]
+    for measure in ("score", "objective"):
+        assert filled.results(measure).ranking().tolist() == [4, 2, 3, 0, 1, 5]
+
+
+def test_a_point_with_one_lucky_seed_does_not_lead(store):
+    made = StudyRuns(Study.from_dict(STUDY))
+    for run in made.runs:
+        if run.values == (STEPS[1], WIDTHS[0]) or (run.values == (STEPS[2], WIDTHS[0]) and run.seed == 0):
+            kept(store, run, 0.6 if run.values[0] == STEPS[1] else 0.9)
+    made.refresh(store)
+    assert made.results("score").ranking()[:2].tolist() == [2, 4]
+
+
+def test_a_paired_difference_is_students_and_helps_or_hurts_where_the_interval_leaves_zero_out(filled):
+    results = filled.results("score")
+    difference = results.compared(0, 4)
+    mine = results.values[0] - results.values[4]
+    low, high = stats.t.interval(0.95, 2, mine.mean(), stats.sem(mine))
+    assert (difference.mean, difference.low, difference.high) == pytest.approx((mine.mean(), low, high))
+    assert difference.effect not in (None, Effect.TIE)
+    assert results.compared(5, 4).n == 1
+    assert np.isnan(results.compared(5, 4).low)
+    assert paired_difference(np.array([np.nan]), np.array([1.0])).n == 0
+    effects = {(0.2, 0.3, 0.4): Effect.HELPS, (-0.2, -0.3, -0.4): Effect.HURTS, (-0.1, 0.3, 0.0): Effect.TIE}
+    for change, effect in {**effects, (1.0, 1.0): None}.items():
+        assert paired_difference(np.array(change), np.zeros(len(change))).effect is effect
+
+
 BUDGET = studies.StudyBudget(Budget(memory=GIGABYTE, seconds=1.0), runs=100, seconds=600.0)
-REFUSED = [
-    ({**STUDY, "seeds": list(range(40))}, "at most 100 are allowed; with 16 seeds it would fit"),
-    (
-        {**STUDY, "axes": [{"name": "kernel.sigma", "from": 1, "to": 2, "n": 300}]},
-        "with one seed and 100 values of kernel.sigma it would fit",
-    ),
-    (
-        {
-            "spec": SPEC,
-            "axes": [
-                {"name": "solver.n_iter", "values": [6, 100_000]},
-                {"name": "solver.n_features", "values": [65_536]},
-            ],
-        },
-        "would fit",
-    ),
-    (
-        {"spec": {**SPEC, "solver": {"n_iter": 20_000}}, "seeds": list(range(99))},
-        "of one core, but at most 10 min is allowed; with",
-    ),
-]
+MANY_WIDTHS = [{"name": "kernel.sigma", "from": 1, "to": 2, "n": 300}]
+LARGE = [{"name": "solver.n_iter", "values": [6, 100_000]}, {"name": "solver.n_features", "values": [65_536]}]
+LONG = {"spec": {**SPEC, "solver": {"n_iter": 20_000}}, "seeds": list(range(99))}
 
 
-@each("plain, words", REFUSED)
+@each(
+    "plain, words",
+    [
+        (STUDY | {"seeds": list(range(40))}, "at most 100 are allowed; with 16 seeds it would fit"),
+        (STUDY | {"axes": MANY_WIDTHS}, "with one seed and 100 values of kernel.sigma it would fit"),
+        ({"spec": SPEC, "axes": LARGE}, "would fit"),
+        (LONG, "of one core, but at most 10 min is allowed; with"),
+    ],
+)
 def test_what_costs_too_much_is_refused_in_one_sentence_with_what_would_fit(plain, words):
     with pytest.raises(StudyError) as caught:
         studies.check_price(Study.from_dict(plain), BUDGET)
@@ -162,11 +148,8 @@ def test_what_costs_too_much_is_refused_in_one_sentence_with_what_would_fit(plai
     assert "\n" not in str(caught.value)
 
 
-def test_the_time_to_a_score_is_read_off_the_histories(tmp_path):
-    made, store = (
-        StudyRuns(Study.from_dict({**STUDY, "axes": STUDY["axes"][:1], "seeds": [0, 1]})),
-        Store(tmp_path / "s"),
-    )
+def test_the_time_to_a_score_is_read_off_the_histories(store):
+    made = StudyRuns(Study.from_dict({**STUDY, "axes": STUDY["axes"][:1], "seeds": [0, 1]}))
     curves = [
         [0.1, 0.9, 0.2, 0.9],
         [0.1, 0.2, 0.3, 0.8],
@@ -206,12 +189,12 @@ class Making(ThisProcess):
         return self
 
 
-def test_best_first_gives_further_seeds_to_the_best_third_alone_and_goes_on_where_it_was(tmp_path):
+def test_best_first_gives_further_seeds_to_the_best_third_alone_and_goes_on_where_it_was(store):
     steps = [0.1 * k for k in range(1, 10)]
     plain = {"spec": SPEC, "axes": [{"name": "solver.step_size", "values": steps}], "seeds": list(range(5))}
     study = Study.from_dict({**plain, "budget": {"best_first": True}})
     assert Study.from_dict(study.to_dict()) == study
-    store, making = Store(tmp_path / "runs.sqlite"), Making(lambda spec: spec.solver.step_size)
+    making = Making(lambda spec: spec.solver.step_size)
     outcomes = studies.carry_out(study, store, making)
     seeds = [sum(step == s for s, _ in making.made) for step in steps]
     assert seeds == [1] * 6 + [3, 5, 5]
@@ -263,26 +246,20 @@ def naive_importance(results, n_shuffles=4):
     return np.mean(shares, axis=0)
 
 
-def test_the_axis_on_which_the_score_depends_has_nearly_all_the_importance():
+def test_the_shares_are_those_of_naive_loops_and_the_axis_on_which_the_score_depends_has_nearly_all():
+    results = results_of(
+        [OF_STEPS, OF_WIDTHS, WORDS], lambda step, width, word, seed: np.log(width) + 2 * step + (word == "all")
+    )
+    assert importance(results).mean == pytest.approx(naive_importance(results), abs=0.08)
     found = importance(results_of([OF_STEPS, OF_WIDTHS], lambda step, width, seed: np.log(width)))
     assert found.reason == ""
     assert found.mean[1] > 0.95
     assert found.mean.sum() == pytest.approx(1.0)
-    low, high = found.ends
-    assert np.all(low <= found.mean)
-    assert np.all(found.mean <= high)
+    assert np.all(found.ends[0] <= found.mean)
+    assert np.all(found.mean <= found.ends[1])
     assert found.fit > 0.8
-
-
-def test_the_shares_are_those_of_naive_loops():
-    results = results_of(
-        [OF_STEPS, OF_WIDTHS, WORDS],
-        lambda step, width, word, seed: np.log(width) + 2 * step + (word == "all"),
-    )
-    assert importance(results).mean == pytest.approx(naive_importance(results), abs=0.08)
-
-
-def test_diverged_points_are_left_out():
+    low, high = Importance(np.array([[0.9], [0.2], [0.1], [0.4], [0.3]])).ends  # without the most extreme splits
+    assert (low.tolist(), high.tolist()) == ([0.2], [0.4])
     results = results_of([OF_STEPS, OF_WIDTHS], lambda s, w, seed: np.log(w), diverged=lambda point: point[0] > 0.9)
     assert importance(results).n == 30
 
@@ -312,7 +289,7 @@ def naive_response(results, across, up, found):
     return values
 
 
-def test_a_response_is_the_mean_prediction_of_naive_loops():
+def test_a_response_is_the_mean_prediction_of_naive_loops_on_an_even_grid():
     axes = [
         OF_STEPS | {"n": 3},
         OF_WIDTHS | {"n": 3},
@@ -323,9 +300,6 @@ def test_a_response_is_the_mean_prediction_of_naive_loops():
     assert (len(found.across), len(found.up)) == (4, 3)
     assert found.values == pytest.approx(naive_response(results, 2, 0, found))
     assert found.values[0, 0] < found.values[-1, -1]
-
-
-def test_a_response_over_many_drawn_numbers_has_an_even_grid():
     axes = [
         {"name": n, "from": a, "to": b, "n": 60, "random": True}
         for n, a, b in (("kernel.sigma", 0.1, 10), ("solver.lam", 0.1, 1))
@@ -337,6 +311,143 @@ def test_a_response_over_many_drawn_numbers_has_an_even_grid():
     assert found.values[:, -1].mean() > found.values[:, 0].mean() + 2
 
 
-def test_ends_of_an_importance_leave_out_the_most_extreme_split_on_both_sides():
-    low, high = Importance(np.array([[0.9], [0.2], [0.1], [0.4], [0.3]])).ends
-    assert (low.tolist(), high.tolist()) == ([0.2], [0.4])
+# --- runs of a study as trials in an Optuna storage
+
+
+AXES = [
+    {"name": "kernel.sigma", "from": 0.1, "to": 10.0, "n": 3, "scale": "log"},
+    {"name": "problem.pairing", "values": ["all", "triplets"]},
+]
+OPTIONS = ["--axis", "kernel.sigma=0.1:10:3:log", "--axis", "problem.pairing=all,triplets", "--jobs", "1", "--quiet"]
+
+
+@pytest.fixture
+def optuna():
+    return pytest.importorskip("optuna", reason="optuna is not installed: install dsg-lab[optuna]")
+
+
+@pytest.fixture
+def storage(tmp_path, optuna):
+    return f"sqlite:///{tmp_path}/trials.db"
+
+
+def study_of(*seeds, axes=AXES):
+    return Study.from_dict({"spec": SPEC, "axes": axes, "seeds": [*seeds]})
+
+
+def keep_places(study, store):
+    """Keep a score for each run of a study: the number of its place; the last run has diverged."""
+    runs = list(study.runs())
+    for run in runs:
+        kept(store, run, float(run.place), "diverged" if run is runs[-1] else "finished")
+
+
+@contextmanager
+def opened(optuna, storage):
+    """Open a database for reading, and close its connections at the end."""
+    database = optuna.storages.RDBStorage(storage)
+    try:
+        yield database
+    finally:
+        database.engine.dispose()
+
+
+def trials_of(study, optuna, storage):
+    with opened(optuna, storage) as database:
+        return optuna.load_study(study_name=optuna_name(study), storage=database).get_trials()
+
+
+def test_each_run_is_a_trial_with_its_values_score_and_seed_and_optuna_goes_on_from_the_best(store, optuna, storage):
+    study = study_of(0, 1)
+    keep_places(study, store)
+    assert to_optuna(study, store, storage) == 12
+    trials = {trial.user_attrs["sha256"]: trial for trial in trials_of(study, optuna, storage)}
+    runs = list(study.runs())
+    assert len(trials) == 12
+    for run in runs:
+        trial = trials[run.spec.sha256]
+        assert tuple(trial.params[axis.name] for axis in study.axes) == run.values
+        assert trial.user_attrs["seed"] == run.seed
+        assert trial.state.name == ("FAIL" if run is runs[-1] else "COMPLETE")
+        assert trial.value == (None if run is runs[-1] else float(run.place))
+        assert trial.duration.total_seconds() == 0.1
+    width = trial.distributions["kernel.sigma"]
+    assert (width.low, width.high, width.log) == (0.1, 10.0, True)
+    assert trial.distributions["problem.pairing"].choices == ("all", "triplets")
+    with opened(optuna, storage) as database:
+        found = optuna.load_study(study_name=optuna_name(study), storage=database)
+        assert found.best_value == 10.0
+        assert 0.1 <= found.ask(found.trials[0].distributions).params["kernel.sigma"] <= 10.0
+
+
+def test_a_study_that_goes_on_writes_only_its_new_runs_and_other_axes_are_another_study(store, optuna, storage):
+    assert to_optuna(study_of(0), store, storage) == 0  # a run without a result is written once it has one
+    keep_places(study_of(0), store)
+    assert [to_optuna(study_of(0), store, storage) for _ in range(2)] == [6, 0]
+    keep_places(study_of(0, 1), store)
+    assert to_optuna(study_of(0, 1), store, storage) == 6
+    digests = [trial.user_attrs["sha256"] for trial in trials_of(study_of(0, 1), optuna, storage)]
+    assert len(digests) == len(set(digests)) == 12
+    narrow = study_of(0, axes=AXES[:1])
+    keep_places(narrow, store)
+    to_optuna(narrow, store, storage)
+    with opened(optuna, storage) as database:
+        assert len(optuna.get_all_study_names(storage=database)) == 2
+    assert len(trials_of(narrow, optuna, storage)) == 3
+
+
+@pytest.mark.ci
+def test_sweeps_at_once_write_each_run_once(store, optuna, storage):
+    study, together = study_of(*range(4)), Barrier(3, timeout=60)
+    keep_places(study, store)
+
+    def write():
+        together.wait()
+        return to_optuna(study, store, storage)
+
+    with ThreadPoolExecutor(3) as executor:
+        numbers = [future.result() for future in [executor.submit(write) for _ in range(3)]]
+    digests = [trial.user_attrs["sha256"] for trial in trials_of(study, optuna, storage)]
+    assert sum(numbers) == len(digests) == len(set(digests)) == len(study)
+
+
+@each(
+    "url, message",
+    (
+        ("nonsense", "the Optuna storage 'nonsense' cannot be used: Could not parse"),
+        ("sqlite:////no/such/folder/a.db", "cannot be used: .*unable to open database file"),
+        ("postgresql+nothing://localhost/x", "cannot be used: "),
+        ("mysql://u:s3cret@host/db", "cannot be used: "),
+        ("postgresql+nothing://u:s3cret@localhost/x", "cannot be used: "),
+        ("mysql://u:s3c:s3cret@host/db", "cannot be used: "),
+        ("mysql://u:@/:s3cret@host/db", "cannot be used: "),
+        ("mysql://host/db?password=s3cret", "cannot be used: "),
+    ),
+)
+def test_a_storage_that_cannot_be_used_is_refused_before_any_run_and_no_password_is_printed(
+    url, message, store, optuna, capsys
+):
+    with pytest.raises(
+        StudyError, match=rf"the Optuna storage .*{message.removeprefix('the Optuna storage')}"
+    ) as refused:
+        to_optuna(study_of(0, 1), store, url)
+    assert "s3c" not in str(refused.value)
+    assert refused.value.__cause__ is None
+    if "s3c" not in url:
+        assert main(["sweep", "auc", *OPTIONS, "--store", str(store.file), "--optuna", url]) == 2
+        assert "the Optuna storage" in capsys.readouterr().err
+        assert len(store) == 0
+
+
+@pytest.mark.weekly
+def test_the_command_writes_trials_and_the_same_table_as_without(tmp_path, storage, capsys):
+    table = tmp_path / "table.csv"
+    given = ["sweep", "auc", *OPTIONS, "--store", str(tmp_path / "runs.sqlite"), "--csv", str(table)]
+    assert main([*given, "--optuna", storage]) == 0
+    assert main([*given, "--optuna", storage, "--seeds", "2"]) == 0
+    assert capsys.readouterr().err == ""
+    with closing(sqlite3.connect(tmp_path / "trials.db")) as connection:
+        assert connection.execute("SELECT count(*) FROM trials").fetchone() == (12,)
+    with_trials = table.read_text()
+    assert main([*given, "--seeds", "2"]) == 0
+    assert table.read_text() == with_trials
