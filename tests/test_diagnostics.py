@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from cases import each
 from live_page import head
-from naive_problems import exact_optimum, quadratic
+from naive_problems import quadratic
 from opened_pages import bench_of, checked, open_auc, open_page
 from own_tables import own_spec, sniff
 from small_specs import finished, small
@@ -28,9 +28,8 @@ from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, SimilarUnlabeled
 from dsgcore.solver import exact
-from dsgcore.solver.exact import DiagnosticsError, DualCoefficients, ExactTwin, GradientNorm, SquaredNorm, slope
+from dsgcore.solver.exact import DiagnosticsError, ExactTwin, GradientNorm, SquaredNorm, slope
 from dsgcore.solver.loop import AllPoints, Carried, solve
-from dsgcore.solver.start import shares
 from dsgcore.solver.task import Plan, Task
 from dsgcore.studies import Store, Study, StudyRuns, carry_out
 from dsgcore.studies.runs import make_run
@@ -62,29 +61,6 @@ def test_the_slope_is_that_of_least_squares_over_the_points_that_have_logarithms
     assert slope(*points) == pytest.approx(expected, rel=1e-12, nan_ok=True)
 
 
-def value(task, K, a):
-    """The objective with its ridge at f = K a, from the problem's own risk."""
-    f = K @ a
-    risk = objective(task.problem.risk_terms({source: f[rows] for source, rows in task.rows.items()}))
-    return risk + 0.5 * task.plan.lam * float(a @ K @ a)
-
-
-def numerical_gradient(function, x, step=1e-4):
-    return np.array([(function(x + e) - function(x - e)) / (2 * step) for e in step * np.eye(len(x))])
-
-
-def test_the_gradient_vanishes_at_the_exact_optimum(make_task):
-    task = make_task(lam=0.3)
-    K = task.kernel.matrix(task.X, task.X)
-    Q, linear = quadratic(task.problem, task.rows, len(K))
-    a = task.problem.near_risk().solution(shares(task.rows.values(), len(K)), K, task.plan.lam)
-    np.testing.assert_allclose(a, exact_optimum(K, Q, linear, task.plan.lam), rtol=1e-10)
-    # In the kernel's space the gradient is sum_i (Q f + linear + lam a)_i k(x_i, .).
-    np.testing.assert_allclose(Q @ K @ a + linear + task.plan.lam * a, 0, atol=1e-14)
-    np.testing.assert_allclose(numerical_gradient(lambda b: value(task, K, b), a), 0, atol=1e-8)
-    assert np.abs(a).max() > 1e-2, "the optimum is not just 0"
-
-
 def test_too_many_points_for_the_exact_optimum_are_refused():
     n = exact.MAX_EXACT_POINTS + 1
     nothing = np.broadcast_to(0.0, (n, n))  # of no memory
@@ -108,6 +84,13 @@ MEASURED = [
 ]
 
 
+def value(task, K, a):
+    """The objective with its ridge at f = K a, from the problem's own risk."""
+    f = K @ a
+    risk = objective(task.problem.risk_terms({source: f[rows] for source, rows in task.rows.items()}))
+    return risk + 0.5 * task.plan.lam * float(a @ K @ a)
+
+
 @each("problem, y", MEASURED)
 def test_the_gradients_norm_is_that_of_the_numerical_gradient(make_task, problem, y):
     task = make_task(problem=problem, y=y, kernel=Gaussian(2.0), lam=0.3)
@@ -118,7 +101,8 @@ def test_the_gradients_norm_is_that_of_the_numerical_gradient(make_task, problem
         if scale == 0.0 and isinstance(problem, SemiSupervisedSVM):
             continue  # at 0 its loss of unlabeled points has a kink
         # J(a) = risk(K a) + lam / 2 a'Ka has the gradient K g, where ||grad J||^2 = g'Kg.
-        gradient = numerical_gradient(lambda b: value(task, K, b), a, step=1e-5)
+        values = [[value(task, K, a + e), value(task, K, a - e)] for e in 1e-5 * np.eye(40)]
+        gradient = np.diff(values)[:, 0] / -2e-5
         assert norm.at(a, 0.3) == pytest.approx(gradient @ np.linalg.solve(K, gradient), rel=1e-6)
         assert norm.at(a, 0.3) > 1e-3
 
@@ -190,17 +174,13 @@ def test_errors_are_measured_as_they_are_named_and_one_feature_has_no_spread_to_
     assert np.isnan(twin.compare(carried.values, carried.variance).band)
 
 
-def test_the_running_norm_never_becomes_negative_and_dual_coefficients_add_up_where_a_row_is_drawn_twice():
+def test_the_running_norm_never_becomes_negative():
     norm = SquaredNorm()
     block = np.array([[0.1, 0.1], [0.0, 0.0]])
     norm.advance(np.array([50.0]), np.array([1.0]), block, step=1.0, decay=1.0)
     assert norm.value == 0.0
     norm.advance(np.array([0.0]), np.array([1.0]), block, step=1.0, decay=1.0)
     assert norm.value == pytest.approx(2 * (0.1**2 + 0.1**2))
-    dual = DualCoefficients(4)
-    dual.advance(np.array([1, 1, 3]), np.array([1.0, 2.0, 4.0], dtype=np.float32), step=0.5, decay=0.0)
-    dual.advance(np.array([3]), np.array([1.0]), step=1.0, decay=0.5)
-    assert dual.values.tolist() == [0.0, -0.75, 0.0, -2.0]
 
 
 # --- four runs
@@ -208,28 +188,17 @@ def test_the_running_norm_never_becomes_negative_and_dual_coefficients_add_up_wh
 
 # Of each setting with an exact optimum: a run that does well.
 GOOD = {
-    "auc": {
-        "setting": "auc",
-        "data": {"name": "two_moons", "n_labeled": 60},
-        "kernel": {"name": "gaussian", "sigma": 10.0},
-        "solver": {"step_size": 0.5, "lam": 0.01, "n_iter": 300},
-    },
-    "ordinal": {
-        "setting": "ordinal",
-        "data": {"name": "ordinal_rings", "n_labeled": 60},
-        "kernel": {"name": "gaussian", "sigma": 10.0},
-        "solver": {"step_size": 0.5, "lam": 0.01, "n_iter": 300},
-    },
+    "auc": {"data": {"name": "two_moons"}, "solver": {"step_size": 0.5, "lam": 0.01}},
+    "ordinal": {"data": {"name": "ordinal_rings"}, "solver": {"step_size": 0.5, "lam": 0.01}},
     "similar_unlabeled": {
-        "setting": "similar_unlabeled",
         "problem": {"correction": "identity", "prior": 0.7},
-        "data": {"name": "two_moons", "n_labeled": 60, "imbalance": 0.7},
-        "kernel": {"name": "gaussian", "sigma": 10.0},
-        "solver": {"step_size": 2.0, "schedule": "constant", "lam": 0.1, "n_iter": 300},
+        "data": {"name": "two_moons", "imbalance": 0.7},
+        "solver": {"step_size": 2.0, "schedule": "constant", "lam": 0.1},
     },
 }
-
-
+for name, good in GOOD.items():
+    good |= {"setting": name, "kernel": {"name": "gaussian", "sigma": 10.0}}
+    good["data"]["n_labeled"], good["solver"]["n_iter"] = 60, 300
 # The change of the run, and its limit then.
 FAULTS = {
     "too small a step": (lambda solver: {"step_size": solver["step_size"] / 50, "n_iter": 150}, "optimisation"),
@@ -288,7 +257,7 @@ def test_four_runs_of_many_seeds_need_the_memory_of_a_few():
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     of_a_seed = 5 * 30 * n * 8  # values at about thirty recorded iterations
-    assert peaks[2] - peaks[1] < 2 * of_a_seed
+    assert peaks[2] - peaks[1] < 3 * of_a_seed, "ten more seeds would need ten times as much"
 
 
 def test_the_noiseless_path_and_the_batches_path_are_plain_recursions():
@@ -413,8 +382,6 @@ SPEC = {
     "data": {"name": "two_moons", "n": 200, "n_labeled": 20},
     "solver": {"n_iter": 60, "n_features": 8, "batch_size": 16},
 }
-
-
 STEPS = {"name": "solver.step_size", "values": [0.1, 1.0, 10.0, 100.0]}
 WIDTHS = {"name": "kernel.sigma", "values": [0.5, 5.0]}
 

@@ -178,8 +178,8 @@ def test_one_training_point_is_drawn_with_its_pull_and_its_way():
 
 
 @pytest.mark.parametrize("name", ["similar_unlabeled", "multiclass"])
-def test_the_parts_of_the_objective_are_in_the_tab_of_the_theory(name):
-    app = open_page(name, at="60")
+def test_the_parts_of_the_objective_are_in_the_tab_of_the_theory_also_a_risk_that_is_estimated_below_zero(name):
+    app = open_page(name, at="60", **{"data.n_labeled": "20"})
     assert said(app) == []
     drawn, history = figure(app, "chart-terms"), run_of(app, name).history
     parts = [column.removeprefix("term: ") for column in history.names if column.startswith("term: ")]
@@ -192,18 +192,12 @@ def test_the_parts_of_the_objective_are_in_the_tab_of_the_theory(name):
     assert objective["y"] == close(history.column("objective"))
     if name == "multiclass":  # several classes have no inside of that kind
         assert not any("chart-inside" in key for key in keys(app))
-
-
-def test_a_risk_that_is_estimated_below_zero_is_drawn_and_said():
-    app = open_page("similar_unlabeled", at="60", **{"data.n_labeled": "20"})
-    run = run_of(app, "similar_unlabeled")
-    drawn = figure(app, "chart-terms")
-    names = [f"risk of {name}" for name in run.split.class_names[::-1]]
-    lines = [next(trace for trace in drawn["data"] if trace["name"] == name) for name in names]
-    below = np.minimum([line["y"] for line in lines], 0.0).sum(axis=0)
+        return
+    risks = [f"risk of {risk}" for risk in run_of(app, name).split.class_names]
+    below = sum(np.minimum(trace["y"], 0.0) for trace in areas if trace["name"] in risks)
     assert below[-1] < -0.01
     # The ReLU adds what is missing to zero: what it is there for.
-    assert -below == close(run.history.column("term: correction"))
+    assert -below == close(history.column("term: correction"))
     assert drawn["layout"]["meta"]["note"].startswith("below zero: risk of")
 
 

@@ -29,7 +29,6 @@ from dsgcore.experiments import script
 from dsgcore.studies import Store, Study, carry_out, csv_of, table_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-
 # Workers are forks of one that has imported what these do, which takes a process longer than its part of a test.
 method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 dask.config.set({"distributed.worker.multiprocessing-method": method})

@@ -27,8 +27,6 @@ from dsgcore.studies.optuna_trials import optuna_name
 from dsgcore.studies.results import evaluations
 
 STEPS, WIDTHS, SEEDS = [0.1, 0.5, 2.0], [0.5, 5.0], [0, 1, 2]
-
-
 STUDY = {
     "spec": SPEC,
     "axes": [{"name": "solver.step_size", "values": STEPS}, {"name": "kernel.sigma", "values": WIDTHS}],
