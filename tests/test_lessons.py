@@ -225,55 +225,49 @@ def test_the_command_counts_on_how_many_seeds_each_statement_of_a_lesson_holds(o
     assert main(["check-lesson", str(own / "mine.toml"), "--seeds", "0"]) == 2
 
 
-OPTION, EXPECTED = '"this", claims', "is_expected = true, "
-PICK = 'pick = { text = "?", options = [{ words = "a", is_expected = true, claims = [] }] }\n'
-CHARTS = "score, objective, error, parts, spectrum"
 FIELDS = "text, explanation, values, controls, show, pick, estimate, curve, goal, claims, notes"
-OF_ALL = [
-    ("minutes =", "minuets =", " has no field 'minuets'; it has learned, minutes, order, setting, steps, title"),
-    ('title = "What is there?"\n', "", " must have title, got setting, learned, minutes, order, steps"),
-    ("minutes = 2", "minutes = 2.5", ", minutes must be a whole number between 0 and 2147483647, got 2.5"),
+PICK = 'pick = { text = "?", options = [{ words = "a", is_expected = true, claims = [] }] }\n'
+# What stands in the file => what a person wrote there => the sentence.
+WRITTEN = """
+minutes = => minuets = =>  has no field 'minuets'; it has learned, minutes, order, setting, steps, title
+title = "What is there?" =>  =>  must have title, got setting, learned, minutes, order, steps
+minutes = 2 => minutes = 2.5 => , minutes must be a whole number between 0 and 2147483647, got 2.5
+notes = "Ask." => notes = "" => , step 1, notes must be text that is not empty, got ''
+n_labeled = 20 => n_labeled = [20] => , step 1, values, n_labeled must be a text, a number, true, false or 'auto', got [20]
+"score", low = 0 => "score", lower = 0 => , step 1, pick, option 2, claim 1 has no field 'lower'; it has high, low, measure
+is_expected = true,  =>  => , step 1, pick must have one option with is_expected = true, got 0 of 2
+"this", => "this", is_expected = true, => , step 1, pick must have one option with is_expected = true, got 2 of 2
+text = "How many?" =>  => , step 2 must have text, got estimate, explanation
+low = -1 => low = nan => , step 3, curve, low must be a number, got nan
+["step_size"] => "step_size" => , step 4, controls must be a list of at most 2, got 'step_size'
+["step_size"] => [1] => , step 4, control 1 must be text that is not empty, got 1
+["map"] => ["table"] => , step 4, show 1 must be one of map, score, objective, error, parts, spectrum, got 'table'
+"n_features", high = 64 => "n_features" => , step 4, goal, claim 1 must have low, high or both, got neither
+"""
+MISTAKES = [
+    *(row.split(" => ") for row in WRITTEN.strip().split("\n")),
     (TEXT[TEXT.index("[[steps]]") :], "steps = [1]", f", step 1 must be an object with {FIELDS}, got 1"),
-]
-OF_STEP_1 = [
-    ('notes = "Ask."', 'notes = ""', "notes must be text that is not empty, got ''"),
-    (
-        "n_labeled = 20",
-        "n_labeled = [20]",
-        "values, n_labeled must be a text, a number, true, false or 'auto', got [20]",
-    ),
-    (
-        '"score", low = 0',
-        '"score", lower = 0',
-        "pick, option 2, claim 1 has no field 'lower'; it has high, low, measure",
-    ),
     (
         '["better"]',
         '["best"]',
-        "pick, option 1, claim 1 must be an object with measure, low, high, "
+        ", step 1, pick, option 1, claim 1 must be an object with measure, low, high, "
         "or one of better, tie, worse, diverges, got 'best'",
     ),
-    (EXPECTED, "", "pick must have one option with is_expected = true, got 0 of 2"),
-    (OPTION, f'"this", {EXPECTED}claims', "pick must have one option with is_expected = true, got 2 of 2"),
-]
-OF_STEP_3 = [
-    ("low = -1", "low = nan", ", curve, low must be a number, got nan"),
-    ("curve.text = ", f"{PICK}curve.text = ", " may ask one question, pick, estimate, curve, got pick and curve"),
-]
-OF_STEP_4 = [
-    ('["step_size"]', '"step_size"', ", controls must be a list of at most 2, got 'step_size'"),
-    ('["step_size"]', "[1]", ", control 1 must be text that is not empty, got 1"),
-    ('["map"]', '["table"]', f", show 1 must be one of map, {CHARTS}, got 'table'"),
-    ('["map"]', '["score", "error"]', f" may show the map and one chart ({CHARTS}), got score, error"),
-    ('{ step_size = "auto" }\n', '"auto"\n', ", goal, solution must be an object with values of controls, got 'auto'"),
-    ('"n_features", high = 64', '"n_features"', ", goal, claim 1 must have low, high or both, got neither"),
-]
-MISTAKES = [
-    *OF_ALL,
-    *((found, written, f", step 1, {sentence}") for found, written, sentence in OF_STEP_1),
-    ('text = "How many?"\n', "", ", step 2 must have text, got estimate, explanation"),
-    *((found, written, f", step 3{sentence}") for found, written, sentence in OF_STEP_3),
-    *((found, written, f", step 4{sentence}") for found, written, sentence in OF_STEP_4),
+    (
+        'curve.text = "',
+        f'{PICK}curve.text = "',
+        ", step 3 may ask one question, pick, estimate, curve, got pick and curve",
+    ),
+    (
+        '["map"]',
+        '["score", "error"]',
+        ", step 4 may show the map and one chart (score, objective, error, parts, spectrum), got score, error",
+    ),
+    (
+        '{ step_size = "auto" }\nexplanation = "Reached',
+        '"auto"\nexplanation = "Reached',
+        ", step 4, goal, solution must be an object with values of controls, got 'auto'",
+    ),
 ]
 
 

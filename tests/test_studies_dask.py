@@ -186,15 +186,8 @@ def test_the_fits_of_a_comparison_are_the_same_on_a_cluster_and_a_killed_worker_
     file, tables = tmp_path / "iris.csv", []
     pd.DataFrame(X).assign(kind=y).to_csv(file, index=False)
     line = ["compare", file, "--target", "kind", "--n-labeled", "30", "--seeds", "3", "--no-curves", "--quiet"]
+    line += ["--methods", "SVC,PS3VT", "--csv", tmp_path / "table.csv", "--store"]
     for options in (["--dask", cluster.scheduler_address], ["--jobs", 1]):
-        more = [
-            "--store",
-            tmp_path / f"{len(tables)}.sqlite",
-            "--csv",
-            tmp_path / "table.csv",
-            "--methods",
-            "SVC,PS3VT",
-        ]
-        assert main([*map(str, [*line, *options, *more])]) == 0
+        assert main([*map(str, [*line, tmp_path / f"{len(tables)}.sqlite", *options])]) == 0
         tables.append(pd.read_csv(tmp_path / "table.csv").drop(columns=["seconds", "megabytes"]))
     pd.testing.assert_frame_equal(*tables)
