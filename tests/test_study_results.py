@@ -425,10 +425,9 @@ def test_sweeps_at_once_write_each_run_once(store, optuna, storage):
 def test_a_storage_that_cannot_be_used_is_refused_before_any_run_and_no_password_is_printed(
     url, message, store, optuna, capsys
 ):
-    with pytest.raises(
-        StudyError, match=rf"the Optuna storage .*{message.removeprefix('the Optuna storage')}"
-    ) as refused:
+    with pytest.raises(StudyError, match=message) as refused:
         to_optuna(study_of(0, 1), store, url)
+    assert str(refused.value).startswith("the Optuna storage ")
     assert "s3c" not in str(refused.value)
     assert refused.value.__cause__ is None
     if "s3c" not in url:
