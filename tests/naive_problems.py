@@ -4,7 +4,7 @@ import math
 from itertools import product
 
 import numpy as np
-from naive import feature_map, predict
+from naive import feature_map, predict, qsg_s2auc
 
 
 def su_loss(loss, z, t):
@@ -192,6 +192,23 @@ def qs3orao(X, batches, frequencies, steps, lams, gammas, counts, all_pairs=Fals
         alphas.append(-eta * gradient)
         used.append(W)
     return alphas
+
+
+def twin(p, X, *drawn):
+    """The alphas of the algorithm that a problem's paper prints, from batches, frequencies, steps and ridges; else None."""
+    if p.name == "auc" and not p.is_pooled:
+        return qsg_s2auc(X, *drawn, p.gamma, all_pairs=p.pairing == "all")
+    if p.name == "supervised" and p.loss == "logistic":
+        return dsg(X, *drawn, p.positive_share)
+    if p.name == "similar_unlabeled":
+        return tsgsu(X, *drawn, p.prior, p.loss, p.correction, p.leak)
+    if p.name == "s3vm":
+        weights = p.labeled_weight, p.unlabeled_weight, p.positive_share
+        return tsgs3vm(X, *drawn, *weights, p.loss, p.s, balanced=p.is_balanced)
+    if p.name == "ordinal":
+        gammas = np.broadcast_to(p.gamma, len(p.shares) - 1)
+        return qs3orao(X, *drawn, gammas, p.shares, all_pairs=p.pairing == "all")
+    return None
 
 
 def threshold_loss(b, j, y, f, loss, margin=1.0):
