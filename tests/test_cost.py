@@ -1,7 +1,6 @@
 """What a run needs: memory and time, and links to runs that need too much."""
 
 import json
-import time
 import tracemalloc
 
 import numpy as np
@@ -47,21 +46,18 @@ def test_what_costs_too_much_is_refused_before_anything_is_made_and_what_is_said
     check_cost(Spec.from_dict(given | {section: given.get(section, {}) | {smaller: value}}), SERVER)
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@each("setting", SETTINGS)
 def test_what_a_setting_begins_with_fits_many_times(setting):
     check_cost(Spec.from_dict({"setting": setting}), Budget(GIGABYTE // 4, 0.05))
 
 
-def test_a_change_in_mid_run_counts():
+def test_a_change_in_mid_run_counts_and_a_files_size_once_it_is_read():
     given = {"setting": "auc", "data": {"name": "two_moons", "n": 20_000}}
     given["solver"] = {"n_iter": 100_000, "n_features": 16}
     check_cost(Spec.from_dict(given), SERVER)
     given["changes"] = [{"t": 5, "name": "n_features", "value": 65_536}]
     with pytest.raises(SpecError, match="memory"):
         check_cost(Spec.from_dict(given), SERVER)
-
-
-def test_a_files_size_is_asked_for_once_it_is_read():
     spec = Spec.from_dict({"setting": "auc", "data": {"name": "file", "path": "a.csv"}})
     check_cost(spec, SERVER)
     check_cost(spec, SERVER, (1000, 10))
@@ -116,13 +112,12 @@ BIG = {"setting": "auc", "data": {"name": "high_dimensional", "n": 200_000, "n_i
 
 @pytest.fixture
 def nothing_large(monkeypatch):
-    """Let this machine have 1 GB, and fail where large data are made."""
+    """Fail where large data are made."""
 
     def load_small(name, **options):
         assert options.get("n") != BIG["data"]["n"], "made before its cost was checked"
         return load(name, **options)
 
-    monkeypatch.setattr(cost, "of_machine", lambda: GIGABYTE)
     monkeypatch.setattr(data_of, "load", load_small)
 
 
@@ -139,15 +134,16 @@ WAYS_IN = {
 
 
 @each("way, go", WAYS_IN.items())
-def test_every_way_in_is_checked_before_anything_is_allocated(nothing_large, way, go):
-    with pytest.raises(
-        SpecError, match=r"about [12]\.\d+ GB of memory, but at most (1|0\.5) GB is allowed; with n \d+ it would fit"
-    ):
+def test_every_way_in_is_checked_before_anything_is_allocated(nothing_large, monkeypatch, way, go):
+    monkeypatch.setattr(cost, "of_machine", lambda: GIGABYTE)
+    said = r"about [12]\.\d+ GB of memory, but at most (1|0\.5) GB is allowed; with n \d+ it would fit"
+    with pytest.raises(SpecError, match=said):
         go()
 
 
 @each("words", [("run", "{file}", "--out", "{out}"), ("check", "{file}")])
-def test_every_command_is_checked_before_anything_is_allocated(nothing_large, tmp_path, capsys, words):
+def test_every_command_is_checked_before_anything_is_allocated(nothing_large, monkeypatch, tmp_path, capsys, words):
+    monkeypatch.setattr(cost, "of_machine", lambda: GIGABYTE)
     file = tmp_path / "spec.json"
     file.write_text(json.dumps(BIG), encoding="utf-8")
     assert main([word.format(file=file, out=tmp_path / "out") for word in words]) != 0
@@ -179,43 +175,28 @@ def test_a_lesson_chooses_no_more_labels_than_it_can_search_for():
 # --- on a page
 
 
-def test_a_link_that_asks_for_too_much_gets_a_sentence_at_once():  # test_cost.py tries all kinds of it
-    start = time.process_time()
-    large = {"data.name": "Blobs", "data.n": "40000", "solver.n_features": "16384", "solver.feature_map": "fourier"}
-    app = open_page("multiclass", **large)
-    assert not app.exception
-    assert len(app.error) == 1
-    assert "it would fit" in app.error[0].value
-    assert bench_of(app, "multiclass").live is None
-    assert time.process_time() - start < 10.0  # memory that is touched takes time
+EDITED = {"edits": edits_to_text([Edit("label", (3,), 1)])}
+MANY = {"data.name": "Many irrelevant features", "data.n": "200000", "data.n_irrelevant": "500"}
 
 
-EDITED = edits_to_text([Edit("label", (3,), 1)])
-LARGE = 200_000
-MANY = {"data.name": "Many irrelevant features", "data.n": str(LARGE), "data.n_irrelevant": "500"}
-LINKS = {"data": MANY, "auc": MANY, "explore": MANY | {"edits": EDITED}, "convergence": MANY | {"edits": EDITED}}
+FEATURES = {"data.name": "Blobs", "data.n": "40000", "solver.n_features": "16384", "solver.feature_map": "fourier"}
 
 
 @each(
     "page, link",
     [
-        *LINKS.items(),
-        ("auc", MANY | {"edits": EDITED}),
-        ("auc", MANY | {"lesson": "one-wrong-label"}),
-        ("auc", MANY | {"lesson": "five-labels:3"}),
-        ("auc", MANY | {"lesson": "unlabeled"}),
+        ("multiclass", FEATURES),
+        *((page, MANY) for page in ("data", "auc")),
+        *((page, MANY | EDITED) for page in ("auc", "explore", "convergence")),
+        *(("auc", MANY | {"lesson": lesson}) for lesson in ("one-wrong-label", "five-labels:3", "unlabeled")),
     ],
 )
-def test_every_link_is_checked_before_anything_is_allocated(monkeypatch, page, link):
-    def load_small(name, **options):
-        assert options.get("n") != LARGE, "made before its cost was checked"
-        return load(name, **options)
-
-    monkeypatch.setattr(data_of, "load", load_small)
+def test_every_link_is_checked_before_anything_is_allocated(nothing_large, page, link):
     app = open_page(page, **link)
     assert not app.exception
     told = [*errors(app), *said(app)]
     assert any("GB is allowed; with n" in one for one in told), told
+    assert page not in SETTINGS or bench_of(app, page).live is None
 
 
 @pytest.mark.ci

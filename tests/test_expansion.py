@@ -1,3 +1,5 @@
+"""The model: its values, prefixes and means, and the cache of its frequencies."""
+
 import numpy as np
 import pytest
 from cases import each
@@ -26,22 +28,20 @@ def X():
     return np.random.default_rng(1).normal(size=(300, 3))
 
 
-@each("t", [0, 1, 3, 5, None])
-@each("n", [0, 1, 256, 257, 300])
-def test_evaluate_sums_the_blocks_each_shrunk_by_every_later_step(X, t, n):
-    model = make_model()
-    expected = explicit(model, X[:n], len(model) if t is None else t)
-    np.testing.assert_allclose(model.evaluate(X[:n], t), expected, rtol=1e-10, atol=1e-12)
-
-
 @each("t", range(6))
-def test_a_prefix_is_the_model_at_that_iteration(X, t):
+@each("n", [0, 1, 256, 257, 300])
+def test_evaluate_sums_the_blocks_each_shrunk_by_every_later_step_as_a_prefix_does(X, t, n):
     model = make_model()
+    np.testing.assert_allclose(model.evaluate(X[:n], t), explicit(model, X[:n], t), rtol=1e-10, atol=1e-12)
     prefix = model.prefix(t)
     assert len(prefix) == len(prefix.decays) == t
-    assert (prefix.evaluate(X) == model.evaluate(X, t)).all()
+    assert (prefix.evaluate(X[:n]) == model.evaluate(X[:n], t)).all()
     prefix.blocks.append(np.ones((2, 3)))
     assert len(model) == 5, "going on with a prefix must leave the model as it is"
+    for start in range(t + 1):  # values go on from those of an earlier iteration
+        values = model.evaluate(X, start)
+        model.update(values, X, start, t)
+        np.testing.assert_allclose(values, model.evaluate(X, t), rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -52,20 +52,9 @@ def test_the_tail_average_is_the_mean_of_the_last_iterates(X, n_last, kernel):
     average = model.tail_average(n_last)
     np.testing.assert_allclose(average.evaluate(X), np.mean(iterates, axis=0), rtol=1e-10, atol=1e-12)
     assert [block.shape for block in average.blocks] == [block.shape for block in model.blocks]
-
-
-@pytest.mark.parametrize("n_last", [0, 6])
-def test_a_tail_of_more_than_all_iterations_or_none_is_refused(n_last):
-    with pytest.raises(ValueError, match=f"between 1 and 5, the iterations made, got {n_last}"):
-        make_model().tail_average(n_last)
-
-
-@each("start, stop", [(0, 5), (2, 5), (0, 3), (2, 4), (3, 3)])
-def test_update_goes_on_from_earlier_values(X, start, stop):
-    model = make_model()
-    values = model.evaluate(X, start)
-    model.update(values, X, start, stop)
-    np.testing.assert_allclose(values, model.evaluate(X, stop), rtol=1e-12, atol=1e-13)
+    for wrong in (0, 6):
+        with pytest.raises(ValueError, match=f"between 1 and 5, the iterations made, got {wrong}"):
+            model.tail_average(wrong)
 
 
 def test_iterations_that_shrink_nothing_are_evaluated_together(monkeypatch):
@@ -89,30 +78,59 @@ def test_iterations_that_shrink_nothing_are_evaluated_together(monkeypatch):
         taken.clear()
 
 
-@each("given", ["lists", "float32", "not contiguous", "read-only"])
-def test_points_of_any_layout_are_taken(X, given):
-    model, expected = make_model(), make_model().evaluate(X.astype(np.float32).astype(float))
-    points = X.astype(np.float32)
-    if given == "lists":
-        points = points.tolist()
-    elif given == "not contiguous":
-        points = np.asfortranarray(points)
-    elif given == "read-only":
-        points.setflags(write=False)
-    np.testing.assert_allclose(model.evaluate(points), expected, rtol=1e-12, atol=1e-13)
+def test_points_of_any_layout_are_taken(X):
+    model, single = make_model(), X.astype(np.float32)
+    read_only = single.copy()
+    read_only.setflags(write=False)
+    expected = model.evaluate(single.astype(float))
+    for points in (single, single.tolist(), np.asfortranarray(single), read_only):
+        np.testing.assert_allclose(model.evaluate(points), expected, rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-13), ("float32", 1e-5)])
+@each("dtype, tolerance", [("float64", 1e-13), ("float32", 1e-5)])
 def test_one_point_at_a_time_gives_the_values_of_all_at_once(X, dtype, tolerance):
     # A product's summation order depends on its shape, so this is rounding: of sums of amplitudes of about 40 in all.
     model = make_model(dtype=dtype)
-    together = model.evaluate(X)
-    single = np.concatenate([model.evaluate(x[None]) for x in X])
+    together, single = model.evaluate(X), np.concatenate([model.evaluate(x[None]) for x in X])
     assert together.dtype == single.dtype == dtype
     np.testing.assert_allclose(single, together, rtol=0, atol=tolerance)
 
 
-# The cache of frequencies.
+@pytest.mark.compiled
+@pytest.mark.parametrize(("d", "each"), [(3, 1), (40, 5)])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_many_blocks_are_added_in_pieces_that_may_pause_between_them(monkeypatch, workers, d, each):
+    X, rng, kernel = np.random.default_rng(1).normal(size=(2000, d)), np.random.default_rng(2), Gaussian(0.5)
+    blocks = [rng.random((2, 8)) for _ in range(30)]
+    model = expansion.Expansion(kernel, 3, d, np.dtype(np.float64), blocks, [0.9] * 30)
+    whole, added, most, pauses = model.evaluate(X), [], 5 * 2000 * 8, []
+    evaluate = kernel.feature_map.evaluate
+
+    def counted(X, W, block, decay, out):
+        added.append((len(pauses), len(X) * block.shape[1]))
+        evaluate(X, W, block, decay, out)
+
+    monkeypatch.setattr(expansion, "MAX_EVALUATIONS_PER_PIECE", most)
+    monkeypatch.setattr(kernel.feature_map, "evaluate", counted)
+    before = n_workers()
+    set_workers(workers)
+    try:
+        with pausing(lambda: pauses.append(None)):
+            assert model.evaluate(X).tobytes() == whole.tobytes()
+    finally:
+        set_workers(before)
+    between = [sum(work for place, work in added if place == number) for number in range(len(pauses) + 1)]
+    assert sum(between) == 30 * 2000 * 8
+    assert each * max(between) <= workers * most
+
+
+@each("d, n", [(1, 393_216), (18, 393_216), (100, 83_712), (1000, 65_280)])
+def test_points_are_evaluated_in_whole_tiles_of_bounded_size(d, n):
+    assert expansion.points_at_a_time(d) == n
+    assert n % expansion.TILE_ROWS == 0
+
+
+# --- the cache of frequencies
 
 
 def emptied(monkeypatch, most):
@@ -150,12 +168,8 @@ def test_the_cache_stays_within_its_bytes_and_keeps_what_was_used_last(monkeypat
     assert [key[2] for key in cache.blocks] == [19, 17, 20]
     W = model.frequencies(17, 100, is_kept=False)
     assert any(W is kept for kept in cache.blocks.values())
-
-
-def test_frequencies_bigger_than_the_cache_are_drawn_and_not_kept(monkeypatch):
-    cache, model = emptied(monkeypatch, 1000), expansion.Expansion(Gaussian(1.0), 0, 10)
-    assert model.frequencies(1, 100).shape == (10, 100)
-    assert (cache.used, len(cache.blocks)) == (0, 0)
+    assert model.frequencies(1, 1000).shape == (2, 1000)  # bigger than the cache
+    assert [key[2] for key in cache.blocks] == [19, 17, 20]
 
 
 def test_cached_frequencies_are_not_mixed_up_between_models(X):
@@ -165,39 +179,3 @@ def test_cached_frequencies_are_not_mixed_up_between_models(X):
         expected, tolerance = explicit(model, X, 5), 1e-5 if model.dtype == "float32" else 1e-12
         np.testing.assert_allclose(model.evaluate(X), expected, rtol=0, atol=tolerance)
         np.testing.assert_allclose(model.evaluate(X[:5]), expected[:5], rtol=0, atol=tolerance)  # from the cache
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize(("d", "each"), [(3, 1), (40, 5)])
-@pytest.mark.parametrize("workers", [1, 2])
-def test_many_blocks_are_added_in_pieces_that_may_pause_between_them(monkeypatch, workers, d, each):
-    X, rng, kernel = np.random.default_rng(1).normal(size=(2000, d)), np.random.default_rng(2), Gaussian(0.5)
-    model = expansion.Expansion(kernel, 3, d, np.dtype(np.float64))
-    for _ in range(30):
-        model.blocks.append(rng.random((2, 8)))
-        model.decays.append(0.9)
-    whole, added, most, pauses = model.evaluate(X), [], 5 * 2000 * 8, []
-    evaluate = kernel.feature_map.evaluate
-
-    def counted(X, W, block, decay, out):
-        added.append((len(pauses), len(X) * block.shape[1]))
-        evaluate(X, W, block, decay, out)
-
-    monkeypatch.setattr(expansion, "MAX_EVALUATIONS_PER_PIECE", most)
-    monkeypatch.setattr(kernel.feature_map, "evaluate", counted)
-    before = n_workers()
-    set_workers(workers)
-    try:
-        with pausing(lambda: pauses.append(None)):
-            assert model.evaluate(X).tobytes() == whole.tobytes()
-    finally:
-        set_workers(before)
-    between = [sum(work for place, work in added if place == number) for number in range(len(pauses) + 1)]
-    assert sum(between) == 30 * 2000 * 8
-    assert each * max(between) <= workers * most
-
-
-@each("d, n", [(1, 393_216), (18, 393_216), (100, 83_712), (1000, 65_280)])
-def test_points_are_evaluated_in_whole_tiles_of_bounded_size(d, n):
-    assert expansion.points_at_a_time(d) == n
-    assert n % expansion.TILE_ROWS == 0

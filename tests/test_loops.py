@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from itertools import pairwise
 
 import numba
 import numpy as np
@@ -59,38 +58,24 @@ def assert_close(actual, expected, atol):
 
 @each("dtype", DTYPES)
 @each("shape", SHAPES + LARGE_SHAPES)
-def test_evaluate_equals_numpy(dtype, shape):
+def test_evaluate_and_accumulate_equal_numpy(dtype, shape):
     X, W, amplitude, phase = case(dtype, *shape)
-    waves = naive_waves(X, W, amplitude, phase)
-    before = draw(dtype, len(X), seed=3)
-    expected = 0.5 * before.astype(np.float64) + waves.sum(1)
-    atol = tolerance(X, W, amplitude, phase)
-    tile = loops.scratch(dtype)
-
-    out = before.copy()
-    loops.evaluate(X, W, amplitude, phase, dtype(0.5), out, None, tile)
-    assert_close(out, expected, atol)
-
-    out, squares = before.copy(), np.full_like(before, np.nan)
-    loops.evaluate(X, W, amplitude, phase, dtype(0.5), out, squares, tile)
-    assert_close(out, expected, atol)
+    waves, before = naive_waves(X, W, amplitude, phase), draw(dtype, len(X), seed=3)
+    atol, tile = tolerance(X, W, amplitude, phase), loops.scratch(dtype)
+    for squares in (None, np.full_like(before, np.nan)):
+        out = before.copy()
+        loops.evaluate(X, W, amplitude, phase, dtype(0.5), out, squares, tile)
+        assert_close(out, 0.5 * before.astype(np.float64) + waves.sum(1), atol)
     assert_close(squares, (waves**2).sum(1), 2 * np.max(np.abs(amplitude)) * atol)
-
-
-@each("dtype", DTYPES)
-@each("shape", SHAPES + LARGE_SHAPES)
-def test_accumulate_equals_numpy(dtype, shape):
-    X, W, _, _ = case(dtype, *shape)
-    c = draw(dtype, len(X), seed=3)
-    X64, W64, c64 = wide(X, W, c)
+    X64, W64, c64 = wide(X, W, before)
     turns = 2 * np.pi * (X64 @ W64)
     for rows in (max(1, len(X)), len(X) // 3 + 1):
         parts = [slice(start, start + rows) for start in range(0, len(X), rows)]
         sums = np.full((len(parts), 2, shape[2]), np.nan, dtype)
-        loops.accumulate(X, c, W, rows, sums, loops.scratch(dtype))
+        loops.accumulate(X, before, W, rows, sums, loops.scratch(dtype))
         for (cosines, sines), part in zip(sums, parts, strict=True):
-            assert_close(cosines, c64[part] @ np.cos(turns[part]), tolerance(X, W, c))
-            assert_close(sines, c64[part] @ np.sin(turns[part]), tolerance(X, W, c))
+            assert_close(cosines, c64[part] @ np.cos(turns[part]), tolerance(X, W, before))
+            assert_close(sines, c64[part] @ np.sin(turns[part]), tolerance(X, W, before))
 
 
 @each("dtype", DTYPES)
@@ -139,29 +124,14 @@ def test_exponential_is_accurate_and_vanishes(dtype):
     assert np.all(out[200:] <= np.finfo(dtype).tiny)
 
 
-def rows_of_all_kernels(X, W, amplitude, phase, cuts):
-    """Return every row-wise result, computed piece by piece."""
-    zero = X.dtype.type(0)
-    sums = np.zeros((4, len(X)), X.dtype)
-    for a, b in pairwise(cuts):
-        tile = loops.scratch(X.dtype)
-        loops.evaluate(X[a:b], W, amplitude, phase, zero, sums[0, a:b], None, tile)
-        loops.evaluate(X[a:b], W, amplitude, phase, zero, sums[1, a:b], sums[2, a:b], tile)
-        batch = np.ascontiguousarray(W[:, :40].T)
-        sigma = X.dtype.type(1 / len(W))
-        loops.gaussian_sums(batch, amplitude[: len(batch)], X[a:b], sigma, zero, sums[3, a:b], tile)
+def rows_of_all_kernels(X, W, amplitude, phase):
+    """Return every row-wise result."""
+    sums, tile, zero = np.zeros((4, len(X)), X.dtype), loops.scratch(X.dtype), X.dtype.type(0)
+    batch, sigma = np.ascontiguousarray(W[:, :40].T), X.dtype.type(1 / len(W))
+    loops.evaluate(X, W, amplitude, phase, zero, sums[0], None, tile)
+    loops.evaluate(X, W, amplitude, phase, zero, sums[1], sums[2], tile)
+    loops.gaussian_sums(batch, amplitude[: len(batch)], X, sigma, zero, sums[3], tile)
     return sums
-
-
-@each("dtype", DTYPES)
-@each("d", [1, 3, 54, 300])
-def test_splits_at_tiles_leave_every_bit(dtype, d):
-    rows = loops.TILE_ROWS
-    n, m = (7 * rows + 5, 700) if COMPILED else (2 * rows + 1, 3)
-    arrays = case(dtype, n, d, m)
-    whole = rows_of_all_kernels(*arrays, [0, n])
-    for cuts in ([0, rows, n], [0, 2 * rows, n], [*range(0, n, rows), n]):
-        assert np.array_equal(rows_of_all_kernels(*arrays, cuts), whole)
 
 
 @each("dtype", DTYPES)
@@ -171,7 +141,7 @@ def test_bad_numbers_come_out_as_nan(dtype, bad, d):
     X, W, amplitude, phase = case(dtype, 100, d, 20)
     X[97, 0] = bad
     with np.errstate(all="ignore"):
-        rows = rows_of_all_kernels(X, W, amplitude, phase, [0, 100])
+        rows = rows_of_all_kernels(X, W, amplitude, phase)
         sums = np.zeros((1, 2, 20), dtype)
         loops.accumulate(X, X[:, 1].copy(), W, len(X), sums, loops.scratch(dtype))
     assert np.isnan(rows[:3, 97]).all()
@@ -183,7 +153,7 @@ def test_bad_numbers_come_out_as_nan(dtype, bad, d):
         damaged = [W.copy(), amplitude.copy(), phase.copy()]
         damaged[i][..., 3] = bad
         with np.errstate(all="ignore"):
-            rows = rows_of_all_kernels(X, *damaged, [0, 100])
+            rows = rows_of_all_kernels(X, *damaged)
         assert not np.isfinite(rows[0]).any()
 
 
@@ -249,19 +219,22 @@ def test_a_damaged_cache_costs_a_run_nothing_but_time_and_the_next_one_has_a_sou
     assert not list(tmp_path.rglob("*.nb?"))  # so that the next process keeps sound ones
 
 
+FULL_DISK = """
+import resource
+from dsgcore.kernels.loops import compiled
+@compiled
+def double(x):
+    return 2 * x
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+print(double(2.5), double(2.0), double(3))
+"""
+
+
 @pytest.mark.ci
 @pytest.mark.skipif(not COMPILED or sys.platform == "win32", reason="nothing is compiled, or no limit of files' sizes")
 def test_a_loop_that_cannot_be_kept_works(tmp_path):
     program = tmp_path / "program.py"
-    program.write_text(
-        "import resource\n"
-        "from dsgcore.kernels.loops import compiled\n"
-        "@compiled\n"
-        "def double(x):\n"
-        "    return 2 * x\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # as on a full disk\n"
-        "print(double(2.5), double(2.0), double(3))\n"
-    )
+    program.write_text(FULL_DISK, encoding="utf-8")
     done = subprocess.run([sys.executable, program], check=True, capture_output=True, text=True)
     assert done.stdout == "5.0 4.0 6\n"
     assert done.stderr.count("the loop double is compiled for this process alone") == 1
@@ -270,9 +243,8 @@ def test_a_loop_that_cannot_be_kept_works(tmp_path):
 @pytest.mark.ci
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 def test_an_error_of_the_loop_itself_is_not_hidden():
+    def multiplied(a, b):
+        return np.dot(a, b)
+
     with pytest.raises(ValueError, match="incompatible"):
-        loops.compiled(_multiplied)(np.ones((2, 3)), np.ones((2, 3)))
-
-
-def _multiplied(a, b):
-    return np.dot(a, b)
+        loops.compiled(multiplied)(np.ones((2, 3)), np.ones((2, 3)))

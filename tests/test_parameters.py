@@ -1,4 +1,4 @@
-from __future__ import annotations
+"""Parameters: what each kind allows, the lists of all records, and the values of every iteration."""
 
 import json
 import math
@@ -23,13 +23,12 @@ from dsgcore.core.parameters import (
     parameters_of,
     quoted,
 )
-from dsgcore.experiments import Spec, spec
+from dsgcore.experiments import Spec
 from dsgcore.experiments.settings import SETTINGS, DataSpec, DiagnosticsSpec, StopSpec
-from dsgcore.kernels import KERNELS, Gaussian
-from dsgcore.problems import PROBLEMS
-from dsgcore.solver.parameters import SOLVER_PARAMETERS, SolverParameters
+from dsgcore.kernels import KERNELS
+from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.stopping import Stopping
-from dsgcore.solver.task import SCHEDULES, Change, Plan
+from dsgcore.solver.task import Change, Plan
 from dsgcore.studies import Study
 
 REAL = Real("lam", 0.5, low=0.0, high=2.0)
@@ -38,24 +37,7 @@ INTEGER = Integer("n_iter", 5, low=1, high=10)
 CHOICE = Choice("schedule", "constant", options=("constant", "theta/t"))
 FLAG = Flag("stratified", True)
 TEXT = Text("path", "a")
-KINDS = (REAL, ANY_REAL, INTEGER, CHOICE, FLAG, TEXT)
-
-# Every list of parameters in the package, by its owner.
-DECLARED = {
-    **{f"problem {name}": problem.parameters for name, problem in PROBLEMS.items()},
-    **{f"kernel {name}": kernel.parameters for name, kernel in KERNELS.items()},
-    "solver": SOLVER_PARAMETERS,
-    "data": spec.DATA_PARAMETERS,
-    "stop": spec.StopSpec.parameters,
-    "diagnostics": spec.DiagnosticsSpec.parameters,
-}
-NUMBERS = [p for parameters in DECLARED.values() for p in parameters if isinstance(p, Real | Integer)]
-NUMBERS = [p for p in NUMBERS if p.name != "positive"]  # a label, which has no slider
-
-
 NOT_NUMBERS = [None, True, False, np.True_, "1", "", b"1", [1], {}, 1j, math.nan, math.inf, -math.inf, object]
-
-
 NOT_WORDS = [None, 0, 1.0, math.nan, "", []]
 REFUSED = [
     *((parameter, value) for parameter in (REAL, ANY_REAL, INTEGER) for value in NOT_NUMBERS),
@@ -79,30 +61,11 @@ def test_each_kind_refuses_what_it_does_not_allow_in_one_sentence(parameter, val
     assert "\n" not in message
 
 
-@given(st.floats(0.0, 2.0) | st.integers(0, 2) | st.fractions(0, 2))
-def test_real_returns_the_same_number_as_a_float(value):
-    checked = REAL.check(value)
-    assert type(checked) is float
-    assert checked == float(value)
-
-
-@given(st.integers(1, 10))
-def test_integer_returns_the_same_number_as_an_int(value):
-    for given_as in (value, float(value), np.int8(value), np.int64(value), np.float64(value)):
-        checked = INTEGER.check(given_as)
-        assert type(checked) is int
-        assert checked == value
-
-
-@given(st.floats() | st.integers())
-def test_real_lets_through_its_range_and_nothing_else(value):
-    checked, message = outcome(REAL, value)
-    assert (message is None) == (0.0 <= value <= 2.0)
-    assert checked in (value, None)
-
-
-def test_what_is_allowed_is_returned():
-    assert [REAL.check(value) for value in (0.0, 2.0, np.float32(0.5))] == [0.0, 2.0, 0.5]
+def test_what_is_allowed_is_returned_in_the_parameters_own_type():
+    for value in (0, 2.0, np.float32(0.5), np.int8(1)):
+        assert (type(REAL.check(value)), REAL.check(value)) == (float, float(value))
+    for value in (1, 10, 7.0, np.int8(7), np.int64(7), np.float64(7.0)):
+        assert (type(INTEGER.check(value)), INTEGER.check(value)) == (int, int(value))
     assert (CHOICE.check("theta/t"), FLAG.check(False), TEXT.check("/data/x.npz")) == ("theta/t", False, "/data/x.npz")
     for kind in (Real, Integer, Text):
         parameter = kind("x", None, optional=True)
@@ -110,23 +73,21 @@ def test_what_is_allowed_is_returned():
         assert parameter.allowed().endswith(" or null")
 
 
-@given(st.one_of(st.none(), st.booleans(), st.floats(), st.integers(), st.text(), st.lists(st.integers())))
+@given(
+    st.one_of(st.none(), st.booleans(), st.floats(), st.floats(0, 2), st.integers(), st.text(), st.lists(st.integers()))
+)
 def test_every_kind_either_returns_a_value_that_it_accepts_again_or_refuses_in_one_sentence(value):
-    for parameter in KINDS:
-        checked, message = outcome(parameter, value)
+    for parameter in (REAL, ANY_REAL, INTEGER, CHOICE, FLAG, TEXT):
+        try:
+            checked, message = parameter.check(value), None
+        except ParameterError as error:
+            checked, message = None, str(error)
         if message is None:
             assert parameter.check(checked) == checked
             assert json.loads(json.dumps(checked)) == checked
+            assert parameter is not REAL or 0.0 <= value <= 2.0
         else:
             assert message == f"{parameter.name} must be {parameter.allowed()}, got {quoted(value)}"
-
-
-def outcome(parameter, value):
-    """Return the check's result, and its error's message."""
-    try:
-        return parameter.check(value), None
-    except ParameterError as error:
-        return None, str(error)
 
 
 def test_check_all_fills_in_defaults_keeps_what_is_given_and_refuses_the_rest():
@@ -139,48 +100,6 @@ def test_check_all_fills_in_defaults_keeps_what_is_given_and_refuses_the_rest():
     ):
         with pytest.raises(ParameterError, match=f"^{said}$"):
             check_all((REAL, INTEGER), values, "solver")
-
-
-@each("parameters", DECLARED.values())
-def test_declared_defaults_are_allowed_and_everything_has_its_words(parameters):
-    checked = check_all(parameters, {}, "it")
-    assert checked == {p.name: p.default for p in parameters}
-    assert len(checked) == len(parameters)
-    for parameter in parameters:
-        assert parameter.label, parameter.name
-        assert parameter.sentence.endswith("."), parameter.name
-
-
-@each("parameter", NUMBERS)
-def test_a_slider_offers_allowed_values_in_order_with_the_default_among_them(parameter):
-    values = grid(parameter)
-    assert list(values) == sorted(set(values))
-    assert [parameter.check(value) for value in values] == list(values)
-    assert parameter.default is None or parameter.default in values
-    assert 5 <= len(values) <= 60
-
-
-# The parameters of every iteration: schedules, and changes on the way.
-
-STEPS = {"constant": 2.0, "theta/t": 2.0 / 4, "theta/sqrt(T)": 2.0 / 4, "theta/T^(3/4)": 2.0 / 8}
-
-
-def test_steps_follow_their_schedule():
-    assert set(STEPS) == set(SCHEDULES)
-    for schedule, expected in STEPS.items():
-        setting = Plan(schedule, step_size=2.0, lam=0.3, n_features=7, n_iter=16).at(4)
-        assert setting.size == pytest.approx(expected, rel=1e-15)
-        assert (setting.lam, setting.n_features) == (0.3, 7)
-        assert setting.decay == pytest.approx(1 - expected * 0.3, rel=1e-15)
-
-
-def test_a_change_holds_from_its_iteration_on_until_the_next():
-    steps = [Change(3, "step_size", 1.0), Change(6, "step_size", 4.0)]
-    changes = [steps[0], Change(5, "n_features", 9.0), Change(5, "lam", 0.5), steps[1]]
-    plan = Plan("theta/t", step_size=2.0, lam=0.3, n_features=7, n_iter=16, changes=changes)
-    settings = {t: (plan.at(t).size * t, plan.at(t).n_features, plan.at(t).lam) for t in (2, 3, 5, 6)}
-    assert settings == {2: (2.0, 7, 0.3), 3: (1.0, 7, 0.3), 5: (1.0, 9, 0.5), 6: (4.0, 9, 0.5)}
-    assert type(plan.at(6).n_features) is int
 
 
 def test_a_message_quotes_a_short_value_whole_and_a_long_one_in_part():
@@ -197,8 +116,11 @@ RECORDS = [*KERNELS.values(), *SETTINGS.values(), SolverParameters, DataSpec, St
 
 
 @each("record", RECORDS)
-def test_every_parameter_of_every_record_is_checked(record):
-    for parameter in parameters_of(record):
+def test_every_parameter_of_every_record_is_checked_and_has_its_words_and_default(record):
+    parameters, needed = parameters_of(record), {"name": "two_moons"} if record is DataSpec else {}
+    assert check_all(parameters, {}, "it") == {p.name: p.default for p in parameters}
+    for parameter in parameters:
+        assert record is Stopping or (parameter.label and parameter.sentence.endswith(".")), parameter.name
         for bad in (object(), float("nan"), "no such word", -7, [], 10**400):
             try:
                 parameter.check(bad)
@@ -211,27 +133,25 @@ def test_every_parameter_of_every_record_is_checked(record):
             assert str(raised.value) == said
         if isinstance(parameter, Real | Integer):
             for value in (parameter.low, parameter.high):
-                assert getattr(made(record, **{parameter.name: value}), parameter.name) == value
+                assert getattr(record(**needed, **{parameter.name: value}), parameter.name) == value
 
 
-def made(record, **given):
-    return record(**({"name": "two_moons"} if record is DataSpec else {}) | given)
-
-
-def test_values_get_their_own_type():
-    assert type(Gaussian(sigma=1).sigma) is float
-    assert type(SolverParameters(n_iter=np.int64(40)).n_iter) is int
-    assert SolverParameters(step_size="auto").step_size is None
+@each("record", [record for record in RECORDS if record is not Stopping])
+def test_a_slider_offers_allowed_values_in_order_with_the_default_among_them(record):
+    for parameter in parameters_of(record):
+        if isinstance(parameter, Real | Integer) and parameter.name != "positive":  # a label, which has no slider
+            values = grid(parameter)
+            assert list(values) == sorted(set(values))
+            assert [parameter.check(value) for value in values] == list(values)
+            assert parameter.default is None or parameter.default in values
+            assert 5 <= len(values) <= 60
 
 
 @each("seed", [-3, 2**32, 0.5, "1", None, True])
 def test_a_specs_and_a_studys_seeds_are_checked(seed):
-    with pytest.raises(DSGError, match=r"^seed must be a whole number"):
-        Spec(seed=seed)
-    with pytest.raises(DSGError, match=r"^seed must be a whole number"):
-        replace(Spec(), seed=seed)
-    with pytest.raises(DSGError, match="seed"):
-        Study(Spec(), seeds=(0, seed))
+    for make in (lambda: Spec(seed=seed), lambda: replace(Spec(), seed=seed), lambda: Study(Spec(), seeds=(0, seed))):
+        with pytest.raises(DSGError, match="seed"):
+            make()
 
 
 def test_so_are_the_rest_of_a_study_and_a_specs_changes():
@@ -241,4 +161,24 @@ def test_so_are_the_rest_of_a_study_and_a_specs_changes():
     for change in (Change(0, "step_size", 1.0), Change(3, "step_size", -1.0), Change(3, "seed", 1.0)):
         with pytest.raises(DSGError):
             Spec(changes=(change,))
-    assert Spec(changes=(Change(3, "step_size", 1.0),)).changes == (Change(3, "step_size", 1.0),)
+
+
+# --- the parameters of every iteration: schedules, and changes on the way
+
+
+def test_steps_follow_their_schedule():
+    steps = {"constant": 2.0, "theta/t": 2.0 / 4, "theta/sqrt(T)": 2.0 / 4, "theta/T^(3/4)": 2.0 / 8}
+    for schedule, expected in steps.items():
+        setting = Plan(schedule, step_size=2.0, lam=0.3, n_features=7, n_iter=16).at(4)
+        assert setting.size == pytest.approx(expected, rel=1e-15)
+        assert (setting.lam, setting.n_features) == (0.3, 7)
+        assert setting.decay == pytest.approx(1 - expected * 0.3, rel=1e-15)
+
+
+def test_a_change_holds_from_its_iteration_on_until_the_next():
+    steps = [Change(3, "step_size", 1.0), Change(6, "step_size", 4.0)]
+    changes = [steps[0], Change(5, "n_features", 9.0), Change(5, "lam", 0.5), steps[1]]
+    plan = Plan("theta/t", step_size=2.0, lam=0.3, n_features=7, n_iter=16, changes=changes)
+    settings = {t: (plan.at(t).size * t, plan.at(t).n_features, plan.at(t).lam) for t in (2, 3, 5, 6)}
+    assert settings == {2: (2.0, 7, 0.3), 3: (1.0, 7, 0.3), 5: (1.0, 9, 0.5), 6: (4.0, 9, 0.5)}
+    assert type(plan.at(6).n_features) is int

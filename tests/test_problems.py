@@ -139,12 +139,6 @@ def values(problem, *sizes, seed=0, dtype="float64"):
     return {s: rng.normal(size=n).astype(dtype) for s, n in zip(problem.sources, sizes, strict=True)}
 
 
-def of_two_classes(seed=0, sizes=(3, 4, 6), scale=1.5):
-    rng = np.random.default_rng(seed)
-    names = ("positive", "negative", "unlabeled")
-    return {name: scale * rng.normal(size=size) for name, size in zip(names, sizes, strict=True)}
-
-
 def of_pairs(seed=0):
     rng = np.random.default_rng(seed)
     return {"similar": 1.5 * rng.normal(size=5), "unlabeled": 1.5 * rng.normal(size=7)}
@@ -343,7 +337,7 @@ MANY_GAMMAS = "gamma must be one number or 2, one for each .* 3 classes .*, got 
     "use, said",
     [
         (lambda: SemiSupervisedAUC(is_pooled=True).coefficients(values(SemiSupervisedAUC(), 2)), UNBOUND),
-        (lambda: SemiSupervisedSVM().terms(of_two_classes()), UNBOUND),
+        (lambda: SemiSupervisedSVM().terms(values(SemiSupervisedSVM(), 2)), UNBOUND),
         (lambda: SemiSupervisedSVM(is_balanced=True).shift(np.zeros(2)), UNBOUND),
         (lambda: SemiSupervisedOrdinal().sources, UNBOUND),
         (lambda: SemiSupervisedOrdinal((0.1, 0.2, 0.3)).bind(ONE_TO_THREE), MANY_GAMMAS),
@@ -390,22 +384,15 @@ def test_binding_takes_shares_and_weights_from_the_labels_and_gammas_may_be_seve
         assert check_all(SemiSupervisedOrdinal.parameters, {"gamma": gamma}, "problem")["gamma"] == checked
 
 
-@pytest.mark.parametrize("problem", [p for p in INSTANCES if p.name in ("auc", "s3vm", "ordinal")], ids=repr)
-def test_the_twin_learns_from_the_labels_alone(problem):
-    twin, f = problem.baseline(), values(problem, 4)
-    other = f | {"unlabeled": f["unlabeled"] + 5.0}
-    assert twin.terms(other) == pytest.approx(twin.terms(f))
-    c, same = twin.coefficients(f), twin.coefficients(other)
-    assert not c.pop("unlabeled").any()
-    assert all((c[source] == same[source]).all() for source in c)
-    assert twin.bind(LABELS[problem.labels]) == twin.baseline() == twin
-
-
 def test_the_twin_is_without_what_the_method_adds():
     assert SemiSupervisedAUC(0.3, "all").baseline() == SemiSupervisedAUC(1.0, "all")
+    assert SemiSupervisedOrdinal((0.1, 0.9)).baseline() == SemiSupervisedOrdinal(1.0)
     assert SemiSupervisedSVM(is_balanced=True).baseline() == SemiSupervisedSVM(unlabeled_weight=0.0)
     assert SimilarUnlabeled(0.3, "logistic").baseline() == SimilarUnlabeled(0.3, "logistic", "identity")
     assert SimilarUnlabeled().bind(np.array([0, 0, -1])) == SimilarUnlabeled()
+
+
+BALANCED = SemiSupervisedSVM(2.0, 0.7, "exponential", is_balanced=True, positive_share=0.3)
 
 
 def test_scores_are_auc_mean_auc_and_accuracy_of_the_sign():
@@ -422,7 +409,7 @@ def test_scores_are_auc_mean_auc_and_accuracy_of_the_sign():
     for y, f in (([2, 2], [0.0, 1.0]), ([0, 1], [0.0, np.nan])):
         assert np.isnan(mean_auc(np.array(y), np.array(f)))
     y, f = np.array([1, 1, 0, 0]), np.array([0.2, -0.1, -3.0, 0.0])
-    for problem in (SimilarUnlabeled(), SemiSupervisedSVM(), balanced(0.3)):  # points shift nothing
+    for problem in (SimilarUnlabeled(), SemiSupervisedSVM(), BALANCED):  # points shift nothing
         assert problem.score(y, f) == 0.5
         assert np.isnan(problem.score(y[1:3], np.array([np.nan, 0.0])))
         assert np.isnan(problem.score(np.array([]), np.array([])))
@@ -482,23 +469,6 @@ def test_the_ridge_auto_is_from_the_number_of_points(problem, sizes, ridge):
 # --- TSGS3VM
 
 
-def balanced(share, **parameters):
-    given = {"labeled_weight": 2.0, "unlabeled_weight": 0.7, "positive_share": share, "is_balanced": True}
-    return SemiSupervisedSVM(**given | parameters)
-
-
-def test_other_ridges_are_the_papers_problem_with_other_weights(make_task, labeled_points):
-    """(C, C*, step, lam) here are the paper's (C / lam, C* / lam, step lam, 1)."""
-    X, y = labeled_points
-    lam, step, found = 0.05, 0.4, []
-    for scale, plan in ((1.0, {"lam": lam, "step_size": step}), (1 / lam, {"lam": 1.0, "step_size": step * lam})):
-        task = make_task(problem=SemiSupervisedSVM(labeled_weight=2.0 * scale).bind(y), schedule="constant", **plan)
-        model = task.new_model()
-        list(solve(task, model))
-        found.append(model.evaluate(X))
-    np.testing.assert_allclose(found[0], found[1], rtol=1e-10, atol=1e-12)
-
-
 @each("s", [-0.999, -0.3, 0.0])
 @each("loss", LOSSES)
 def test_losses_are_the_papers(loss, s):
@@ -515,7 +485,7 @@ OF_SIMILAR = {"similar": np.array([0.0, 0.45, -0.45]), "unlabeled": np.array([-1
 @each(
     "problem, f, sizes, least, falls",
     [
-        (balanced(0.3, loss="exponential"), OF_THREE, (1, 3, 9), 0.1, (1.0, 0.5)),
+        (BALANCED, OF_THREE, (1, 3, 9), 0.1, (1.0, 0.5)),
         *(
             (SimilarUnlabeled(0.7, "squared", correction), OF_SIMILAR, (1, 2, 4), 0.2, (0.3, 0.1))
             for correction in CORRECTIONS
@@ -529,15 +499,6 @@ def test_the_bias_of_balance_and_correction_shrinks_with_the_batch(problem, f, s
     assert bias[0] > least
     assert bias[2] < bias[1] < falls[0] * bias[0]
     assert bias[2] < falls[1] * bias[0]
-
-
-def test_a_balanced_problem_looks_at_differences_only():
-    problem, f = balanced(0.3), of_two_classes()
-    higher = {source: values + 3.0 for source, values in f.items()}
-    assert objective(problem.terms(higher)) == pytest.approx(objective(problem.terms(f)))
-    assert sum(c.sum() for c in problem.coefficients(f).values()) == pytest.approx(0.0, abs=1e-13)
-    shifted = f["unlabeled"] + problem.shift(f["unlabeled"])
-    assert shifted.mean() == pytest.approx(2 * 0.3 - 1)
 
 
 def dual_svm(K, t, weight):
