@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
-from test_baselines import ordinal_objective, uu_risk, zero_one
+from test_baselines import ordinal_objective
 
 from dsgcore.baselines import BLS3VM, PNUAUC, QNS3VM, SAMULT, SUDH, SUSL, SVOREX, S3VMLight
 from dsgcore.baselines.basis import IllPosedWarning
@@ -23,6 +23,17 @@ def apart(got, wanted, *, is_relative=False):
 
 
 # --- from similar pairs
+
+
+def zero_one(z):
+    return (1.0 - np.sign(z)) / 2.0
+
+
+def uu_risk(loss, theta1, theta2, p, f1, f2):
+    """The risk of two unlabeled sets with shares theta1 and theta2 of positives, from its definition."""
+    D = theta1 - theta2
+    positive = p * (1 - theta2) / D * loss(f1).mean() - p * (1 - theta1) / D * loss(f2).mean()
+    return positive + (1 - p) * theta1 / D * loss(-f2).mean() - (1 - p) * theta2 / D * loss(-f1).mean()
 
 
 def of_pairs(cls, o, **parameters):

@@ -19,39 +19,34 @@ from scipy import stats
 from sklearn.datasets import load_iris, make_moons
 from sklearn.dummy import DummyClassifier
 
-from dsgcore import Safe
 from dsgcore.__main__ import main
-from dsgcore.comparing import (
-    METHODS,
-    Comparison,
-    ComparisonError,
-    Fit,
-    FitRequest,
-    Help,
-    Sample,
-    compare,
-    fits,
-    html_of,
-    rounds,
-)
-from dsgcore.comparing.methods import ORDINAL, Method, chosen_methods, chosen_score
+from dsgcore.comparing import METHODS, Comparison, ComparisonError, Fit, FitRequest, Help, Sample, fits, html_of, rounds
+from dsgcore.comparing.methods import Method, chosen_score
 from dsgcore.comparing.report import curve_figure, shown_table, text_of
 from dsgcore.core.metrics import mean_half_width, paired_difference
 from dsgcore.core.parameters import ParameterError
-from dsgcore.data import load
 from dsgcore.data.reading import File
 from dsgcore.jobs.tasks import CUT_OFF, NOT_BEGUN, Finished, finished
-from dsgcore.model_selection import compare as compare_of_model_selection
-from dsgcore.studies import Store
+from dsgcore.model_selection import compare
 
 IRIS = load_iris(return_X_y=True)
 TWO = ["LogisticRegression", "SVC"]
 QUICK = {"n_labeled": 30, "methods": TWO, "curves": False, "store": None, "jobs": 1, "seconds": None}
 
 
-def test_splits_are_disjoint_and_labels_are_nested():
-    X, y = IRIS
-    sample = Sample.of(X, np.where(np.arange(150) % 3 == 0, y, -1), n_labeled=None, is_ordered=False)
+def of_iris(n_labeled=30, y=IRIS[1], X=IRIS[0]):
+    return Sample.of(X, y, n_labeled=n_labeled, is_ordered=False)
+
+
+def quick(X=IRIS[0], y=IRIS[1], **options):
+    return compare(X, y, **QUICK | options)
+
+
+# --- splits
+
+
+def test_splits_are_disjoint_labels_are_nested_and_intervals_corrected_only_where_splits_share_labels():
+    sample = of_iris(None, np.where(np.arange(150) % 3 == 0, IRIS[1], -1))
     assert (sample.n_known, sample.n_test, sample.n_labeled) == (50, 12, 38)
     few, many = sample.split(3, 10), sample.split(3, 20)
     assert (few.X_train == many.X_train).all()
@@ -60,6 +55,8 @@ def test_splits_are_disjoint_and_labels_are_nested():
     assert not set(few.train_rows) & set(few.test_rows)
     assert (few.y_test >= 0).all()
     assert (sample.split(4, 10).test_rows != few.test_rows).any()
+    assert [of_iris().overlap_at(n) for n in (20, 30, 56)] == [0.0] * 3
+    assert [of_iris().overlap_at(n) for n in (57, 100, 112)] == pytest.approx([38 / 112] * 3)
 
 
 def test_a_table_is_prepared_as_the_training_rows_of_each_split_say():
@@ -77,139 +74,100 @@ def test_a_table_is_prepared_as_the_training_rows_of_each_split_say():
         assert np.abs(split.X_test.mean(axis=0)).min() > 1e-3
 
 
-def test_the_interval_is_corrected_only_where_splits_share_labels():
-    X, y = IRIS
-    sample = Sample.of(X, y, n_labeled=30, is_ordered=False)
-    assert [sample.overlap_at(n) for n in (20, 30, 56)] == [0.0] * 3
-    assert [sample.overlap_at(n) for n in (57, 100, 112)] == pytest.approx([38 / 112] * 3)
-
-
-def test_of_very_many_rows_a_part_is_used_with_all_labels():
-    y = np.full(30_000, -1)
-    y[:100] = np.arange(100) % 2
-    sample = Sample.of(np.arange(30_000.0)[:, None], y, n_labeled=None, is_ordered=False)
+def test_of_very_many_rows_a_part_is_used_with_all_labels_and_large_offsets_lose_no_differences():
+    y = np.where(np.arange(30_000) < 100, np.arange(30_000) % 2, -1)
+    sample = of_iris(None, y, np.arange(30_000.0)[:, None])
     assert (len(sample.y), sample.n_known) == (20_000, 100)
+    far, near = (of_iris(X=IRIS[0] + offset).split(0, 30).X_train for offset in (1e7, 0.0))
+    assert far == pytest.approx(near, abs=1e-4)
 
 
-def test_large_offsets_do_not_lose_differences():
-    X, y = IRIS
-    far = Sample.of(X + 1e7, y, n_labeled=30, is_ordered=False)
-    assert far.split(0, 30).X_train == pytest.approx(
-        Sample.of(X, y, n_labeled=30, is_ordered=False).split(0, 30).X_train, abs=1e-4
-    )
-
-
-@each(
-    "change, message",
-    (
-        ({"y": np.zeros(150)}, "y must hold labels of at least two classes"),
-        ({"y": np.where(np.arange(150) < 3, IRIS[1], -1)}, "at least two classes"),
-        ({"y": np.where(np.arange(150) % 50 == 0, IRIS[1], -1)}, "needs at least 3 others"),
-        ({"n_labeled": 2}, "n_labeled must be a whole number from 3, one for each class, to 112"),
-        ({"n_labeled": 113}, "got 113"),
-        ({"n_labeled": True}, "got True"),
-        ({"X": IRIS[0][:10]}, "X must have the shape (150, d)"),
-        ({"X": IRIS[0][:, 0]}, "one row for each label, got (150,)"),
-        ({"X": [["a"]] * 150}, "X must hold numbers only"),
-        ({"X": np.where(IRIS[0] > 7.8, np.nan, IRIS[0])}, "fill in missing numbers first"),
-        ({"X": np.where(IRIS[0] > 7.8, 1e39, IRIS[0])}, "X must hold finite numbers, got 1e+39"),
-        ({"score": "auc"}, "score must be one of accuracy for these labels, got 'auc'"),
-        ({"methods": ["SVC", "TSGS3VM"]}, "methods must be of LogisticRegression, SVC"),
-        ({"methods": ["SVC"]}, "at least two methods, got SVC"),
-        ({"seeds": 0}, "seeds must be"),
-        ({"seconds": 0.0}, "seconds must be"),
-        ({"jobs": 0}, "jobs must be"),
-    ),
+BAD = (
+    ({"y": np.zeros(150)}, "y must hold labels of at least two classes"),
+    ({"y": np.where(np.arange(150) < 3, IRIS[1], -1)}, "at least two classes"),
+    ({"y": np.where(np.arange(150) % 50 == 0, IRIS[1], -1)}, "needs at least 3 others"),
+    ({"n_labeled": 2}, "n_labeled must be a whole number from 3, one for each class, to 112"),
+    ({"n_labeled": 113}, "got 113"),
+    ({"n_labeled": True}, "got True"),
+    ({"X": IRIS[0][:10]}, "X must have the shape (150, d)"),
+    ({"X": IRIS[0][:, 0]}, "one row for each label, got (150,)"),
+    ({"X": [["a"]] * 150}, "X must hold numbers only"),
+    ({"X": np.where(IRIS[0] > 7.8, np.nan, IRIS[0])}, "fill in missing numbers first"),
+    ({"X": np.where(IRIS[0] > 7.8, 1e39, IRIS[0])}, "X must hold finite numbers, got 1e+39"),
+    ({"score": "auc"}, "score must be one of accuracy for these labels, got 'auc'"),
+    ({"methods": ["SVC", "TSGS3VM"]}, "methods must be of LogisticRegression, SVC"),
+    ({"methods": ["SVC"]}, "at least two methods, got SVC"),
+    ({"seeds": 0}, "seeds must be"),
+    ({"seconds": 0.0}, "seconds must be"),
+    ({"jobs": 0}, "jobs must be"),
 )
+
+
+@each("change, message", BAD)
 def test_bad_input_is_refused_in_a_sentence(change, message):
-    given = {"X": IRIS[0], "y": IRIS[1], **QUICK, **change}
     with pytest.raises((ComparisonError, ParameterError)) as error:
-        compare(given.pop("X"), given.pop("y"), **given)
+        quick(**change)
     assert message in str(error.value)
 
 
-def test_each_kind_has_its_methods_and_its_score():
-    assert [chosen_score(None, kind) for kind in ("binary", "classes", "ordinal")] == [
-        "accuracy",
-        "accuracy",
-        "mean_auc",
-    ]
-    names = {kind: {m.name for m in chosen_methods(None, kind)} for kind in ("binary", "classes", "ordinal")}
-    scikit_learns = {"SVR", "OrdinalSVC", "OrdinalForest", "OrdinalBoosting"}
-    assert names["ordinal"] == scikit_learns | {"QS3ORAO", "SafeQS3ORAO-labels", "SafeQS3ORAO"}
-    assert {"RandomForest", "Boosting", "Nystroem", "Neighbors", "SelfTraining", "SpreadingKNN"} < names["classes"]
-    assert names["binary"] - names["classes"] == {
-        written.format(name) for name in ("TSGS3VM", "QSGS2AUC") for written in ("{}", "Safe{}", "Safe{}-labels")
-    }
-    sample = Sample.of(*IRIS, n_labeled=30, is_ordered=False)
+# --- methods and their fits
+
+
+def test_each_kind_has_its_score_and_each_fit_is_kept_by_itself():
+    scores = {"binary": "accuracy", "classes": "accuracy", "ordinal": "mean_auc"}
+    assert {kind: chosen_score(None, kind) for kind in scores} == scores
     requests = [FitRequest(name, seed, n) for name in METHODS for seed in (0, 1) for n in (20, 30)]
-    assert len({request.key(sample) for request in requests}) == len(requests)  # each is kept by itself
-    for method in METHODS.values():
-        made = method.make(0)
-        assert isinstance(made, Safe) == method.is_safe == method.name.startswith("Safe")
-        assert getattr(made, "estimator", made).get_params().items() >= dict(method.parameters).items()
+    samples = (of_iris(), of_iris(X=IRIS[0] + np.eye(150, 4)))
+    assert len({request.key(one) for request in requests for one in samples}) == 2 * len(requests)
 
 
-def scores_only(table):
-    """A table without what differs from run to run."""
-    return table.drop(columns=["seconds", "megabytes"])
+def test_a_slow_method_learns_from_a_part_of_the_unlabeled_points_and_says_so(monkeypatch):
+    monkeypatch.setattr(fits, "MOST_OF_SLOW", 50)
+    sizes = {}
 
+    class Recorder(DummyClassifier):
+        def fit(self, X, y):
+            sizes[len(y)] = set(np.unique(y))
+            return super().fit(X, np.maximum(y, 0))
 
-def test_a_comparison_is_the_same_again_and_grows_with_more_seeds(tmp_path):
-    store = tmp_path / "fits.sqlite"
-    first = compare(*IRIS, **QUICK | {"store": store, "seeds": 3})
-    again = compare_of_model_selection(*IRIS, **QUICK | {"store": Store(store), "seeds": 3})
-    pd.testing.assert_frame_equal(first.table, again.table)  # its times, too: nothing was fitted again
-    more = compare(*IRIS, **QUICK | {"store": store, "seeds": 5})
-    for name in TWO:
-        assert list(more.scores(name).values())[:3] == list(first.scores(name).values())
-        assert list(more.scores(name)) == [0, 1, 2, 3, 4]
-    fresh = compare(*IRIS, **QUICK | {"seeds": 5})
-    pd.testing.assert_frame_equal(scores_only(fresh.table), scores_only(more.table))
-    assert fresh.is_complete
-    assert fresh.verdict.sentence == more.verdict.sentence
-
-
-def test_an_interrupted_comparison_goes_on(tmp_path):
-    store, made = tmp_path / "fits.sqlite", []
-
-    def interrupt(so_far):
-        made.append(len(so_far.fits))
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        compare(*IRIS, **QUICK | {"store": store, "seeds": 3}, callback=interrupt)
-    sample = Sample.of(*IRIS, n_labeled=30, is_ordered=False)
-    requests = [FitRequest(name, seed, 30) for name in TWO for seed in range(3)]
-    keys = {request.key(sample): request for request in requests}
-    kept = {keys[key]: Fit(keys[key], **json.loads(text)) for key, text in Store(store).kept("fit", keys).items()}
-    assert 0 < len(kept) < 6
-    whole = compare(*IRIS, **QUICK | {"store": store, "seeds": 3})
-    assert all(fit in whole.fits for fit in kept.values())
-    pd.testing.assert_frame_equal(scores_only(whole.table), scores_only(compare(*IRIS, **QUICK | {"seeds": 3}).table))
+    monkeypatch.setattr(Method, "make", lambda self, seed: Recorder())
+    X, y = make_moons(400, random_state=0)
+    split, names = of_iris(20, y, X).split(0, 20), ("SelfTraining", "PS3VT", "SVC")
+    notes = [fits.fit(FitRequest(name, 0, 20), split, "classes").note for name in names]
+    assert sizes == {70: {-1, 0, 1}, 300: {-1, 0, 1}, 20: {0, 1}}
+    assert notes == ["learns from 50 of 280 unlabeled points, to be fast enough", "", ""]
 
 
 def test_a_method_that_cannot_learn_says_why_and_the_others_go_on():
-    found = compare(*IRIS, **QUICK | {"n_labeled": 3, "seeds": 3, "methods": [*TWO, "SelfTraining"]})
+    found = quick(n_labeled=3, seeds=3, methods=[*TWO, "SelfTraining"])
     row = found.table.set_index("method").loc["SelfTraining"]
     assert row["seeds"] == 0
-    assert "at least two labels of each class" in row["note"]
     assert found.verdict.recommended in TWO
-    assert "at least two labels" in text_of(found)
-    assert "at least two labels" in html_of(found)
+    assert all("at least two labels of each class" in said for said in (row["note"], text_of(found), html_of(found)))
 
 
-def test_of_a_very_short_time_there_is_no_verdict_but_a_table(tmp_path, capsys):
-    X, y = make_moons(2000, noise=0.2, random_state=0)
-    found = compare(X, y, seconds=1.0, store=None, jobs=1)
-    assert not found.is_complete
-    assert len(found.table) == len(chosen_methods(None, "binary"))
-    assert found.table["note"].str.contains("time").any()
-    assert "The time was over" in text_of(found)
-    pd.DataFrame(X).assign(y=y).to_csv(tmp_path / "moons.csv", index=False)
-    given = ["compare", str(tmp_path / "moons.csv"), "--target", "y", "--seconds", "1", "--jobs", "1", "--quiet"]
-    assert main([*given, "--store", str(tmp_path / "s.sqlite")]) == 1
-    assert capsys.readouterr().out.startswith("No verdict")
+# --- a comparison
+
+
+def scores_only(found):
+    """A table without what differs from run to run."""
+    return found.table.drop(columns=["seconds", "megabytes"])
+
+
+def test_a_comparison_is_the_same_again_and_grows_with_more_seeds(tmp_path, monkeypatch):
+    opened, connect = [], sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *given, **more: opened.append(given) or connect(*given, **more))
+    store = tmp_path / "fits.sqlite"
+    first = quick(store=store, seeds=3)
+    assert len(opened) <= 12  # six fits: the store is asked once for each
+    again = quick(store=store, seeds=3)
+    pd.testing.assert_frame_equal(first.table, again.table)  # its times, too: nothing was fitted again
+    more, fresh = quick(store=store, seeds=5), quick(seeds=5)
+    assert [list(more.scores(name)) for name in TWO] == [[0, 1, 2, 3, 4]] * 2
+    assert all(first.scores(name).items() <= more.scores(name).items() for name in TWO)
+    pd.testing.assert_frame_equal(scores_only(fresh), scores_only(more))
+    assert fresh.is_complete
+    assert fresh.verdict.sentence == more.verdict.sentence
 
 
 def test_with_no_time_left_no_fit_begins():
@@ -218,92 +176,78 @@ def test_with_no_time_left_no_fit_begins():
     assert found == [("a", None, NOT_BEGUN), ("b", None, NOT_BEGUN)]
 
 
-def test_while_fits_are_to_come_nothing_is_said_to_lack_time(tmp_path):
+def test_while_fits_are_to_come_nothing_is_said_to_lack_time():
     said = []
-    found = compare(*IRIS, **QUICK | {"seeds": 4, "methods": [*TWO, "Nystroem"]}, callback=said.append)
+    found = quick(seeds=4, methods=[*TWO, "Nystroem"], callback=said.append)
     assert {so_far.is_going for so_far in said} == {True}
+    assert not found.is_going
     assert not any("time" in note for so_far in said for note in so_far.table["note"])
     waiting = {note for so_far in said for note in so_far.table["note"][so_far.table["seeds"] == 0]}
     assert waiting <= {"it has no fit yet"}  # how many wait at the first look depends on the machine
-    assert not found.is_going
-    assert repr(found).startswith("Comparison(your data: 3 methods, ")
-    assert len(repr(found)) < 400
-    assert found._repr_html_().count("<tr") == 4
 
 
-def test_a_comparison_asks_its_store_once_for_each_fit(tmp_path, monkeypatch):
-    opened, connect = [], sqlite3.connect
-    monkeypatch.setattr(
-        sqlite3, "connect", lambda *given, **options: opened.append(given) or connect(*given, **options)
-    )
-    compare(*IRIS, **QUICK | {"seeds": 4, "store": tmp_path / "fits.sqlite"})
-    assert len(opened) <= 16  # eight fits
+def test_what_may_mislead_is_said_before_labels_are_given():
+    rng, n = np.random.default_rng(0), 200
+    x = rng.normal(size=(n, 2))
+    kind = np.array(["low", "medium", "high"])[np.digitize(x[:, 0] + rng.normal(size=n), [-1.0, 1.0])]
+    kind[:3] = "high"
+    table = pd.DataFrame(x, columns=list("ab")).assign(kind=pd.Categorical(kind).astype(str), told=kind, age=40.0)
+    table["kind"] = table["kind"].where(x[:, 1] > 0.0)  # labeled rows differ from the others
+    file, found = File.of_frame(table, "own"), {}
+    for kind, methods in (("classes", TWO), ("ordinal", ["SVR", "OrdinalSVC"])):
+        recipe = file.recipe(kind, target="kind", is_asked=True)
+        data = file.labels(recipe, kind)
+        given = {"n_labeled": None, "seeds": 3, "recipe": recipe, "class_names": data.class_names, "methods": methods}
+        is_ordered = kind == "ordinal"
+        found[kind] = quick(file.kept(recipe), data.y, ordered=is_ordered, curves=is_ordered, **given)
+    said = " ".join(found["classes"].warnings)
+    for words in ("'told' gives the label away", "an order that is not used, low < medium < high", "look different"):
+        assert words in said
+    assert found["classes"].n_known == table["kind"].notna().sum()
+    assert "order low < medium < high" in found["ordinal"].verdict.sentence
+    assert "not used" not in " ".join(found["ordinal"].warnings)
+    assert found["ordinal"].score.title == "mean AUC"
+    assert set(found["ordinal"].curves["labels"]) == {20, 50, found["ordinal"].n_labeled}
+    assert set(found["ordinal"].curves["method"]) == {"SVR", "OrdinalSVC"}
 
 
-@pytest.mark.compiled
-def test_a_job_prepares_the_points_of_a_seed_once(monkeypatch):
-    made, reported, split = [], [], Sample.split
-    monkeypatch.setattr(Sample, "split", lambda self, *given: made.append(given) or split(self, *given))
-    sample = Sample.of(*IRIS, n_labeled=30, is_ordered=False)
-    requests = [FitRequest(name, seed, 30) for seed in range(2) for name in TWO]
-    fits.fit_some(sample, requests, report=reported.append)
-    assert [fit.request for fit in reported] == requests
-    assert made == [(0, 30), (1, 30)]
-
-
-def test_ordered_classes_and_curves():
-    X, y = load("ordinal_ramp", n=200).X, load("ordinal_ramp", n=200).y
-    found = compare(X, y, n_labeled=50, seeds=1, methods=["SVR", "OrdinalSVC"], ordered=True, store=None, jobs=1)
-    assert set(found.curves["labels"]) == {20, 50, 100}
-    assert set(found.curves["method"]) == {"SVR", "OrdinalSVC"}
-    assert found.score.title == "mean AUC"
-    assert Sample.of(X, y, n_labeled=50, is_ordered=True).kind == ORDINAL
-
-
-def test_the_command_has_the_numbers_of_python(tmp_path, capsys):
-    X, y = load("iris").X, load("iris").y
+def test_the_command_has_the_numbers_of_python_and_reads_unlabeled_rows(tmp_path, capsys):
+    X, y = make_moons(120, noise=0.1, random_state=0)
+    kind = np.where(np.arange(120) % 2, "", np.array(["no", "yes"])[y])
+    pd.DataFrame(X, columns=["a", "b"]).assign(kind=kind).to_csv(tmp_path / "own.csv", index=False)
     files = {name: tmp_path / f"out.{name}" for name in ("json", "csv", "html")}
     given = [
         "compare",
-        "iris",
-        "--n-labeled",
-        "30",
-        "--seeds",
-        "3",
-        "--methods",
-        ",".join(TWO),
+        str(tmp_path / "own.csv"),
+        "--target=kind",
+        f"--methods={','.join(TWO)}",
         "--no-curves",
-        "--jobs",
-        "1",
+        "--jobs=1",
     ]
     given += ["--store", str(tmp_path / "s.sqlite"), *(f"--{name}={file}" for name, file in files.items())]
-    assert main(given) == 0
+    assert main([*given, "--seeds=3", "--quiet"]) == 0
     shown = capsys.readouterr()
-    expected = compare(X, y, **QUICK | {"seeds": 3, "store": tmp_path / "s.sqlite"}, name="iris")
+    assert not shown.err
+    assert "draws 45 labels and 60 unlabeled points" in shown.out
+    file = File.of_path(tmp_path / "own.csv")
+    recipe = file.recipe("classes", target="kind", is_asked=True)
+    data = file.labels(recipe, "classes")
+    same = {"recipe": recipe, "class_names": data.class_names, "name": "own", "store": tmp_path / "s.sqlite"}
+    expected = quick(file.kept(recipe), data.y, n_labeled=None, seeds=3, **same)
     said = json.loads(files["json"].read_text())
     assert said == {"command": "dsg-lab compare", **json.loads(json.dumps(expected.to_dict()))}
     assert files["csv"].read_text() == expected.to_csv()
-    assert pd.read_csv(files["csv"])["method"].tolist() == expected.table["method"].tolist()
     assert expected.verdict.sentence in shown.out
     assert expected.verdict.sentence in files["html"].read_text(encoding="utf-8")
-    assert f"The files are written: {', '.join(map(str, files.values()))}." in shown.out
-    assert main(given) == 0  # the files are its own
+    assert main([*given, "--seeds=1"]) == 1  # the files are its own, but there is no verdict
+    said = capsys.readouterr().out
+    assert said.startswith("No verdict")
+    assert f"The files are written: {', '.join(map(str, files.values()))}." in said
 
 
-def test_the_command_reads_a_file_and_its_unlabeled_rows(tmp_path, capsys):
-    X, y = make_moons(120, noise=0.1, random_state=0)
-    table = pd.DataFrame(X, columns=["a", "b"]).assign(
-        kind=np.where(np.arange(120) % 2, "", np.array(["no", "yes"])[y])
-    )
-    table.to_csv(tmp_path / "own.csv", index=False)
-    given = ["compare", str(tmp_path / "own.csv"), "--target", "kind", "--seeds", "3", "--methods", ",".join(TWO)]
-    assert main([*given, "--no-curves", "--jobs", "1", "--quiet", "--store", str(tmp_path / "s.sqlite")]) == 0
-    said = capsys.readouterr()
-    assert "draws 45 labels and 60 unlabeled points" in said.out
-    assert not said.err
+# --- rounds of made-up scores
 
-
-GIVEN = {"n_labeled": 30, "methods": ["LogisticRegression", "SVC", "Nystroem"], "curves": False, "store": None}
+THREE = {"n_labeled": 30, "methods": [*TWO, "Nystroem"], "curves": False, "store": None}
 # Gain of SVC over logistic regression: its mean, and its spread over the seeds.
 EQUAL, UNCLEAR, BETTER, CLEAR = (0.1, 0.1), (0.1, 5.0), (2.0, 3.5), (10.0, 0.1)
 
@@ -313,16 +257,13 @@ def race(monkeypatch):
     """Return a function that compares methods with made-up scores, whose fits take 0.1 s of a made-up clock."""
     clock = [0.0]
 
-    def run(gain, slow=(), **options):
+    def run(gain, slow=(), begun=None, **options):
         def score(request):
-            rng = np.random.default_rng(request.seed)
-            hard, sign = rng.normal(), 1.0 if request.seed % 2 else -1.0
-            more = {
-                "SVC": gain[0] + gain[1] * sign,
-                "Nystroem": rng.normal() - 30.0,
-                "SelfTraining": 0.1 * rng.normal() - 0.3,
-            }
-            return 80.0 + hard + more.get(request.method, 0.0)
+            rng, sign = np.random.default_rng(request.seed), 1.0 if request.seed % 2 else -1.0
+            hard = 80.0 + rng.normal()
+            more = {"SVC": gain[0] + gain[1] * sign, "Nystroem": rng.normal() - 30.0}
+            more["SelfTraining"] = 0.1 * rng.normal() - 0.3
+            return hard + more.get(request.method, 0.0)
 
         def made(queue, function, shared, lists, *, end, memory_limit):
             for (request,) in lists:
@@ -333,13 +274,15 @@ def race(monkeypatch):
                     yield Finished(request, None, CUT_OFF)
                     return
                 clock[0] += 0.1
+                if begun is not None:
+                    begun.append(request)
                 yield Finished(request, Fit(request, {"accuracy": score(request)}, 0.1, 1.0))
 
         monkeypatch.setattr(rounds, "finished", made)
         monkeypatch.setattr(rounds, "_shared_out", lambda requests, n: [[one] for one in requests])
         monkeypatch.setattr(rounds, "queue_of", lambda *given: nullcontext(SimpleNamespace(n_at_a_time=1)))
         monkeypatch.setattr(rounds, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-        return compare(*IRIS, **GIVEN | options)
+        return compare(*IRIS, **THREE | options)
 
     return run
 
@@ -348,22 +291,22 @@ def seeds_of(found):
     return {name: len(found.scores(name)) for name in found.methods}
 
 
-@each(
-    "gain, options, seeds",
-    (
-        (EQUAL, {}, (10, 10)),
-        (CLEAR, {}, (10, 10)),  # a simple method that is clearly worse gets its seeds, too
-        (BETTER, {}, (15, 15)),  # until SVC clearly beats the simpler one, which cannot be much better
-        (UNCLEAR, {}, (50, 50)),
-        (UNCLEAR, {"seeds": 10}, (10, 10)),
-        (UNCLEAR, {"seeds": 20}, (20, 20)),
-        (UNCLEAR, {"n_labeled": None}, (50, 50)),  # the splits share labels
-    ),
+ROUNDS = (
+    (EQUAL, {}, 10),
+    (CLEAR, {}, 10),  # a simple method that is clearly worse gets its seeds, too
+    (BETTER, {}, 15),  # until SVC clearly beats the simpler one, which cannot be much better
+    (UNCLEAR, {}, 50),
+    (UNCLEAR, {"seeds": 10}, 10),
+    (UNCLEAR, {"seeds": 20}, 20),
+    (UNCLEAR, {"n_labeled": None}, 50),  # the splits share labels
 )
+
+
+@each("gain, options, seeds", ROUNDS)
 def test_seeds_are_added_until_the_choice_is_clear(gain, options, seeds, race):
     found = race(gain, **options)
     # Every method is in the first three rounds that give an interval. One that is clearly worse then gets no more.
-    assert seeds_of(found) == {"LogisticRegression": seeds[0], "SVC": seeds[1], "Nystroem": 3}
+    assert seeds_of(found) == {"LogisticRegression": seeds, "SVC": seeds, "Nystroem": 3}
     assert found.is_complete
     assert bool(found.verdict.contenders) is (gain is UNCLEAR)
     assert ("too close to call" in found.verdict.sentence) is (gain is UNCLEAR)
@@ -372,14 +315,8 @@ def test_seeds_are_added_until_the_choice_is_clear(gain, options, seeds, race):
 
 def test_a_method_that_cannot_be_much_better_gets_no_more_seeds(race):
     # Label spreading is as good as logistic regression, and the verdict compares it with SVC. Self-training is a little worse.
-    found = race(UNCLEAR, methods=[*GIVEN["methods"], "SpreadingKNN", "SelfTraining"])
-    assert seeds_of(found) == {
-        "LogisticRegression": 50,
-        "SVC": 50,
-        "Nystroem": 3,
-        "SpreadingKNN": 50,
-        "SelfTraining": 10,
-    }
+    found = race(UNCLEAR, methods=[*THREE["methods"], "SpreadingKNN", "SelfTraining"])
+    assert seeds_of(found) == dict.fromkeys([*TWO, "SpreadingKNN"], 50) | {"Nystroem": 3, "SelfTraining": 10}
     assert "surely not much better: no more seeds" in text_of(found)
 
 
@@ -395,6 +332,11 @@ def test_a_method_whose_first_fit_takes_too_long_takes_half_of_the_tables_time(r
     assert seeds_of(found)["Nystroem"] == 0
     # It may take 3.25 s. Of the other 6.75 s each of the two methods gets a tenth for a seed.
     assert 30 <= seeds_of(found)["SVC"] <= 36
+    found = race(UNCLEAR, slow=THREE["methods"], seconds=10.0)
+    assert not found.is_complete
+    assert found.verdict.recommended is None
+    assert found.table["note"].str.contains("time").all()
+    assert len(found.table) == 3
 
 
 @each("curves", (False, True))
@@ -416,53 +358,12 @@ def test_a_comparison_that_is_stopped_goes_on_to_the_same_table(race, tmp_path):
         if len(so_far.fits) == 30:  # the race begins with 23 fits
             raise KeyboardInterrupt
 
+    store, before, after = tmp_path / "fits.sqlite", [], []
     with pytest.raises(KeyboardInterrupt):
-        race(UNCLEAR, store=tmp_path / "fits.sqlite", callback=stop)
-    pd.testing.assert_frame_equal(race(UNCLEAR, store=tmp_path / "fits.sqlite").table, race(UNCLEAR).table)
-
-
-def test_a_slow_method_learns_from_a_part_of_the_unlabeled_points_and_says_so(monkeypatch):
-    monkeypatch.setattr(fits, "MOST_OF_SLOW", 50)
-    sizes = {}
-
-    class Recorder(DummyClassifier):
-        def fit(self, X, y):
-            sizes[len(y)] = set(np.unique(y))
-            return super().fit(X, np.maximum(y, 0))
-
-    monkeypatch.setattr(Method, "make", lambda self, seed: Recorder())
-    sample = Sample.of(*make_moons(400, random_state=0), n_labeled=20, is_ordered=False)
-    split = sample.split(0, 20)
-    fit, other, alone = (
-        fits.fit(FitRequest(name, 0, 20), split, "classes") for name in ("SelfTraining", "PS3VT", "SVC")
-    )
-    assert sizes == {70: {-1, 0, 1}, 300: {-1, 0, 1}, 20: {0, 1}}
-    assert fit.note == "learns from 50 of 280 unlabeled points, to be fast enough"
-    assert other.note == alone.note == ""
-
-
-def test_what_may_mislead_is_said_before_labels_are_given():
-    rng, n = np.random.default_rng(0), 200
-    x = rng.normal(size=(n, 2))
-    kind = np.array(["low", "medium", "high"])[np.digitize(x[:, 0] + rng.normal(size=n), [-1.0, 1.0])]
-    kind[:3] = "high"
-    table = pd.DataFrame(x, columns=list("ab")).assign(kind=pd.Categorical(kind).astype(str), told=kind, age=40.0)
-    table["kind"] = table["kind"].where(x[:, 1] > 0.0)  # labeled rows differ from the others
-    file = File.of_frame(table, "own")
-    recipe = file.recipe("classes", target="kind", is_asked=True)
-    data = file.labels(recipe, "classes")
-    given = {"recipe": recipe, "class_names": data.class_names, **QUICK, "n_labeled": None, "seeds": 3}
-    found = compare(file.kept(recipe), data.y, **given)
-    said = " ".join(found.warnings)
-    for words in ("'told' gives the label away", "an order that is not used, low < medium < high", "look different"):
-        assert words in said
-    assert found.n_known == table["kind"].notna().sum()
-    ordered = file.recipe("ordinal", target="kind", is_asked=True)
-    data = file.labels(ordered, "ordinal")
-    given |= {"recipe": ordered, "class_names": data.class_names, "methods": ["SVR", "OrdinalSVC"]}
-    found = compare(file.kept(ordered), data.y, ordered=True, **given)
-    assert "order low < medium < high" in found.verdict.sentence
-    assert "not used" not in " ".join(found.warnings)
+        race(UNCLEAR, begun=before, store=store, callback=stop)
+    found = race(UNCLEAR, begun=after, store=store)
+    assert not set(before) & set(after)  # what was kept is not made again
+    pd.testing.assert_frame_equal(found.table, race(UNCLEAR).table)
 
 
 # --- given scores: statistics against naive twins, verdicts, the report and its figure
@@ -485,95 +386,47 @@ def rng_scores(seed=0, n=8):
     return {name: 80 + hard + rng.normal(size=n) + 0.3 * i for i, name in enumerate(("SVC", "PS3VT", "SpreadingKNN"))}
 
 
-@each("overlap", (0.0, 1 / 3))
-def test_the_table_is_that_of_a_naive_twin(overlap):
-    scores = rng_scores()
-    table = of(scores, overlap=overlap).table.set_index("method")
+@each("score, sign, overlap", (("accuracy", 1, 0.0), ("accuracy", 1, 1 / 3), ("mean_absolute_error", -1, 0.0)))
+def test_the_table_is_that_of_a_naive_twin(score, sign, overlap):
+    scores = {name: values / (100.0 if sign < 0 else 1.0) for name, values in rng_scores().items()}
+    found = of(scores, score=score, overlap=overlap)
     means = {name: sum(values) / len(values) for name, values in scores.items()}
-    best = max(means, key=means.get)
+    ranking = sorted(means, key=lambda name: -sign * means[name])
+    assert found.ranking == tuple(ranking)
     for name, values in scores.items():
-        row = table.loc[name]
-        gaps = [a - b for a, b in zip(values, scores[best], strict=True)]
+        row = found.table.set_index("method").loc[name]
+        gaps = [a - b for a, b in zip(values, scores[ranking[0]], strict=True)]
         n, mean = len(gaps), sum(gaps) / len(gaps)
         assert row["score"] == pytest.approx(means[name])
         assert row["difference"] == pytest.approx(mean)
-        assert (row["wins"], row["ties"], row["losses"]) == tuple(
-            sum(is_so) for is_so in zip(*[(g > 0, g == 0, g < 0) for g in gaps], strict=True)
-        )
-        if name == best:
-            assert math.isnan(row["low"])
-            continue
+        wins = [sum(is_so) for is_so in zip(*[(sign * g > 0, g == 0, sign * g < 0) for g in gaps], strict=True)]
+        assert row[["wins", "ties", "losses"]].tolist() == wins
         variance = sum((g - mean) ** 2 for g in gaps) / (n - 1)
         reach = stats.t.ppf(0.975, n - 1) * math.sqrt((1 / n + overlap) * variance)
-        assert (row["low"], row["high"]) == pytest.approx((mean - reach, mean + reach))
+        expected = (math.nan, math.nan) if name == ranking[0] else (mean - reach, mean + reach)
+        assert (row["low"], row["high"]) == pytest.approx(expected, nan_ok=True)
 
 
-def test_the_report_shows_intervals_from_low_to_high_and_the_higher_score_above():
-    found = of({"SVC": [80.0, 84.0, 82.0], "PS3VT": [90.0, 91.0, 95.0]})
-    rows, shown = found.table.set_index("method"), shown_table(found).set_index("method")
-    for name in ("SVC", "PS3VT"):
-        assert (
-            shown.loc[name, "its 95 % interval"] == f"{rows['score_low'][name]:.1f} to {rows['score_high'][name]:.1f}"
-        )
-    low, high = rows.loc["SVC", ["low", "high"]]
-    assert shown.loc["SVC", "95 % interval"] == f"{low:+.1f} to {high:+.1f}"
-    curves = pd.DataFrame(
-        {"method": "SVC", "labels": [10, 20, 40], "score": [70.0, 80.0, 75.0], "low": 60.0, "high": 90.0}
-    )
-    (line,) = re.findall(r'<polyline points="([^"]+)"', curve_figure(curves, "accuracy"))
-    (x1, y1), (x2, y2), (x3, y3) = (map(float, point.split(",")) for point in line.split())
-    assert x1 < x2 < x3
-    assert y2 < y3 < y1  # SVG counts downwards
-
-
-def test_equal_gains_of_a_few_test_points_are_no_proof():
+def test_equal_gains_of_a_few_test_points_are_no_proof_and_a_rounding_error_is_no_difference():
     found = of({"SVC": [80.0, 90.0, 84.0], "LogisticRegression": [80.0, 90.0, 84.0]})
     width = mean_half_width(np.array([0.0, 0.0, 100 / 50]))
     assert found.difference("SVC", "LogisticRegression").half_width == pytest.approx(width)
+    assert found.verdict.help is not Help.DOES_NOT
     nearly = paired_difference(80 + 1e-12 * np.arange(3), [80.0] * 3, step=100 / 50)
     assert (nearly.mean, nearly.half_width, nearly.ties) == (0.0, pytest.approx(width), 3)
-    assert found.verdict.help is not Help.DOES_NOT
+    found = of({"SVC": [80.1, 80.2, 80.3], "PS3VT": [80.3, 80.1, 80.2]})
+    assert found.difference("SVC", "PS3VT").mean == 0.0
+    assert "0.0 points of accuracy, 95 % -0.4 to +0.4" in found.verdict.sentence
 
 
 @each("score, sign", [("accuracy", 1.0), ("mean_absolute_error", -1.0)])
 def test_more_labels_bring_what_the_learning_curve_says_and_a_smaller_loss_is_a_gain(score, sign):
-    few, many = (np.array([0.60, 0.62, 0.61]) + sign * more for more in (0.0, 0.08))
-    fits = [
-        Fit(FitRequest("SVC", seed, n), {score: float(value)})
-        for n, values in ((10, few), (20, many))
-        for seed, value in enumerate(values)
-    ]
+    both = {10: np.array([0.60, 0.62, 0.61]), 20: np.array([0.60, 0.62, 0.61]) + sign * 0.08}
+    fits = [Fit(FitRequest("SVC", s, n), {score: float(v)}) for n, own in both.items() for s, v in enumerate(own)]
     found = Comparison(tuple(fits), ("SVC",), score, 20, 100, 50, n_known=100).gain_of_labels("SVC", 100)
     assert found.mean == pytest.approx(0.08)  # twice as many known labels, as the curve's two points are apart
     assert found.low < found.mean < found.high
     assert math.isnan(of({"SVC": [1.0, 2.0]}).gain_of_labels("SVC", 100).mean)
-
-
-def test_without_overlap_the_interval_is_students():
-    gaps = np.random.default_rng(1).normal(size=7)
-    low, high = stats.t.interval(0.95, 6, gaps.mean(), stats.sem(gaps))
-    assert mean_half_width(gaps, 0.0) == pytest.approx((high - low) / 2)
-
-
-def test_the_corrected_interval_covers_where_the_plain_one_does_not():
-    """Splits of one small sample: the difference of two thresholds' accuracies, whose expectation is known."""
-    rng, hits, n_samples = np.random.default_rng(0), {0.0: 0, 1 / 3: 0}, 400
-    for _ in range(n_samples):
-        gains = np.where(rng.random(60) < 0.5, 1.0, -1.0)  # what each point adds to the difference; its mean is zero
-        gaps = np.array([gains[rng.permutation(60)[:15]].mean() for _ in range(10)])
-        for overlap in hits:
-            hits[overlap] += abs(gaps.mean()) <= mean_half_width(gaps, overlap)
-    assert hits[0.0] / n_samples < 0.9
-    assert hits[1 / 3] / n_samples > 0.92
-
-
-def test_a_loss_ranks_the_lowest_first_and_its_difference_is_positive():
-    found = of({"SVR": [0.5, 0.6, 0.4], "QS3ORAO": [0.7, 0.7, 0.7]}, score="mean_absolute_error")
-    assert found.ranking == ("SVR", "QS3ORAO")
-    row = found.table.iloc[1]
-    assert row["difference"] == pytest.approx(0.2)
-    assert row["low"] < 0.2 < row["high"]
-    assert (row["wins"], row["losses"]) == (0, 3)
 
 
 def test_a_method_with_too_few_seeds_has_no_rank_and_a_sentence_says_why():
@@ -592,10 +445,10 @@ def test_a_method_with_too_few_seeds_has_no_rank_and_a_sentence_says_why():
 HIGHEST = {"accuracy": 100.0, "auc": 100.0, "mean_auc": 100.0, "mean_absolute_error": 2.0}
 
 
-@each("score", tuple(HIGHEST))
-def test_whatever_lacks_nothing_is_above_the_possible_and_ranks_are_of_shared_seeds(score):
+@each("score, most", HIGHEST.items())
+def test_whatever_lacks_nothing_is_above_the_possible_and_ranks_are_of_shared_seeds(score, most):
     """Easy and hard seeds, of which methods lack any: ten comparisons near the end of the scale."""
-    rng, most = np.random.default_rng(5), HIGHEST[score]
+    rng = np.random.default_rng(5)
     for _ in range(10):
         n, easy = rng.integers(1, 12), rng.random(12)
         scores = {
@@ -607,139 +460,87 @@ def test_whatever_lacks_nothing_is_above_the_possible_and_ranks_are_of_shared_se
         }
         found = of(scores, score=score, n_classes=3)
         table = found.table
-        ranked = table[table["rank"].notna()]
+        ranked, others = table[table["rank"].notna()], table[table["rank"].isna()]
         assert ranked["rank"].tolist() == list(range(1, len(ranked) + 1))
-        assert (
-            ranked["score"].is_monotonic_increasing if found.score.is_loss else ranked["score"].is_monotonic_decreasing
-        )
+        assert (np.diff(ranked["score"]) * (-1 if found.score.is_loss else 1) <= 0).all()
         for name, row in zip(found.ranking, ranked.to_dict("records"), strict=True):
             own = {seed: value for seed, value in enumerate(scores[name]) if value is not None}
             assert found.seeds <= own.keys()
             assert row["score"] == pytest.approx(np.mean([own[seed] for seed in found.seeds]))
             assert row["difference"] == pytest.approx(row["score"] - ranked["score"].iloc[0])
-        others = table[table["rank"].isna()]
         assert others["score"].isna().all()
         assert (others["note"] != "").all()
         assert not table[["difference", "low", "high"]].abs().gt(most + 1e-9).any(axis=None)
         for frame in (ranked[["score"]], found.curves[["score", "low", "high"]]):
             assert not (frame.gt(most + 1e-9) | frame.lt(-1e-9)).any(axis=None)
-        if found.verdict.recommended is not None:
-            assert found.verdict.recommended in found.ranking
-            assert len(found.seeds) >= 3
-        text, said = text_of(found), json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        assert found.verdict.recommended in (None, *found.ranking)
+        assert found.verdict.recommended is None or len(found.seeds) >= 3
         assert "e-" not in found.verdict.sentence
-        assert [row["rank"] for row in said["table"]] == [
-            None if np.isnan(r) else r for r in table["rank"].astype(float)
-        ]
-        assert all(note in text for note in table["note"])
+        said = json.loads(json.dumps(found.to_dict(), allow_nan=False))["table"]
+        assert [row["rank"] for row in said] == [None if np.isnan(r) else r for r in table["rank"].astype(float)]
+        assert all(note in text_of(found) for note in table["note"])
         assert found.to_csv().count("\n") == 7
 
 
-def test_a_rounding_error_is_no_difference():
-    found = of({"SVC": [80.1, 80.2, 80.3], "PS3VT": [80.3, 80.1, 80.2]})
-    assert found.difference("SVC", "PS3VT").mean == 0.0
-    assert "0.0 points of accuracy, 95 % -0.4 to +0.4" in found.verdict.sentence
-
-
-def test_the_verdict_counts_the_seeds_of_what_it_compares():
-    found = of({"LogisticRegression": [90, 70, 80, 85], "PS3VT": [91, 71, 81.5, None]})
-    assert found.verdict.seeds == 3
-    assert "3 seeds" in found.verdict.sentence
-    assert "0.0" in text_of(of({"SVC": [80, 81, 82], "PS3VT": [79.99, 80.98, 82]}))
-    assert "-0.0 " not in text_of(of({"SVC": [80, 81, 82], "PS3VT": [79.99, 80.98, 82]}))
-
-
-def test_a_clearly_worse_method_is_known_by_its_interval():
-    found = of({"SVC": [90, 80, 85], "PS3VT": [80.1, 70, 75.2], "LogisticRegression": [91, 77, 86]})
-    assert found.is_worse("PS3VT")
-    assert not found.is_worse("LogisticRegression")
-    assert not of({"SVC": [90, 80], "PS3VT": [80, 70]}).is_worse("PS3VT")  # two seeds have no interval
-
-
+EIGHTY = {"SVC": [80, 81, 82]}
+NOTHING = "Nothing clearly beats LogisticRegression here: use that (accuracy 81.0, 95 % 78.5 to 83.5, 3 seeds); 1 other method"
+ALONE = "Use SVC, the simplest method that nothing clearly beats here (accuracy 81.0, 95 % 78.5 to 83.5, 3 seeds)."
+CLOSE = "3 seeds); 1 other method is not clearly worse, and 1 may be more than 0.5 points better, which is too close to call."
 VERDICTS = (
-    ({"SVC": [80, 81, 82], "PS3VT": [85, 86.1, 87]}, "PS3VT", Help.HELPS, "unlabeled data help here"),
-    (
-        {"SVC": [80, 81, 82], "PS3VT": [79, 80.1, 81]},
-        "SVC",
-        Help.HURTS,
-        "unlabeled data hurt here (PS3VT less SVC: -1.0",
-    ),
-    ({"SVC": [80, 81, 82], "PS3VT": [80.1, 80.9, 82]}, "SVC", Help.DOES_NOT, "unlabeled data do not help here"),
+    (EIGHTY | {"PS3VT": [85, 86.1, 87]}, "PS3VT", Help.HELPS, "unlabeled data help here"),
+    (EIGHTY | {"PS3VT": [79, 80.1, 81]}, "SVC", Help.HURTS, "unlabeled data hurt here (PS3VT less SVC: -1.0"),
+    (EIGHTY | {"PS3VT": [80.1, 80.9, 82]}, "SVC", Help.DOES_NOT, "unlabeled data do not help here"),
     # Better by chance, so the simpler one stays.
-    ({"SVC": [80, 81, 82], "PS3VT": [79, 83, 84]}, "SVC", Help.UNCLEAR, "it cannot be told yet if unlabeled data help"),
+    (EIGHTY | {"PS3VT": [79, 83, 84]}, "SVC", Help.UNCLEAR, "it cannot be told yet if unlabeled data help"),
     # A little worse, but simpler.
     (
         {"LogisticRegression": [80, 81, 82], "SVC": [80.1, 81.12, 82.08], "PS3VT": [79, 80, 81.1]},
-        "LogisticRegression",
-        Help.HURTS,
-        "Nothing clearly beats LogisticRegression here: use that (accuracy 81.0, 95 % 78.5 to 83.5, 3 seeds); 1 other method "
-        "is not clearly worse; unlabeled data hurt here (PS3VT less SVC: -1.1",
+        *(
+            "LogisticRegression",
+            Help.HURTS,
+            f"{NOTHING} is not clearly worse; unlabeled data hurt here (PS3VT less SVC: -1.1",
+        ),
     ),
     # More than one standard error better, but not with 95 %.
+    (EIGHTY | {"LogisticRegression": [79, 79, 81]}, "SVC", None, "3 seeds); 1 other method is not clearly worse."),
+    ({"SVC": [78, 81, 82], "LogisticRegression": [79, 79, 81]}, "LogisticRegression", None, CLOSE),
+    (EIGHTY | {"LogisticRegression": [78, 79.1, 80]}, "SVC", None, ALONE),
+    # Over the seeds that both have.
     (
-        {"SVC": [80, 81, 82], "LogisticRegression": [79, 79, 81]},
-        "SVC",
-        None,
-        "3 seeds); 1 other method is not clearly worse.",
+        {"LogisticRegression": [90, 70, 80, 85], "PS3VT": [91, 71, 81.5, None]},
+        "PS3VT",
+        Help.HELPS,
+        "unlabeled data help",
     ),
-    (
-        {"SVC": [78, 81, 82], "LogisticRegression": [79, 79, 81]},
-        "LogisticRegression",
-        None,
-        "3 seeds); 1 other method is not clearly worse, and 1 may be more than 0.5 points better, which is too close to call.",
-    ),
-    (
-        {"SVC": [80, 81, 82], "LogisticRegression": [78, 79.1, 80]},
-        "SVC",
-        None,
-        "Use SVC, the simplest method that nothing clearly beats here (accuracy 81.0, 95 % 78.5 to 83.5, 3 seeds).",
-    ),
+    # Without a spread there is none.
+    ({"SVC": [80, 81], "PS3VT": [85, 86]}, None, None, "No verdict yet: it needs at least 3 seeds, and there are 2."),
+    ({"SVC": [80], "PS3VT": [85]}, None, None, "No verdict yet: it needs at least 3 seeds, and there is 1."),
+    (EIGHTY | {"PS3VT": []}, None, None, "No verdict: fewer than two methods have enough seeds."),
+    ({"SVC": [], "PS3VT": []}, None, None, "No verdict yet: it needs at least 3 seeds, and there are 0."),
 )
 
 
 @each("scores, recommended, effect, sentence", VERDICTS)
 def test_the_verdict_says_which_method_and_if_unlabeled_data_help(scores, recommended, effect, sentence):
-    verdict = of(scores).verdict
-    assert (verdict.recommended, verdict.help) == (recommended, effect)
-    assert sentence in verdict.sentence
-    assert "3 seeds" in verdict.sentence
-
-
-@each(
-    "scores, sentence",
-    (
-        ({"SVC": [80, 81], "PS3VT": [85, 86]}, "No verdict yet: it needs at least 3 seeds, and there are 2."),
-        ({"SVC": [80], "PS3VT": [85]}, "No verdict yet: it needs at least 3 seeds, and there is 1."),
-        ({"SVC": [80, 81, 82], "PS3VT": []}, "No verdict: fewer than two methods have enough seeds."),
-        ({"SVC": [], "PS3VT": []}, "No verdict yet: it needs at least 3 seeds, and there are 0."),
-    ),
-)
-def test_without_a_spread_there_is_no_verdict(scores, sentence):
     found = of(scores)
-    assert found.verdict.recommended is None
-    assert found.verdict.sentence == sentence
+    assert (found.verdict.recommended, found.verdict.help) == (recommended, effect)
+    assert sentence in found.verdict.sentence
+    assert "3 seeds" in found.verdict.sentence or recommended is None
     assert sentence in text_of(found)
-    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["verdict"]["recommended"] is None
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["verdict"]["recommended"] == recommended
 
 
-def with_curves():
-    base = of(rng_scores(), name="<b>file</b> & co")
-    more = [
-        replace(fit, request=replace(fit.request, n_labeled=n), scores={"accuracy": fit.scores["accuracy"] + shift})
-        for n, shift in ((50, 3.0), (100, 5.0))
-        for fit in base.fits
-    ]
-    return replace(base, fits=(*base.fits, *more))
-
-
-def test_the_report_is_one_file_that_asks_for_nothing_else():
-    text = html_of(with_curves())
-    assert "<b>file" not in text
-    assert "&lt;b&gt;file" in text
-    assert all(word not in text for word in ("src=", "href=", "<script", "@import"))
-    assert text.count("<tr") == 1 + 3
-    assert "<svg" in text
-    assert "<svg" not in html_of(of(rng_scores()))  # one number of labels is no curve
+def test_what_would_tell_is_said_and_falls_with_the_square_of_the_width():
+    hard = np.random.default_rng(0).normal(size=10)
+    scores = {"SVC": 80.0 + 0 * hard, "PS3VT": 80.5 + 4 * (hard - hard.mean())}
+    found = of(scores, overlap=1 / 3, n_known=100)
+    gain = found.verdict.gain
+    assert found.verdict.help is Help.UNCLEAR
+    needed = 100 * ((gain.half_width / gain.mean) ** 2 - 1.0)
+    said = re.search("; about ([0-9,]+) labels more would tell", found.verdict.sentence)[1]
+    assert int(said.replace(",", "")) == pytest.approx(needed, rel=0.06)
+    assert " seeds more would tell" in of(scores, n_known=100).verdict.sentence  # with labels to spare
+    assert "would tell" not in of(scores, overlap=1 / 3).verdict.sentence
 
 
 def test_the_interval_of_a_score_is_that_of_the_tested_rows_at_least():
@@ -751,14 +552,34 @@ def test_the_interval_of_a_score_is_that_of_the_tested_rows_at_least():
     assert of(noisy, overlap=1 / 3, n_known=10**6).interval("SVC") == of(noisy, overlap=1 / 3).interval("SVC")
 
 
-def test_what_would_tell_is_said_and_falls_with_the_square_of_the_width():
-    hard = np.random.default_rng(0).normal(size=10)
-    scores = {"SVC": 80.0 + 0 * hard, "PS3VT": 80.5 + 4 * (hard - hard.mean())}
-    found = of(scores, overlap=1 / 3, n_known=100)
-    gain = found.verdict.gain
-    assert found.verdict.help is Help.UNCLEAR
-    needed = 100 * ((gain.half_width / gain.mean) ** 2 - 1.0)
-    said = int(found.verdict.sentence.split("; about ")[1].split(" labels more would tell")[0].replace(",", ""))
-    assert said == pytest.approx(needed, rel=0.06)
-    assert " seeds more would tell" in of(scores, n_known=100).verdict.sentence  # with labels to spare
-    assert "would tell" not in of(scores, overlap=1 / 3).verdict.sentence
+def test_the_report_shows_intervals_from_low_to_high_no_minus_zero_and_the_higher_score_above():
+    found = of({"SVC": [80.0, 84.0, 82.0], "PS3VT": [90.0, 91.0, 95.0]})
+    rows, shown = found.table.set_index("method"), shown_table(found).set_index("method")
+    for name, row in rows.iterrows():
+        assert shown.loc[name, "its 95 % interval"] == f"{row['score_low']:.1f} to {row['score_high']:.1f}"
+    low, high = rows.loc["SVC", ["low", "high"]]
+    assert shown.loc["SVC", "95 % interval"] == f"{low:+.1f} to {high:+.1f}"
+    nearly = text_of(of({"SVC": [80, 81, 82], "PS3VT": [79.99, 80.98, 82]}))
+    assert " 0.0 " in nearly
+    assert "-0.0 " not in nearly
+    curves = {"method": "SVC", "labels": [10, 20, 40], "score": [70.0, 80.0, 75.0], "low": 60.0, "high": 90.0}
+    (line,) = re.findall(r'<polyline points="([^"]+)"', curve_figure(pd.DataFrame(curves), "accuracy"))
+    (x1, y1), (x2, y2), (x3, y3) = (map(float, point.split(",")) for point in line.split())
+    assert x1 < x2 < x3
+    assert y2 < y3 < y1  # SVG counts downwards
+
+
+def test_the_report_is_one_file_that_asks_for_nothing_else():
+    base = of(rng_scores(), name="<b>file</b> & co")
+    more = [
+        replace(fit, request=replace(fit.request, n_labeled=n), scores={"accuracy": fit.scores["accuracy"] + shift})
+        for n, shift in ((50, 3.0), (100, 5.0))
+        for fit in base.fits
+    ]
+    text = html_of(replace(base, fits=(*base.fits, *more)))
+    assert "<b>file" not in text
+    assert "&lt;b&gt;file" in text
+    assert all(word not in text for word in ("src=", "href=", "<script", "@import"))
+    assert text.count("<tr") == 1 + 3
+    assert "<svg" in text
+    assert "<svg" not in html_of(base)  # one number of labels is no curve
