@@ -194,7 +194,8 @@ def test_the_parts_of_the_objective_are_in_the_tab_of_the_theory_also_a_risk_tha
         assert not any("chart-inside" in key for key in keys(app))
         return
     risks = [f"risk of {risk}" for risk in run_of(app, name).split.class_names]
-    below = sum(np.minimum(trace["y"], 0.0) for trace in areas if trace["name"] in risks)
+    lines = {trace["name"]: trace["y"] for trace in reversed(drawn["data"])}
+    below = sum(np.minimum(lines[risk], 0.0) for risk in risks)
     assert below[-1] < -0.01
     # The ReLU adds what is missing to zero: what it is there for.
     assert -below == close(history.column("term: correction"))
