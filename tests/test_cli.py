@@ -353,20 +353,6 @@ class SeenError(Exception):
     """What a command has asked of the function that does its work."""
 
 
-def asked_of(work, line, monkeypatch):
-    """Return the arguments by which a command calls a function, by position and by name."""
-
-    def see(*arguments, **named):
-        raise SeenError(arguments, named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(work, see)
-        patch.setattr("dsgcore.__main__.exit_code", lambda command: command())
-        with pytest.raises(SeenError) as seen:
-            main(line.split())
-    return seen.value.args
-
-
 # By the function that does a command's work, command lines and what their options become there: values by position or by name.
 COMPARED = dict.fromkeys(("n_labeled", "seeds", "score", "methods", "jobs", "client"))
 TUNED = "--labels 9 --seeds 4 --seconds 7 --score auc --methods SVC,PS3VT --no-curves --jobs 2"
@@ -456,9 +442,17 @@ OPTIONS = {
 
 @each("work", OPTIONS)
 def test_what_is_typed_arrives_where_a_command_does_its_work(work, person, tmp_path, monkeypatch):
+    def see(*arguments, **named):
+        raise SeenError(arguments, named)
+
     monkeypatch.chdir(shutil.copytree(person, tmp_path / "own", dirs_exist_ok=True))
     for line, expected in OPTIONS[work].items():
-        arguments, named = asked_of(work, line, monkeypatch)
+        with monkeypatch.context() as patch:
+            patch.setattr(work, see)
+            patch.setattr("dsgcore.__main__.exit_code", lambda command: command())
+            with pytest.raises(SeenError) as seen:
+                main(line.split())
+        arguments, named = seen.value.args
         for place, value in expected.items():
             found = arguments[place] if isinstance(place, int) else named[place]
             if hasattr(value, "get_params"):
