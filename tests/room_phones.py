@@ -61,11 +61,11 @@ def forget_loops():
 
 
 class Phones:
-    """Phones with one address."""
+    """Phones with one address, or behind a proxy of that address that says which is theirs."""
 
-    def __init__(self, address="10.0.0.1"):
+    def __init__(self, address="10.0.0.1", forwarded=""):
         self.app = Starlette(routes=[*room_routes(), notes_route(), key_route()])
-        self.address = address
+        self.address, self.proxy_says = address, {"x-forwarded-for": forwarded} if forwarded else {}
 
     def get(self, path, *, cookie="", **params):
         return self._ask("GET", path, urlencode(params), headers={"cookie": cookie} if cookie else {})
@@ -74,9 +74,9 @@ class Phones:
         length = str(len(body)) if length is None else length
         return self._ask("POST", path, body=body, headers={"content-length": length} if length else {})
 
-    def _ask(self, *request, **more):
+    def _ask(self, *request, headers, **more):
         forget_loops()
-        return ask(self.app, *request, **more, client=(self.address, 1))
+        return ask(self.app, *request, **more, headers=headers | self.proxy_says, client=(self.address, 1))
 
     def asked(self, code, **more):
         return self.get("/r/room/asked", code=code, **more)

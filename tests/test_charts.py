@@ -1,11 +1,11 @@
-"""Numbers as the charts send them."""
+"""Numbers as the charts send them, the words and marks on them, and the maps' planes and colours."""
 
 import itertools
 
 import numpy as np
-import pytest
+from cases import each
 from live_page import figure
-from opened_pages import checked, open_page
+from opened_pages import checked, open_page, said
 from small_specs import small
 
 from dsgcore.experiments import LiveRun, Plane, Run
@@ -21,23 +21,19 @@ from pages.live.curves import bound_figure, error_figure, score_figure
 from pages.session.bench import Scene, View
 
 
-def by_text(values):
-    """Return what four digits are meant to be: rounded as text, and read again."""
-    return [float(f"{v:.4g}") if np.isfinite(v) else None for v in values]
-
-
 def bits(numbers):
     """Return the numbers so that -0.0 and 0.0 differ."""
     return [None if v is None else v.hex() for v in numbers]
 
 
-def hard_numbers():
-    """Return numbers of all sizes, many of them in the middle between two of four digits, or next to it."""
+def test_four_digits_are_those_of_the_text_rounded_and_read_again():
     rng = np.random.default_rng(0)
-    powers = 10.0 ** np.arange(-30, 31)
     middles = (rng.integers(1000, 10_000, 5_000) + 0.5) * 10.0 ** rng.integers(-25, 25, 5_000)
-    edges = np.concatenate([powers, middles, 9999.5 * powers])
-    return np.concatenate(
+    powers = 10.0 ** np.arange(-30, 31)
+    edges = np.concatenate(
+        [powers, middles, 9999.5 * powers]
+    )  # in the middle between two of four digits, or next to it
+    values = np.concatenate(
         [
             rng.normal(size=40_000) * 10.0 ** rng.uniform(-30, 30, 40_000),
             rng.integers(0, 2**63 - 1, 10_000).view(np.float64),  # all exponents there are, and some that are no number
@@ -48,26 +44,13 @@ def hard_numbers():
             [0.0, -0.0, np.nan, np.inf, -np.inf, 5e-324, np.finfo(float).max, np.finfo(float).tiny],
         ]
     )
-
-
-def test_four_digits_are_those_of_the_text():
-    values = hard_numbers()
     assert len(values) > 100_000
-    assert bits(charts.four_digits(values)) == bits(by_text(values))
+    by_text = [float(f"{v:.4g}") if np.isfinite(v) else None for v in values]
+    assert bits(charts.four_digits(values)) == bits(by_text)
 
 
-def test_a_thinned_curve_keeps_the_lowest_number_beside_gaps():
-    # Every second stretch of a curve above 5 has gaps, as a logarithm of numbers below 0 has.
-    y = 5.0 + np.random.default_rng(0).random(1000)
-    y[np.arange(1000) % 7 == 0] = np.nan
-    x, thin = charts.thinned(np.arange(1000), y, 100)
-    np.testing.assert_array_equal(thin, y[x])
-    for stretch, kept in zip(y.reshape(50, 20)[:-1], thin.reshape(50, 2)[:-1], strict=True):
-        assert {*kept} == {np.nanmin(stretch), np.nanmax(stretch)}
-
-
-@pytest.mark.parametrize("n", [101, 150, 997, 3000])
-def test_a_thinned_curve_is_that_of_stretch_after_stretch(n):
+@each("n", [101, 150, 997, 1000, 3000])
+def test_a_thinned_curve_has_the_lowest_and_highest_number_of_each_stretch_also_beside_gaps(n):
     rng = np.random.default_rng(n)
     x, y = np.arange(n) + 5.0, np.round(rng.normal(size=n), 1)  # with ties
     y[rng.random(n) < 0.2] = np.nan
@@ -85,32 +68,40 @@ def curve(y, name="test"):
     return charts.Curve(name, np.arange(1, len(y) + 1), np.asarray(y, dtype=float), "#000000")
 
 
-def test_a_log_axis_draws_each_positive_number_and_has_gaps_for_the_others():
+def test_a_log_axis_draws_each_positive_number_has_gaps_for_the_others_and_two_to_seven_ticks_on_what_it_shows():
     (trace,) = charts.line_chart([curve([1e-9, 0.5, 0.0, -1.0, 2.0])], title="", is_log_y=True)["data"]
     assert trace["y"] == [1e-9, 0.5, None, None, 2.0]
+    for low, high in ((0.3, 4.0), (1e-5, 1e3), (2.0, 2.0), (1e-30, 1e30)):
+        axis = charts.line_chart([curve([low, high])], title="", is_log_y=True)["layout"]["yaxis"]
+        ticks = axis.get("tickvals", ())
+        shown = (
+            np.log10(high / low) / axis["dtick"]
+            if "dtick" in axis
+            else sum(low / 2.5 <= t <= high * 2.5 for t in ticks)
+        )
+        assert 2 <= shown <= 7
 
 
-def test_scores_by_class_have_the_classes_colours():
-    run = Run(small("auc"))
-    run.advance(3)
-    found = {values.name: (values.role, values.values.tolist()) for values in panels.by_class(run)}
-    y, names = run.split.y_test, run.split.class_names
-    of_class = [run.result_test_values[y == code].tolist() for code in (0, 1)]
-    assert found == {names[0]: (panels.NEGATIVE, of_class[0]), names[1]: (panels.POSITIVE, of_class[1])}
+def test_names_of_two_changes_on_both_sides_of_the_middle_do_not_overlap():
+    marks = [Mark(45, "step size 0.0125 → 0.025"), Mark(80, "step size 0.025 → 0.0125")]
+    assert [name["text"] for name in charts.names_of(marks, (0, 100), is_log=False)] == ["step size 0.0125 → 0.025 +1"]
+
+
+def live_run(n, **sections):
+    live = LiveRun(small("auc", **sections))
+    live.advance(n)
+    return live
 
 
 def test_lines_of_random_choices_are_their_median_their_band_and_the_best(monkeypatch):
     monkeypatch.setattr("pages.live.curves.known_choices", lambda spec: RandomChoices(np.linspace(0, 1, 101)))
-    live = LiveRun(small("auc"))
-    live.advance(3)
-    figure = score_figure(live, View(scene=Scene(chart="score", measures=frozenset({"choice_rank"}))), "0")
+    figure = score_figure(live_run(3), View(scene=Scene(chart="score", measures=frozenset({"choice_rank"}))), "0")
     drawn = [(trace["name"], trace["y"][0]) for trace in figure["data"]][-4:]
     assert drawn == [("random choices: median", 0.5), ("10 % to 90 %", 0.1), ("10 % to 90 %", 0.9), ("best", 1.0)]
 
 
 def test_the_band_around_an_error_is_from_a_third_to_three_times_the_predicted_one():
-    live = LiveRun(small("auc"))
-    live.advance(5)
+    live = live_run(5)
     low, high = error_figure(live, View(), "0")["data"][:2]
     band = live.run.history.column("band")
     assert high["name"] == "calibrated band (×/÷ 3)"
@@ -120,120 +111,84 @@ def test_the_band_around_an_error_is_from_a_third_to_three_times_the_predicted_o
 def test_a_chart_in_words_has_a_part_below_zero_and_says_that_no_bound_is_known():
     t, parts = np.arange(1, 4), {"risk": np.array([0.5, 0.25, -0.75]), "ridge": np.array([0.0, 0.1, 1.0])}
     assert alt_of(risk_chart(t, parts, theme="light")).endswith(": risk -0.75, ridge 1, objective 0.25.")
-    for kernel, said in (("dot_product", True), ("gaussian", False)):
-        live = LiveRun(small("auc", kernel={"name": kernel}))
-        live.advance(3)
-        assert ("no known bound" in alt_of(bound_figure(live))) is said
+    for kernel, is_said in (("dot_product", True), ("gaussian", False)):
+        assert ("no known bound" in alt_of(bound_figure(live_run(3, kernel={"name": kernel})))) is is_said
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.3, 4.0), (1e-5, 1e3), (2.0, 2.0), (1e-30, 1e30)])
-def test_a_log_axis_has_two_to_seven_ticks_on_what_it_shows(low, high):
-    axis = charts.line_chart([curve([low, high])], title="", is_log_y=True)["layout"]["yaxis"]
-    if "dtick" in axis:
-        shown = np.log10(high / low) / axis["dtick"]
-    else:
-        shown = sum(low / 2.5 <= tick <= high * 2.5 for tick in axis["tickvals"])
-    assert 2 <= shown <= 7
-
-
-def test_names_of_two_changes_on_both_sides_of_the_middle_do_not_overlap():
-    marks = [Mark(45, "step size 0.0125 → 0.025"), Mark(80, "step size 0.025 → 0.0125")]
-    assert [name["text"] for name in charts.names_of(marks, (0, 100), is_log=False)] == ["step size 0.0125 → 0.025 +1"]
-
-
-# --- words on the pages: no names of the code, the classes' own names, and one mark for one meaning
-
-
-# Marks that do not say which class a point has.
-NO_CLASS = {"unlabeled", "similar pairs", "no class known", None}
-
-
-def opened(setting, **link):
-    return checked(open_page(setting, **link))
-
-
-def traces(app, key):
-    return figure(app, key)["data"]
+# --- words on the pages: the classes' own names, one mark for one meaning, and a schedule as people write it
 
 
 def marks(app, key):
     """Return the mark of each class on a chart, by its name."""
-    found = {t.get("name"): t["marker"] for t in traces(app, key) if t["type"] == "scatter" and "marker" in t}
-    return {name: marker["symbol"] for name, marker in found.items() if name not in NO_CLASS and "symbol" in marker}
+    points = [
+        t for t in figure(checked(app), key)["data"] if t["type"] == "scatter" and "symbol" in t.get("marker", {})
+    ]
+    no_class = {"unlabeled", "similar pairs", "no class known", None}
+    return {t.get("name"): t["marker"]["symbol"] for t in points if t.get("name") not in no_class}
 
 
 def test_a_class_has_its_own_name_and_one_mark_on_the_map_and_on_the_data_page():
-    live = marks(opened("auc", **{"data.name": "Breast cancer"}, at="3"), "chart-map")
+    live = marks(open_page("auc", **{"data.name": "Breast cancer"}, at="3"), "chart-map")
     assert live == {"malignant": "circle", "benign": "triangle-up"}
-    assert marks(opened("data", **{"data.name": "Breast cancer"}), "chart-plane") == live
+    assert marks(open_page("data", **{"data.name": "Breast cancer"}), "chart-plane") == live
 
 
-@pytest.mark.parametrize("said", ["theta/T^(3/4)", "θ/T^¾"])
-def test_a_schedule_is_read_as_people_write_it_and_as_pages_do(said):
-    app = opened("s3vm", **{"solver.schedule": said}, at="2")
-    assert not app.warning
+@each("written", ["theta/T^(3/4)", "θ/T^¾"])
+def test_a_schedule_is_read_as_people_write_it_and_as_pages_do(written):
+    app = open_page("s3vm", **{"solver.schedule": written}, at="2")
+    assert said(app) == []
     assert '"schedule": "theta/T^(3/4)"' in "".join(code.value for code in app.code)
 
 
 # --- the plane that a map shows of data with many coordinates
 
 
-def mixed_columns(n=300, seed=0):
-    """Return a category of three as three columns, beside two columns of numbers in other units."""
-    rng = np.random.default_rng(seed)
-    category = np.eye(3)[rng.integers(0, 3, n)]
-    return np.hstack([category, rng.normal(size=(n, 1)), 1000 * rng.uniform(size=(n, 1))])
-
-
-def test_no_unit_outweighs_the_others():
-    X = mixed_columns()
+def test_no_unit_outweighs_the_others_and_points_of_the_grid_have_its_coordinates():
+    rng = np.random.default_rng(0)
+    category = np.eye(3)[rng.integers(0, 3, 300)]  # of three as three columns, beside numbers in other units
+    X = np.hstack([category, rng.normal(size=(300, 1)), 1000 * rng.uniform(size=(300, 1))])
     in_metres = X * (1, 1, 1, 1, 1e-6)
-    np.testing.assert_allclose(
-        np.abs(Plane.through(in_metres).project(in_metres)), np.abs(Plane.through(X).project(X)), atol=1e-9
-    )
+    planes = [np.abs(Plane.through(one).project(one)) for one in (in_metres, X)]
+    np.testing.assert_allclose(*planes, atol=1e-9)
+    for features in ((None, None), (3, 4), (None, 4), (1, None)):
+        plane = Plane.through(X, features, tuple("abcde"))
+        across, up = np.meshgrid(*(np.linspace(plane.low[i], plane.high[i], 7) for i in range(2)))
+        grid = np.stack([across.ravel(), up.ravel()], axis=1)
+        np.testing.assert_allclose(plane.project(plane.grid(7)), grid, atol=1e-9)
+        xy = plane.project(X)
+        assert ((xy > plane.low) & (xy < plane.high)).all()
 
 
-@pytest.mark.parametrize("features", [(None, None), (3, 4), (None, 4), (1, None)])
-def test_points_of_the_grid_have_its_coordinates(features):
-    X = mixed_columns()
-    plane = Plane.through(X, features, tuple("abcde"))
-    across, up = np.meshgrid(*(np.linspace(plane.low[i], plane.high[i], 7) for i in range(2)))
-    np.testing.assert_allclose(plane.project(plane.grid(7)), np.stack([across.ravel(), up.ravel()], axis=1), atol=1e-9)
-    xy = plane.project(X)
-    assert (xy > plane.low).all()
-    assert (xy < plane.high).all()
-
-
-# --- colours of the maps: an error begins at 0, and the map of ordered classes has the colours of their points
+# --- colours of the maps: the map has the colours of its points
 
 
 def heat(name, shown, theme="light", t=12):
-    """Return the map's trace below the points, and the run, after `t` iterations."""
+    """Return the run after `t` iterations, the map's trace below the points, and the classes' points."""
     run = Run(small(name))
     run.advance(t)
     state = map_view._new_map(run, (None, None))
     state.values = map_view._values(run, state, shown)
-    kind = map_view.KINDS[shown]
-    return decision_heats(run, state.plane, [state.values], shown=kind, theme=theme)[0], run
+    trace = decision_heats(run, state.plane, [state.values], shown=map_view.KINDS[shown], theme=theme)[0]
+    return run, trace, point_sets(run, Plane.through(run.split.X_train))[1:]
 
 
-def test_of_two_classes_the_positive_one_has_the_colour_of_the_maps_upper_end():
-    trace, run = heat("auc", "f")
-    drawn = {points.name: points.color for points in point_sets(run, Plane.through(run.split.X_train))[1:]}
-    assert drawn == dict(zip(run.split.class_names, (charts.NEGATIVE, charts.POSITIVE), strict=True))
+def test_of_two_classes_the_positive_one_has_the_colour_of_the_maps_upper_end_also_among_the_scores():
+    run, trace, points = heat("auc", "f")
+    names = run.split.class_names
+    assert {one.name: one.color for one in points} == dict(zip(names, (charts.NEGATIVE, charts.POSITIVE), strict=True))
     ends = [trace["colorscale"][i][1] for i in (0, -1)]
     assert [int(end[1:3], 16) > int(end[5:7], 16) for end in ends] == [True, False]  # red, and blue
+    of_class = [run.result_test_values[run.split.y_test == code].tolist() for code in (0, 1)]
+    found = [(values.name, values.role, values.values.tolist()) for values in panels.by_class(run)]
+    assert found == list(zip(names, (panels.NEGATIVE, panels.POSITIVE), of_class, strict=True))
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("shown", ["f", "h"])
+@each("shown, theme", itertools.product("fh", ["light", "dark"]))
 def test_the_map_of_ordered_classes_has_the_colours_of_their_points(shown, theme):
-    trace, run = heat("ordinal", shown, theme)
+    run, trace, points = heat("ordinal", shown, theme)
     colors = colors_of(run)
-    drawn = [points.color for points in point_sets(run, Plane.through(run.split.X_train))[1:]]
-    assert drawn == colors
-    shades = [shade for _, shade in trace["colorscale"]]
+    assert [one.color for one in points] == colors
+    places, shades = zip(*trace["colorscale"], strict=True)
     assert list(dict.fromkeys(shades)) == [_blended(color, theme) for color in colors]
-    places = [place for place, _ in trace["colorscale"]]
-    assert places == sorted(places)
+    assert list(places) == sorted(places)
     assert (places[0], places[-1]) == (0.0, 1.0)

@@ -6,6 +6,7 @@ import json
 import re
 import secrets
 from dataclasses import replace
+from itertools import starmap
 from urllib.parse import unquote
 
 import anyio
@@ -14,10 +15,7 @@ import uvicorn
 from cases import each, some
 from opened_pages import bench_of, checked, left_in_browser, open_page, shown
 from room_phones import PICK, Phones, forget_loops, guesses_in
-from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
-from starlette.routing import Route
 from streamlit.runtime.context import ContextProxy
 
 from dsgcore.experiments import script
@@ -25,7 +23,7 @@ from dsgcore.rooms.questions import LABELS, question_in
 from dsgcore.rooms.rooms import Asked, Key, RoomError
 from pages.room import entrance
 from pages.room.drawings import answers
-from pages.room.entrance import LONGEST_ANSWER, Pace, news, room_routes
+from pages.room.entrance import LONGEST_ANSWER, Pace, news
 from pages.shell.callers import VARIABLE, caller_of
 from pages.shell.room_key import Ticket, cookie_name
 from pages.shell.sessions import Session
@@ -34,6 +32,12 @@ from pages.workbench.page import OTHER_TABS
 NUMBER = Asked("auc", "random-features", 0)
 CURVE = Asked("s3vm", "batches", 1)
 MAP = Asked("auc", "unlabeled", 0, LABELS)
+HERE, SEEN, SIX = "127.0.0.1", "203.0.113.9", "2001:db8:1:2::/64"  # addresses of callers
+
+
+def cookie_of(code, secret):
+    return f"{cookie_name(code)}={secret}"
+
 
 # --- phones
 
@@ -51,20 +55,6 @@ def test_a_phone_is_asked_what_the_room_is_asked_with_what_it_draws_and_nothing_
         said = phones.asked(room.code).json()
         assert (said["question"]["kind"], said["picture"]) == (kind, picture)
         assert kind == "map" or said["question"]["low"] < said["question"]["high"]
-
-
-def test_the_answers_of_all_and_the_right_one_come_with_the_reveal_and_not_before(phones, rooms, room):
-    for guess in ("0", "0", "2"):
-        phones.send(room.code, guess)
-    rooms.tell(room, {"verdict": 1.0})
-    hidden = phones.asked(room.code)
-    assert not {"drawing", "result"} & set(hidden.json())
-    assert "points" not in hidden.json()["picture"]
-    rooms.reveal(room)
-    said = phones.asked(room.code).json()
-    assert "A ✓: 2, B: 0, C: 1" in said["drawing"]
-    assert said["result"]["right"] == 0
-    assert not said["isOpen"]
 
 
 BODIES = [
@@ -87,16 +77,13 @@ def test_what_is_no_answer_gets_a_sentence_without_its_markup_and_is_not_kept(ph
 
 
 @each("path", ["/r/", "/r/ABCDEF", "/r/<script>alert(1)<", "/notes"])
-def test_a_page_runs_its_own_script_and_shows_no_markup_of_its_address(phones, path):
+def test_a_page_runs_its_own_script_shows_no_markup_of_its_address_and_is_reached_below_any_prefix(phones, path):
     page = phones.get(path, of="auc/unlabeled\n<script>alert(1)</script>? | a | b")
     assert page.status_code == 200
     assert "<script>alert" not in page.text
     policy = page.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "script-src 'self';" in policy
-
-
-def test_a_short_address_and_a_slash_too_many_lead_to_the_page_below_any_prefix(phones):
     assert phones.get("/r").headers["location"] == "r/"
     assert phones.get("/r/ABCDEF/").headers["location"] == "../ABCDEF"
 
@@ -124,18 +111,20 @@ def test_who_asks_a_thousand_times_a_second_is_put_off_and_others_are_not(monkey
     assert not pace.allows("flood"), "many other addresses do not make it new"
 
 
-def test_a_flood_of_answers_or_of_guessed_codes_is_put_off_before_the_store_is_asked_and_learns_nothing(
-    phones, room, monkeypatch
-):
+def test_a_flood_of_answers_or_codes_learns_nothing_and_puts_off_no_other_behind_its_proxy(room, monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(entrance, "_pace", Pace(5, 0))
-    assert [phones.send(room.code).status_code for _ in range(2)] == [200] * 2
-    assert [phones.asked(f"2222222{k}").status_code for k in range(5)] == [404] * 3 + [429] * 2
-    right, wrong = phones.asked(room.code), phones.asked("33333333")
+    flood = [Phones(HERE, f"10.0.0.{k}, 203.0.113.9:{k}") for k in range(7)]  # it says another address each time
+    assert [phone.send(room.code).status_code for phone in flood[:2]] == [200] * 2
+    codes = [phone.asked(f"2222222{k}").status_code for k, phone in enumerate(flood[2:])]
+    assert codes == [404] * 3 + [429] * 2
+    right, wrong = flood[0].asked(room.code), flood[0].asked("33333333")
     assert (right.status_code, right.text) == (wrong.status_code, wrong.text)
     results = f"/r/{room.code}/results.html"
-    for more in ({}, {"cookie": f"{cookie_name(room.code)}=forged"}):
-        assert phones.get(results, **more).status_code == phones.send(room.code).status_code == 429
-    assert Phones("10.0.0.2").asked(room.code).status_code == 200
+    for more in ({}, {"cookie": cookie_of(room.code, "forged")}):
+        assert flood[0].get(results, **more).status_code == flood[0].send(room.code).status_code == 429
+    for other in (Phones(HERE, "203.0.113.10"), Phones("198.51.100.1", SEEN)):
+        assert other.asked(room.code).status_code == 200
 
 
 def test_one_address_brings_a_whole_class_at_once_and_then_new_phones_only_slowly(rooms, room, monkeypatch):
@@ -152,7 +141,7 @@ def test_one_address_brings_a_whole_class_at_once_and_then_new_phones_only_slowl
     assert [crowd.send(room.code).status_code for _ in range(31)] == [200] * 30 + [429]
 
 
-def test_a_phone_whose_state_is_the_present_one_waits_for_the_next(phones, rooms, room, monkeypatch):
+def test_a_phone_waits_for_a_newer_state_or_until_the_room_is_closed(phones, rooms, room, monkeypatch):
     monkeypatch.setattr(entrance, "LONGEST_WAIT", 0.05)
     version = phones.asked(room.code).json()["version"]
     assert phones.asked(room.code, since=version).status_code == 204
@@ -160,6 +149,12 @@ def test_a_phone_whose_state_is_the_present_one_waits_for_the_next(phones, rooms
     assert phones.asked(room.code, since=version).status_code == 200
     for nonsense in ("x", "-1", "9" * 50, "½"):
         assert phones.asked(room.code, since=nonsense).status_code == 200
+    rooms.close(room)
+    for most, why in ((1, "no such room"), (0, "Too many phones")):
+        monkeypatch.setattr(entrance, "MOST_WAITING", most)
+        forget_loops()
+        with pytest.raises(RoomError, match=why):
+            anyio.run(news, room.code, 0)
 
 
 def test_a_change_reaches_all_who_wait_by_one_look_into_the_store(rooms, room, monkeypatch):
@@ -189,16 +184,6 @@ def test_a_change_reaches_all_who_wait_by_one_look_into_the_store(rooms, room, m
     forget_loops()
 
 
-@each("most, why", [(1, "no such room"), (0, "Too many phones")])
-def test_a_room_that_is_closed_ends_the_wait(rooms, most, why, monkeypatch):
-    monkeypatch.setattr(entrance, "MOST_WAITING", most)
-    key = rooms.open()
-    rooms.close(key)
-    with pytest.raises(RoomError, match=why):
-        anyio.run(news, key.code, 0)
-    forget_loops()
-
-
 # --- the lecturer's page
 
 
@@ -207,7 +192,7 @@ def browser_of(monkeypatch):
     """Give a function that lets the browser have kept the key of a room."""
     kept = {}
     monkeypatch.setattr(ContextProxy, "cookies", property(lambda _context: kept))
-    return lambda key: kept.update({f"dsglab_room_{key.code}": key.secret})
+    return lambda key: kept.update({cookie_name(key.code): key.secret})
 
 
 def presented(**link):
@@ -298,12 +283,13 @@ def test_the_run_ends_the_vote_and_marks_the_right_answer_on_phones_too(phones, 
         if bench.lesson.place.outcome is not None:
             break
         app.run()
-    assert "result" not in phones.asked(code).json()
+    assert not {"drawing", "result"} & set(phones.asked(code).json())
     press(app, "room-reveal")
-    assert "A ✓: 1" in drawn(app)[0]
-    result = phones.asked(code).json()["result"]
-    assert result["right"] == 0
-    assert result["why"].startswith("With ten labels")
+    revealed = phones.asked(code).json()
+    assert "A ✓: 1, B: 0, C: 0" in drawn(app)[0]
+    assert "A ✓: 1, B: 0, C: 0" in revealed["drawing"]
+    assert (revealed["isOpen"], revealed["result"]["right"]) == (False, 0)
+    assert revealed["result"]["why"].startswith("With ten labels")
     press(app, "lesson-next")
     assert phones.asked(code).json()["name"] == "auc/unlabeled/1"
 
@@ -369,7 +355,7 @@ def test_the_lesson_or_its_link_brings_the_lecturers_browser_back_to_the_room(ph
     assert room_of(presented(lesson="unlabeled")) is None
 
 
-def test_a_second_tab_with_the_room_changes_nothing_for_the_class_until_it_takes_over_or_the_first_has_closed(
+def test_a_second_tab_changes_nothing_until_it_takes_over_or_the_first_has_closed(
     phones, rooms, browser_of, monkeypatch
 ):
     monkeypatch.setattr(Session, "is_connected", True)
@@ -460,22 +446,7 @@ def test_nothing_that_a_page_offers_holds_the_lecturers_key(phones, rooms, caplo
     assert [block for block in blocks if code in block] == []
 
 
-def cookie_of(key):
-    return f"dsglab_room_{key.code}={key.secret}"
-
-
-@each("page", ["notes/now", "results.html"])
-def test_notes_and_results_are_for_the_lecturers_browser_alone(phones, room, page):
-    path = f"/r/{room.code}/{page}"
-    assert phones.get(path, cookie=cookie_of(room)).status_code == 200
-    forged = [cookie_of(Key(*of)) for of in ((room.code, ""), (room.code, "guessed"), ("222222", room.secret))]
-    for cookie in ("", *forged):
-        reply = phones.get(path, cookie=cookie)
-        assert reply.status_code == 403
-        assert set(reply.json()) == {"why"}
-
-
-def test_the_results_are_one_page_and_a_table_with_all_questions(phones, rooms, room):
+def test_notes_and_results_of_all_questions_are_for_the_lecturers_browser_alone(phones, rooms, room):
     phones.send(room.code, "0")
     rooms.again(room)
     phones.send(room.code, "1", round=2)
@@ -483,7 +454,13 @@ def test_the_results_are_one_page_and_a_table_with_all_questions(phones, rooms, 
     rooms.ask(room, CURVE)
     phones.send(room.code, "0.5~0.6~0.7~0.8~0.9~1", name=CURVE.name)
     rooms.ask(room, replace(PICK, kind="own-1", own="Who <i>knows</i>? | I do | I do not"))
-    page = phones.get(f"/r/{room.code}/results.html", cookie=cookie_of(room)).text
+    notes, results = (f"/r/{room.code}/{page}" for page in ("notes/now", "results.html"))
+    for cookie in ("", *starmap(cookie_of, ((room.code, ""), (room.code, "guessed"), ("222222", room.secret)))):
+        for path in (notes, results):
+            refused = phones.get(path, cookie=cookie)
+            assert (refused.status_code, set(refused.json())) == (403, {"why"})
+    assert phones.get(notes, cookie=cookie_of(room.code, room.secret)).status_code == 200
+    page = phones.get(results, cookie=cookie_of(room.code, room.secret)).text
     assert page.count("<section>") == 3
     assert "<h2>3. Who &lt;i&gt;knows&lt;/i&gt;?</h2><p>Your own question. 0 answers.</p>" in page
     assert "first vote: A ✓: 1, B: 0, C: 0; second vote: A ✓: 0, B: 1, C: 0" in page
@@ -494,10 +471,9 @@ def test_the_results_are_one_page_and_a_table_with_all_questions(phones, rooms, 
 
 @each("asked, guesses", [(PICK, [0, 1]), (NUMBER, [0.1, 0.9]), (CURVE, [[0.5] * 6, [0.9] * 6]), (MAP, [[0.5] * 10])])
 def test_every_kind_of_question_is_drawn_with_and_without_answers_and_says_it_in_words(asked, guesses):
-    picture = {"points": [[0.2, 0.3]]} if asked.kind else {}
     for rounds in ([[]], [guesses], [[], guesses], [guesses, guesses]):
         for result in ({}, {"right": 0, "value": [0.7] * 6 if asked is CURVE else 0.4}):
-            made = answers(asked.question, rounds, result, picture)
+            made = answers(asked.question, rounds, result, {"points": [[0.2, 0.3]]})
             assert made.count("aria-label=") == made.count('role="img"') >= 1
 
 
@@ -521,40 +497,30 @@ def test_bars_count_answers_a_band_holds_eight_of_ten_curves_and_a_map_counts_it
 # --- who calls: trusted proxies are believed, strangers are not
 
 
-def answered(app, peer, *forwarded, path="/"):
-    """Return the status and the text of an app's answer through uvicorn, which reads the header first."""
-    config, sent = uvicorn.Config(app, log_config=None, lifespan="off"), []
-    config.load()
-
-    async def receive():
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message):
-        sent.append(message)
-
-    anyio.run(config.loaded_app, scope_of(peer, *forwarded, path=path), receive, send)
-    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent).decode()
-
-
-def scope_of(peer, *forwarded, path="/"):
-    scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "server": ("h", 80)}
-    scope |= {"scheme": "http", "client": (peer, 4711) if peer else None, "asgi": {"version": "3.0"}}
+def scope_of(peer, forwarded):
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "server": ("h", 80), "scheme": "http"}
+    scope |= {"client": (peer, 4711) if peer else None, "asgi": {"version": "3.0"}}
     return scope | {"headers": [(b"x-forwarded-for", said.encode("latin-1")) for said in forwarded]}
 
 
-def directly(peer, *forwarded):
+def directly(peer, forwarded):
     """As a server gives the caller that does not read the header itself."""
-    return caller_of(Request(scope_of(peer, *forwarded)))
+    return caller_of(Request(scope_of(peer, forwarded)))
 
 
-def through_uvicorn(peer, *forwarded):
-    async def answer(request):
-        return PlainTextResponse(caller_of(request))
+def through_uvicorn(peer, forwarded):
+    """As uvicorn gives it, which reads the header first."""
+    found = []
 
-    return answered(Starlette(routes=[Route("/", answer)]), peer, *forwarded)[1]
+    async def app(scope, receive, send):
+        found.append(caller_of(Request(scope)))
+
+    config = uvicorn.Config(app, log_config=None, lifespan="off", interface="asgi3")
+    config.load()
+    anyio.run(config.loaded_app, scope_of(peer, forwarded), None, None)
+    return found[0]
 
 
-HERE, SEEN, SIX = "127.0.0.1", "203.0.113.9", "2001:db8:1:2::/64"
 CALLERS = [  # the proxies that are named as trusted, who asks, what the header says, and who calls
     (None, SEEN, (), SEEN),
     # A stranger says what he likes.
@@ -596,20 +562,4 @@ def test_a_caller_is_who_the_last_trusted_proxy_has_seen(ask, monkeypatch, named
     monkeypatch.delenv(VARIABLE, raising=False)
     if named is not None:
         monkeypatch.setenv(VARIABLE, named)
-    assert ask(peer, *forwarded) == found
-
-
-def test_a_flood_through_a_proxy_puts_off_one_phone_and_no_other(rooms, monkeypatch):
-    monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.setattr(entrance, "_pace", Pace(3, 0))
-
-    def statuses(peer, *saids):
-        app, found = Starlette(routes=room_routes()), []
-        for said in saids:
-            forget_loops()
-            found.append(answered(app, peer, said, path="/r/room/asked")[0])
-        return found
-
-    behind_one = [f"10.0.0.{k}, 203.0.113.9:{k}" for k in range(5)]
-    assert statuses(HERE, *behind_one, "203.0.113.10") == [404] * 3 + [429] * 2 + [404]
-    assert statuses("198.51.100.1", *(f"10.0.0.{k}" for k in range(5))) == [404] * 3 + [429] * 2
+    assert ask(peer, forwarded) == found
