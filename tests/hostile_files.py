@@ -246,45 +246,31 @@ def flipped(content: bytes, rng) -> bytes:
     return np.packbits(bits).tobytes()
 
 
-def cut(content: bytes, rng) -> bytes:
-    return content[: rng.integers(0, len(content))]
-
-
-def without_a_part(content: bytes, rng) -> bytes:
+def damaged(content: bytes, rng) -> bytes:
+    """Turn over bits, or cut off the rest after a place, a part up to another one, or put something there."""
     a, b = np.sort(rng.integers(0, len(content), 2))
-    return content[:a] + content[b:]
-
-
-def with_a_word(content: bytes, rng) -> bytes:
-    a = rng.integers(0, len(content))
-    return content[:a] + WORDS[rng.integers(len(WORDS))] * int(rng.choice([1, 2, 1000])) + content[a:]
-
-
-def much_of_it(content: bytes, rng) -> bytes:
-    """A part of it so often that it has 2 to 20 MB."""
-    a, b = np.sort(rng.integers(0, len(content), 2))
-    part = content[a : b + 1]
-    return content[:b] + part * (int(rng.choice([2, 20])) * 10**6 // len(part)) + content[b:]
-
-
-def noise_within(content: bytes, rng) -> bytes:
-    a, n = rng.integers(0, len(content)), int(rng.integers(1, 200))
-    return content[:a] + rng.bytes(n) + content[a + n :]
-
-
-WAYS = (flipped, flipped, flipped, cut, without_a_part, with_a_word, noise_within, much_of_it)
+    part, n = content[a : b + 1], int(rng.integers(1, 200))
+    ways = (
+        *[lambda: flipped(content, rng)] * 3,
+        lambda: content[:a],
+        lambda: content[:a] + content[b:],
+        lambda: content[:a] + WORDS[rng.integers(len(WORDS))] * int(rng.choice([1, 2, 1000])) + content[a:],
+        lambda: content[:a] + rng.bytes(n) + content[a + n :],
+        lambda: content[:b] + part * (int(rng.choice([2, 20])) * 10**6 // len(part)) + content[b:],
+    )
+    return ways[rng.integers(len(ways))]()
 
 
 def made_from(seed: int) -> tuple[str, bytes]:
     """Return the file of a number: its name and content."""
     rng = np.random.default_rng(seed)
     name = list(MADE)[rng.integers(len(MADE))]
-    content, way = MADE[name](), WAYS[rng.integers(len(WAYS))]
+    content = MADE[name]()
     packer = rng.choice([*PACKERS, "", ""]) if name.endswith(("csv", "libsvm")) else ""
     if not packer:
-        return name, way(content, rng)
+        return name, damaged(content, rng)
     pack, is_inside = PACKERS[packer], rng.random() < 0.5
-    return f"{name}.{packer}", pack(way(content, rng)) if is_inside else way(pack(content), rng)
+    return f"{name}.{packer}", pack(damaged(content, rng)) if is_inside else damaged(pack(content), rng)
 
 
 def read_seeds(seeds: list[int], *, report) -> list[tuple[int, str, str]]:
