@@ -126,7 +126,7 @@ def pages_without_a_browser():
             return Bench(*given, drawing=Drawing(opened=opened), **more)
 
         patch.setattr("pages.workbench.steering.Bench", with_tabs)
-        # One's own file is read here: that takes no time, and test_sandboxed_reading.py tries the page's way.
+        # One's own file is read here: that takes no time, and test_data_hostile.py tries the page's way.
         patch.setattr("pages.controls.own_file.take_steps_apart", take_steps)
         # Nobody finds what refers to a frozen object: leaks would be missed, and hypothesis warns on Python 3.14.
         patch.setattr("gc.freeze", lambda: None)

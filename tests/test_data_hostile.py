@@ -1,6 +1,7 @@
-"""Hostile contents of files: each is refused in one sentence, in bounded memory, and nothing in it is run."""
+"""Hostile contents of files: each is refused in one sentence, in bounded memory or in another process, and nothing in it is run."""
 
 import csv
+import gzip
 import io
 import json
 import re
@@ -11,17 +12,20 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from cases import each, some
-from hostile_files import GOOD, REFUSED, made_from, read_seeds
+from hostile_files import GOOD, REFUSED, arrow, made_from, read_seeds
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from own_tables import read, sniff
+from own_tables import lines, read, sniff
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import DELIMITERS, File, Recipe, Source
-from dsgcore.experiments import FileStore, Spec, load_split
+from dsgcore.data.reading import DELIMITERS, File, Limits, Recipe, Source, Step, take_steps
+from dsgcore.experiments import FileStore, Spec, data_of, load_split
+from dsgcore.experiments.data_of import CANCELLED, begin_reading, results_of
 from dsgcore.jobs import JobQueue, JobState
+from dsgcore.jobs.memory import forget_peak, peak, resident
 
 LARGE = [name for name, (_, content, _) in REFUSED.items() if callable(content)]
 # Of address space, over what the imports need: half of it is what the limits let a table unpack to.
@@ -35,10 +39,10 @@ def test_each_is_refused_in_one_sentence_and_takes_little_memory(name, capsys):
     try:
         with pytest.raises(DataError) as caught:
             read(content, sniff(content, file_name), name=file_name)
-        peak = tracemalloc.get_traced_memory()[1]
+        taken = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 40 * len(content) + 30 * 2**20
+    assert taken < 40 * len(content) + 30 * 2**20
     sentence = str(caught.value)
     assert re.search(said, sentence), sentence
     assert len(sentence) < 400
@@ -109,19 +113,18 @@ def delimited(draw):
     return text.getvalue().encode(draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32"])))
 
 
+def check_sentence(error):
+    assert str(error).isprintable()
+    assert 0 < len(str(error)) < 600
+
+
 def check(content, kind):
     """Read a file; what is accepted must be finite and come again, what is not must be refused in one sentence."""
     try:
-        accept(content, kind)
+        recipe = sniff(content, "t.csv", labels=kind)
+        dataset = read(content, recipe, name="t.csv", labels=kind)
     except DataError as error:
-        said = str(error)
-        assert said.isprintable()
-        assert 0 < len(said) < 600
-
-
-def accept(content, kind):
-    recipe = sniff(content, "t.csv", labels=kind)
-    dataset = read(content, recipe, name="t.csv", labels=kind)
+        return check_sentence(error)
     assert dataset.X.dtype == np.float32
     assert dataset.X.flags.c_contiguous
     assert dataset.X.shape == (len(dataset.y), len(dataset.feature_names))
@@ -139,7 +142,10 @@ def accept(content, kind):
     files, others = FileStore(), FileStore()
     data = {"name": "file", "path": "t.csv", "sha256": files.add(content), "recipe": recipe.to_dict(), "n_labeled": 3}
     spec = Spec.from_dict({"setting": SETTING[kind], "data": data})
-    first = load_split(spec, files=files)
+    try:
+        first = load_split(spec, files=files)
+    except DataError as error:
+        return check_sentence(error)
     others.add(content)
     second = load_split(Spec.from_json(spec.to_json()), files=others)
     for name in ("X_train", "y_train", "y_hidden", "X_test", "y_test", "train_rows", "test_rows"):
@@ -163,8 +169,8 @@ SPARSE = ["1", "-1", "2.5", "", "x", "3:1", "1:0.5", "2:nan", "4:inf", "0:1", "#
 @settled
 @given(st.lists(st.sampled_from(SPARSE), max_size=60), st.sampled_from(LABELS))
 def test_any_sparse_text(parts, kind):
-    lines = ["1 1:1", *(" ".join(parts[i : i + 4]) for i in range(0, len(parts), 4))]
-    check("\n".join(lines).encode(), kind)
+    rows = ["1 1:1", *(" ".join(parts[i : i + 4]) for i in range(0, len(parts), 4))]
+    check("\n".join(rows).encode(), kind)
 
 
 @settled
@@ -198,3 +204,139 @@ def test_damaged_files_are_read_or_refused_in_one_sentence():
     said = [sentence for _, _, sentence in job.result if sentence]
     assert len(said) > len(seeds) // 3, len(said)
     assert [sentence for sentence in said if "\n" in sentence or len(sentence) > 500] == []
+
+
+# --- strangers' files read in a separate process: their contents cost the server neither memory nor time
+
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory and time are limited as Linux does it")
+FIRST = Step("look", "binary")
+WIDE = b",".join([b"123456"] * 500_000) + b"\n"
+
+
+def one_text_many_times(**options):
+    """Return a file with one text of 1 MB that each row refers to."""
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(2000, np.int32)), pa.array(["x" * 10**6]))
+    return arrow({"a": texts, "label": ["a", "b"] * 1000}, compression="zstd", **options)
+
+
+def many_booleans():
+    return arrow({f"c{j}": np.zeros(300_000, bool) for j in range(1001)}, compression="zstd")
+
+
+CELLS = "line 2 has 500000 cells, and the first has 2"
+HOSTILE = {
+    "dictionary": (lambda: one_text_many_times(store_schema=False), "unpack"),
+    "typed dictionary": (one_text_many_times, "at most 256 MB"),
+    "many booleans": (many_booleans, "at most 256 MB"),
+    "one long line": (lambda: gzip.compress(b"1," * 2**24), "line 1 must have fewer than 4,000,000 characters"),
+    "wide lines": (lambda: gzip.compress(WIDE * 40), "at most 5,000 columns, got 500,000"),
+    "wide lines below names": (lambda: gzip.compress(b"a,b\n" + WIDE * 40), CELLS),
+    "wide lines below one": (lambda: gzip.compress(b"1,2\n" + WIDE * 40), CELLS),
+    "sparse lines": (lambda: gzip.compress(b"".join(b"%d 1:1 4999:1\n" % (i % 2) for i in range(26_000))),
+        "at most 240 MB as numbers .* take 496 MB"),
+}  # fmt: skip
+
+
+@pytest.mark.ci
+@each("name", HOSTILE)
+def test_what_unpacks_to_much_is_refused_before_it_does(name):
+    """Each took between 1.5 and 6 GB before it was refused."""
+    make, said = HOSTILE[name]
+    content = make()
+    before = resident()
+    forget_peak()
+    with pytest.raises(DataError, match=said):
+        read(content, sniff(content, name), name=name)
+    assert peak() - before < 4e8
+
+
+def test_too_many_columns_of_text_are_refused_before_all_are_described():
+    words, rng = np.array([f"word{i}" for i in range(60)]), np.random.default_rng(0)
+    rows = [",".join([*(" ".join(words[rng.integers(0, 60, 9)]) for _ in range(20)), "ab"[i % 2]]) for i in range(80)]
+    content = lines(",".join([*(f"t{j}" for j in range(20)), "label"]), *rows)
+    with pytest.raises(DataError, match="at most 120 columns, got 150"):
+        results(take_steps(content, "t.csv", FIRST, limits=Limits(columns=120)))
+
+
+def results(found):
+    for _, result in found:
+        if isinstance(result, DataError):
+            raise result
+    return found
+
+
+def test_one_step_brings_those_that_usually_follow():
+    found = results(take_steps(GOOD, "good.csv", FIRST))
+    assert [step.name for step, _ in found] == ["look", "look", "look", "look", "points"]
+    recipe, dataset = found[-1][0].recipe, found[-1][1]
+    assert [step.recipe and step.recipe.positive for step, _ in found] == [None, None, None, "yes", "yes"]
+    np.testing.assert_array_equal(dataset.X, read(GOOD, recipe).X)
+    seen = found[1][1]
+    assert (seen.n, seen.names, seen.recipe.column("label")) == (40, ("a", "b", "label"), "label")
+    assert list(seen.first["a"][:3]) == ["0", "1", "2"]
+
+
+def test_a_step_is_taken_once_and_so_is_its_refusal():
+    taken = []
+
+    def take(content, name, step):
+        taken.append(step)
+        return take_steps(content, name, step)
+
+    files = FileStore(take)
+    digest = files.add(GOOD)
+    look = files.result(digest, "good.csv", FIRST)
+    for recipe in (look.begun, look.recipe):
+        assert files.result(digest, "good.csv", Step("look", "binary", recipe)) is look
+    assert taken == [FIRST]
+    for n_taken in (2, 3):  # chosen, and chosen again
+        bad = files.add(b"%PDF")
+        for _ in range(2):
+            with pytest.raises(DataError, match="PDF"):
+                files.result(bad, "a.csv", FIRST)
+        assert taken == [FIRST] * n_taken
+
+
+def finished(job, seconds=120):
+    assert job.wait(seconds)
+    return job
+
+
+def test_another_process_gives_the_same_points():
+    there = results(results_of(finished(begin_reading(GOOD, "good.csv", FIRST)), FIRST))
+    here = take_steps(GOOD, "good.csv", FIRST)
+    assert [step for step, _ in there] == [step for step, _ in here]
+    np.testing.assert_array_equal(there[-1][1].X, here[-1][1].X)
+    np.testing.assert_array_equal(there[-1][1].y, here[-1][1].y)
+    there[-1][1].X[0, 0] = 7  # as those that are read here can be written
+
+
+@linux
+def test_a_reader_may_compute_for_so_long(monkeypatch):
+    words = b" ".join(b"w%d" % i for i in range(200))
+    content = b"text,label\n" + b"".join(words + b",%d\n" % (i % 2) for i in range(45_000))
+    monkeypatch.setattr(data_of, "SECONDS", 0.25)
+    job = finished(begin_reading(content, "texts.csv", FIRST))
+    assert job.state is JobState.FAILED
+    [(step, refusal)] = results_of(job, FIRST)
+    assert step == FIRST
+    assert str(refusal) == "the file cannot be read: this takes longer than its limit of 0.25 s"
+
+
+@linux
+def test_a_reader_may_take_so_much_memory(monkeypatch):
+    content = b"x,label\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(500_000))
+    monkeypatch.setattr(data_of, "MEMORY_LIMIT", 10**7)
+    job = finished(begin_reading(content, "long.csv", FIRST))
+    _, refusal = results_of(job, FIRST)[-1]
+    assert isinstance(refusal, DataError)
+    assert "memory" in str(refusal)
+
+
+def test_reading_can_be_given_up():
+    job = begin_reading(GOOD, "good.csv", FIRST)
+    job.cancel()
+    finished(job)
+    [(_, refusal)] = results_of(job, FIRST)
+    assert str(refusal) == CANCELLED
