@@ -303,14 +303,14 @@ def test_features_and_classes_are_the_same_by_every_way_in(name, tmp_path_factor
         assert way(path) == expected, way.__name__
 
 
-@pytest.mark.ci
 @each("is_indexed", [True, False])
-def test_columns_without_names_of_their_own_are_named_as_pandas_does(is_indexed, tmp_path):
-    table = frame().set_axis([0, 1, "label"], axis=1)
+@each("labels", [("rye", "wheat"), (0, 1)])
+def test_columns_without_names_of_their_own_are_named_as_pandas_does(is_indexed, labels, tmp_path):
+    table = frame(labels=labels).set_axis([0, 1, "label"], axis=1)
     table.to_csv(tmp_path / "t.csv", index=is_indexed)
     table.set_axis([0, 1, 2], axis=1).to_csv(tmp_path / "u.csv", index=is_indexed)
     for name, way in product(("t.csv", "u.csv"), OF_TABLES):
-        assert way(tmp_path / name) == (["0", "1"], ("rye", "wheat"), 0)
+        assert way(tmp_path / name) == (["0", "1"], names(labels), 0)
 
 
 @each("name", ["x", "time", "position", "grid", "humid", "id"])

@@ -284,15 +284,17 @@ def _number_columns(names: list[str], columns: list[list[str]], below: list[list
     """Return True if numbers name columns, such as wavelengths, years or a count: they are unlike the numbers below."""
     given = [float(plain_numeral(name)[0].replace(decimal, ".")) for name in names]
     cells = [[number for cell in column if (number := _value(cell, decimal)) is not None] for column in columns]
-    if any(not column for column in cells) or len(set(given)) < len(given) or not np.isfinite(given).all():
+    is_count = given in (list(range(len(given))), list(range(1, len(given) + 1)))
+    # A count also names columns of words: so pandas writes a table whose columns have no names.
+    needed = max if is_count else min
+    if not needed(map(len, cells)) or len(set(given)) < len(given) or not np.isfinite(given).all():
         return False
     outside = []  # farther from a column's numbers than these are from each other
-    for value, column in zip(given, cells, strict=True):
+    for value, column in ((value, column) for value, column in zip(given, cells, strict=True) if column):
         low, high = min(column), max(column)
         outside.append(value > high + 3 * (high - low) + abs(high) or value < low - 3 * (high - low) - abs(low))
     is_whole = all(value.is_integer() for value in given)
     is_fraction = any(decimal in cell for column in columns for cell in column)
-    is_count = given in (list(range(len(given))), list(range(1, len(given) + 1)))
     steps = np.diff(given)
     is_series = len(given) > 2 and bool((steps > 0).all()) and np.ptp(steps) <= 1e-9 * abs(steps[0])
     if is_whole and is_fraction and (is_series or is_count or all(outside)):
