@@ -407,6 +407,18 @@ def test_the_table_is_that_of_a_naive_twin(score, sign, overlap):
         assert (row["low"], row["high"]) == pytest.approx(expected, nan_ok=True)
 
 
+def test_the_corrected_interval_covers_where_the_plain_one_does_not():
+    """Splits of one small sample: the difference of two thresholds' accuracies, whose expectation is known."""
+    rng, hits, n_samples = np.random.default_rng(0), {0.0: 0, 1 / 3: 0}, 400
+    for _ in range(n_samples):
+        gains = np.where(rng.random(60) < 0.5, 1.0, -1.0)  # what each point adds to the difference; its mean is zero
+        gaps = np.array([gains[rng.permutation(60)[:15]].mean() for _ in range(10)])
+        for overlap in hits:
+            hits[overlap] += abs(gaps.mean()) <= mean_half_width(gaps, overlap)
+    assert hits[0.0] / n_samples < 0.9
+    assert hits[1 / 3] / n_samples > 0.92
+
+
 def test_equal_gains_of_a_few_test_points_are_no_proof_and_a_rounding_error_is_no_difference():
     found = of({"SVC": [80.0, 90.0, 84.0], "LogisticRegression": [80.0, 90.0, 84.0]})
     width = mean_half_width(np.array([0.0, 0.0, 100 / 50]))
