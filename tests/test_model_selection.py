@@ -270,7 +270,7 @@ def test_a_search_by_the_test_error_learns_from_seen_labels_only():
     plain = TSGS3VM(sigma=1.0, **QUICK).fit(X, seen)
     np.testing.assert_array_equal(search.decision_function(X), plain.decision_function(X))
     with pytest.raises(ParameterError, match=r"y must have the shape \(n, 2\): .* got the shape \(200,\)"):
-        SeenLabels(TSGS3VM()).fit(X, seen)
+        SeenLabels(TSGS3VM()).fit(X, seen.tolist())
     assert hasattr(SeenLabels(QS3ORAO()), "ranking_function")
     assert not hasattr(SeenLabels(TSGS3VM()), "ranking_function")
 
