@@ -38,10 +38,14 @@ def test_evaluate_sums_the_blocks_each_shrunk_by_every_later_step_as_a_prefix_do
     assert (prefix.evaluate(X[:n]) == model.evaluate(X[:n], t)).all()
     prefix.blocks.append(np.ones((2, 3)))
     assert len(model) == 5, "going on with a prefix must leave the model as it is"
-    for start in range(t + 1):  # values go on from those of an earlier iteration
-        values = model.evaluate(X, start)
-        model.update(values, X, start, t)
-        np.testing.assert_allclose(values, model.evaluate(X, t), rtol=1e-12, atol=1e-13)
+
+
+@each("start, stop", [(0, 5), (2, 5), (0, 3), (2, 4), (3, 3)])
+def test_update_goes_on_from_earlier_values(X, start, stop):
+    model = make_model()
+    values = model.evaluate(X, start)
+    model.update(values, X, start, stop)
+    np.testing.assert_allclose(values, model.evaluate(X, stop), rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
