@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import os
+import random
 import shlex
 import shutil
 import subprocess
@@ -28,10 +29,12 @@ from test_run import read_csv, small, table
 from dsgcore import TSGS3VM, DSGError, Run, Spec, load_model
 from dsgcore.__main__ import main
 from dsgcore.cli.ending import Progress
+from dsgcore.cli.fit import METHODS, estimator_of, own_of
 from dsgcore.cli.options import PROGRAM, command_parser, reading_of
 from dsgcore.comparing.reproductions import reproduction
 from dsgcore.core.durations import TimeLeft
 from dsgcore.data.archive_sets import REMOTE_SETS
+from dsgcore.data.datasets import LABELS
 
 
 def written(place, spec):
@@ -55,6 +58,10 @@ def test_run_writes_history_model_spec_and_result_and_that_it_has_diverged(tmp_p
     assert main(["run", wild, "--out", str(tmp_path / "wild"), "--quiet"]) == 1
     assert capsys.readouterr().out == ""
     assert json.loads((tmp_path / "wild" / "result.json").read_text(encoding="utf-8"))["stop_reason"] == "diverged"
+
+
+def contents(folder):
+    return {file: (file.read_bytes(), file.is_symlink()) for file in folder.rglob("*") if file.is_file()}
 
 
 def fails_at(monkeypatch, step):
@@ -191,35 +198,56 @@ def test_every_command_ends_with_a_code_and_one_sentence(command, person, capsys
 
 
 # What commands end with: 0, 1 if the answer is no, 2 for input that cannot be used; and words that they print; OUT is new.
-SHORT = "--seconds 500 --methods SVC,LogisticRegression --no-curves --store OUT.sqlite"
+# What was asked for is printed with --quiet, too.
+SHORT = "--quiet --seconds 500 --methods SVC,LogisticRegression --no-curves --store OUT.sqlite"
 ANSWERED = {
     "run wild.json --out OUT": (1, "dsg-lab: the run has diverged after iteration "),
     "run spec.json --out OUT": (0, "All iterations are done. history.csv, model.npz, spec.json, result.json are in "),
-    "check spec.json --seeds 1": (1, "The run has not converged: at the end it is "),
+    "check spec.json --seeds 1 --quiet": (1, "The run has not converged: at the end it is "),
     "check settled.json --seeds 1": (0, "The run has converged: at the end it is "),
-    "sweep study.json --store OUT": (0, "kernel.sigma,seed,score"),
+    "sweep study.json --store OUT --quiet": (0, "kernel.sigma,seed,score"),
     "sweep late.json --store OUT": (1, "dsg-lab: no run has a result: "),
     f"compare data.csv --target class --seeds 3 {SHORT}": (0, "Each seed draws 60 labels and 0 unlabeled points"),
     f"compare data.csv --target class --seeds 1 {SHORT}": (
         1,
         "No verdict yet: it needs at least 3 seeds, and there is 1.",
     ),
-    "label half.csv --target class --method SVC --out OUT": (0, "SVC gives 40 rows a class, from 40 labels. Expect "),
+    "label half.csv --target class --method SVC --out OUT --quiet": (
+        0,
+        "SVC gives 40 rows a class, from 40 labels. Expect ",
+    ),
     "fit SVC data.csv --target class --out OUT": (0, "SVC is trained. The model is in "),
     "fit DSG data.csv --target class --out OUT --set n_iter=3": (
         0,
         "DSG is trained in 3 iterations, which are all of n_iter.",
     ),
+    "fit DSG data.csv --target class --out OUT --set n_iter=0.3E1": (0, "DSG is trained in 3 iterations"),
     "fit DSGSoftmax data.csv --target class --out OUT --set n_iter=3": (0, "DSGSoftmax is trained. The model is in "),
     "predict model data.csv --out OUT": (0, "1 of 1 parts, 1 new. The predictions are in "),
-    "race spec.json --with SAMULT --sizes 10 --seeds 1": (0, "SAMULT                          10"),
-    "reproduce --list": (0, "auc/fig1 "),
-    "reproduce auc/fig1 --quick --store OUT": (1, "auc/fig1: not run. Needs codrna"),
-    "check-lesson lesson.toml --seeds 1": (0, "lesson.toml: all holds"),
-    "check-lesson wrong.toml --seeds 1": (1, " statements do not hold"),
-    "data list": (0, "In public archives (fetched by name):"),
-    "data describe data.csv": (0, "80 rows, 3 columns: 2 features, the label 'class'"),
+    "race spec.json --with SAMULT --sizes 10 --seeds 1 --quiet": (0, "SAMULT                          10"),
+    "reproduce --list --quiet": (0, "auc/fig1 "),
+    "reproduce auc/fig1 --quick --store OUT --quiet": (1, "auc/fig1: not run. Needs codrna"),
+    "check-lesson lesson.toml --seeds 1 --quiet": (0, "lesson.toml: all holds"),
+    "check-lesson wrong.toml --seeds 1 --quiet": (1, " statements do not hold"),
+    "data list --quiet": (0, "In public archives (fetched by name):"),
+    "data describe data.csv --quiet": (0, "80 rows, 3 columns: 2 features, the label 'class'"),
     "data convert data.csv OUT": (0, "80 rows as Parquet"),
+}
+# Commands, and a file that each reads.
+READS = {
+    "run spec.json --out OUT": "spec.json",
+    "check spec.json": "spec.json",
+    "sweep study.json": "study.json",
+    "race spec.json": "spec.json",
+    "compare data.csv": "data.csv",
+    "label half.csv --out OUT": "half.csv",
+    "fit TSGS3VM data.csv --out OUT": "data.csv",
+    "fit PS3VT rows/0.parquet --out OUT": "rows/0.parquet",
+    "predict model data.csv --out OUT": "data.csv",
+    "predict model/model.npz data.csv --out OUT": "model/model.npz",
+    "check-lesson lesson.toml": "lesson.toml",
+    "data describe data.csv": "data.csv",
+    "data convert data.csv OUT": "data.csv",
 }
 FIT, OF_CLASS = "fit TSGS3VM data.csv --out OUT", "data.csv --target class --out OUT"
 REFUSED = {
@@ -228,6 +256,8 @@ REFUSED = {
     "run ten.json --out OUT": "n_iter must be a whole number",
     "run many.json --out OUT": "n_labeled",
     "run lost.json --out OUT": "nowhere.npz",
+    "run spec.json --out OUT --json data.csv": "--json would write to data.csv, which the command reads",
+    **{f"{line} --json {own}": f"--json would write to {own}, which the command reads" for line, own in READS.items()},
     "check data.csv": "dsg-lab: ",
     "sweep study.json --axis eta=1": "eta",
     "sweep study.json --store OUT.sqlite --jobs 9999": "jobs must be a whole number between 1 and 256 or null, got 9999",
@@ -238,6 +268,7 @@ REFUSED = {
     "compare nowhere.csv": "there is no file 'nowhere.csv', and no set of that name",
     "compare iris --n-labeled 1000": "n_labeled must be a whole number from 3",
     "compare iris --seeds 0": "--seeds must be at least 1",
+    "compare iris --score r2": "score must be one of accuracy",
     "compare iris --positive zzz": "--positive: for a file only, and iris comes with the package",
     "compare iris --category a --no-header": "--role, --header: for a file only",
     "compare data.csv --target class --positive zzz": "the positive label must be one of",
@@ -249,6 +280,7 @@ REFUSED = {
     f"fit Nobody {OF_CLASS}": "METHOD must be one of ",
     f"fit TSGS3VM {OF_CLASS} --drop a,town": "there is no column 'town'",
     f"{FIT} --set depth=3": "--set must be NAME=VALUE, of ",
+    f"fit PS3VT {OF_CLASS} --set C=1": "--set must be NAME=VALUE, of ",
     f"{FIT} --set n_iter": "--set must be NAME=VALUE, of ",
     f"{FIT} --set n_iter=many": "n_iter must be a whole number",
     f"{FIT} --set random_state=2.5": "random_state",
@@ -269,11 +301,14 @@ REFUSED = {
     "predict data.csv data.csv --out OUT": "data.csv: not a model file",
     "predict rows data.csv --out OUT": "'rows' must be a model's file, or a folder that `dsg-lab fit` has written",
     "predict model data.csv --out OUT --decimal ;": "decimal",
+    "predict model data.csv --out OUT --encoding nope": "encoding must be one of",
     "predict model data.csv --out p.csv": "--out must be a folder, for one Parquet file per row group, got p.csv",
     "race spec.json --with Nobody": "got 'Nobody'",
     "race spec.json --memory-limit nan": "memory_limit must be a number of gigabytes above 0, got nan",
+    "race spec.json --memory-limit -1": "memory_limit must be a number of gigabytes above 0, got -1",
     "race spec.json --sizes 61 --seeds 1": "a size must be at most 50, the number of unlabeled points, got 61",
     "race spec.json --sizes ,": "--sizes must be whole numbers of points, such as 500,5000, got ','",
+    "race spec.json --sizes 2.5": "--sizes must be whole numbers of points, such as 500,5000, got '2.5'",
     "race spec.json --with ,": "--with must be a list such as A,B, got ','",
     "reproduce": "name a figure, such as auc/fig1, or give --list",
     "reproduce auc/fig99": "the figure must be one of auc/fig1",
@@ -283,6 +318,7 @@ REFUSED = {
     "export-lesson step-size --out data.csv": "--out must name a folder, but data.csv is a file",
     "data fetch no-set": "no-set",
     "data describe nowhere.csv": "there is no file 'nowhere.csv'",
+    "data describe data.csv --target bogus": "there is no column 'bogus'",
     "data describe data.csv --bins 1": "bins must be a whole number",
     "data describe wide.csv --delimiter semicolon": "line 2 has 1 cells, and the first has 4",
     "data convert empty.csv OUT": "the file is empty",
@@ -290,9 +326,15 @@ REFUSED = {
     "data describe data.csv --encoding=": "encoding",
     "data describe data.csv --decimal=": "decimal",
     "data convert data.csv OUT --delimiter .": "delimiter",
+    "data convert data.csv OUT --encoding utf-16": "encoding",
     "data convert nowhere.csv OUT": "there is no file 'nowhere.csv'",
     "data convert wine OUT": "wine comes with the package, and is no file",
     "data convert data.csv .": "'.' must be a new or empty folder, and it is not: name another one",
+    **{
+        f"data convert {own} {own}": f"'{own}' must be a new or empty folder, and it is not"
+        for own in ("data.csv", "rows")
+    },
+    "predict model rows --out OUT --json rows/new": "--json would write to rows/new, in the folder rows of the data",
     "study open nowhere.json --no-browser": "nowhere.json",
     "app --port 99999 --no-browser": "port 99999 of 127.0.0.1 cannot be used: name a free one with --port\n",
 }
@@ -312,11 +354,11 @@ def test_a_command_ends_with_0_or_1_for_no_and_says_what_it_has_made(line, perso
 @each("line, said", REFUSED.items())
 def test_what_cannot_be_used_ends_with_2_and_is_named_in_a_sentence(line, said, person, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(person)
-    before = {*person.iterdir()}
+    before = contents(person)
     sentence = refusal(capsys, typed(line, tmp_path / "out"))
     assert sentence.startswith("dsg-lab: ")
     assert said in sentence
-    assert {*person.iterdir()} == before
+    assert contents(person) == before
     assert not line.startswith("run") or not (tmp_path / "out").exists()
 
 
@@ -336,10 +378,20 @@ def test_json_is_the_result_and_quiet_says_nothing_else(person, tmp_path, capsys
         assert "--json" in refusal(capsys, [*line, tmp_path / "own.json"]), command
 
 
+# Commands that only tell, and words of what they tell.
+ASKED = {
+    "data describe data.csv": "80 rows",
+    "data describe wine": "178 rows",
+    "data describe cod-rna": "It is not in the cache: dsg-lab data fetch cod-rna",
+}
+
+
 def test_a_quiet_command_prints_what_was_asked_for_and_not_what_was_done(person, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(person)
-    assert main(["data", "describe", "data.csv", "--quiet"]) == 0
-    assert "80 rows" in capsys.readouterr().out
+    monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path))
+    for line, asked in ASKED.items():
+        assert main([*line.split(), "--quiet"]) == 0
+        assert asked in capsys.readouterr().out, line
     for more, said in ((["--quiet"], ""), ([], f"{tmp_path / 'new'}: 80 rows as Parquet\n")):
         assert main(["data", "convert", "data.csv", str(tmp_path / "new"), *more]) == 0
         assert capsys.readouterr().out == said
@@ -497,13 +549,10 @@ def test_every_option_is_looked_at():
     lines = [line for lines in (*OPTIONS.values(), READ, ANSWERED) for line in lines]
     offered = {option for parser in PAGES.values() for a in parser._actions for option in a.option_strings[-1:]}
     assert offered - {"-h"} - {word for line in lines for word in line.split()} - ELSEWHERE == set()
+    assert {a.dest: a.choices for a in PAGES["data", "describe"]._actions}["labels"] == list(LABELS)
 
 
 # --- places of results
-
-
-def contents(folder):
-    return {file: (file.read_bytes(), file.is_symlink()) for file in folder.rglob("*") if file.is_file()}
 
 
 # Command lines up to the option that names a place of results, a folder or a file.
@@ -560,6 +609,31 @@ def test_kept_columns_are_never_replaced_by_predictions(person, tmp_path, capsys
     assert main([*map(str, line), "a, b,a", "--quiet"]) == 0
     made = pd.read_parquet(tmp_path / "out" / "part-000000.parquet")
     assert list(made.columns) == ["a", "b", "class", "score"]
+
+
+HOSTILE = ("-5", "NaN", "inf", "1e400", "1e1", "1e30", "2.5", "None", "[]", "abc", "true", "False")
+
+
+def sets():
+    """Return each method with each value of each of its parameters, and with names of others, in an order of chance."""
+    known = {name: own_of(estimator_of(name, ())).get_params().keys() for name in METHODS}
+    names = {one for own in known.values() for one in own}
+    pairs = [(name, f"{one}={value}") for name, own in known.items() for one in own for value in HOSTILE]
+    pairs += [(name, f"{one}=1") for name, own in known.items() for one in sorted(names - own)]
+    return random.Random(0).sample(pairs, len(pairs))
+
+
+@each("method, said", some(sets(), 12, 84))
+def test_any_value_of_set_is_taken_or_refused_in_a_sentence(method, said, person, tmp_path_factory, capsys):
+    known, out = own_of(estimator_of(method, ())).get_params(), tmp_path_factory.mktemp("set") / "out"
+    few = [f"{name}=3" for name in ("n_iter", "n_features", "batch_size", "max_iter") if name in known]
+    line = ["fit", method, person / "half.csv", "--target", "class", "--out", out, "--quiet"]
+    ended = main([*map(str, line), *(word for one in (*few, said) for word in ("--set", one))])
+    printed = capsys.readouterr().err
+    assert ended in (0, 2), printed
+    assert printed.count("dsg-lab: ") == (ended == 2), printed
+    assert ended == 0 or not (out / "fit.json").exists()
+    assert ended == 2 or said.partition("=")[0] in known
 
 
 CHANGED = {
@@ -659,6 +733,13 @@ def test_a_line_of_progress_is_written_over_and_ended_once_and_the_time_left_fol
     assert (first.rstrip(), second.rstrip()) == ("a longer text", "short")
     assert len(second) == len(first)
     assert said.count("\n") == 1
+    # Parts that an earlier command has made take no time of this one.
+    line.left = TimeLeft(clock := Clock(0.0))
+    line.part(20, 40, is_new=False)
+    clock.now = 10.0
+    line.part(25, 40, "words")
+    line.end()
+    assert capsys.readouterr().err.rstrip().endswith("] words, about 30 s left")
     clock = Clock()
     left = TimeLeft(clock)
     clock.now += 30.0

@@ -26,6 +26,7 @@ from sklearn.datasets import dump_svmlight_file
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.__main__ import main
 from dsgcore.baselines.everyday import Everyday
+from dsgcore.cli.ending import Progress
 from dsgcore.comparing import METHODS
 from dsgcore.data import DataError
 from dsgcore.data.converting import convert_file
@@ -127,6 +128,29 @@ def test_who_is_killed_goes_on_and_writes_the_same_files(data, tmp_path):
     for name in ("model.npz", "fit.json"):
         assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
     assert not (out / "checkpoint.npz").exists()
+
+
+def test_control_c_says_what_is_kept_and_the_same_command_goes_on_from_there(data, tmp_path, monkeypatch, capsys):
+    out, parts = tmp_path / "out", []
+
+    def part(_line, done, _of, _words, is_new):
+        parts.append((done, is_new))
+        if len(parts) == 8:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Progress, "part", part)
+    for every, kept in (
+        ("50", "nothing is kept"),
+        ("3", f"the iterations so far are in {out / 'checkpoint.npz'}, and the"),
+    ):
+        parts.clear()
+        assert main(command(data, out, "--every", every, "--quiet")) == 130
+        assert f"dsg-lab: stopped; {kept}" in capsys.readouterr().err
+    assert main(command(data, out, "--every", "3", "--quiet")) == 0
+    assert parts[8:10] == [(7, False), (8, True)]
+    assert main(command(data, tmp_path / "whole", "--quiet")) == 0
+    for name in ("model.npz", "fit.json"):
+        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
 @each("model", ["model.joblib", "."])
