@@ -124,9 +124,26 @@ def assert_same(before, after):
             assert type(old[name]) is type(new[name])
 
 
+# scikit-learn draws a number for libsvm there, which does not use it.
+BY_LIBSVM = [
+    "S3VMLight",
+    "BLS3VM",
+    "SVOREX",
+    "EverydaySVC",
+    "EverydaySVR",
+    "EverydayOrdinalSVC",
+    "EverydaySelfTraining",
+]
+
+
 @each("model", some(EVERY, 15, len(EVERY)))
-def test_same_seed_same_bits(model):
-    assert_same(answers(fitted(model)), answers(quietly(clone(model).fit, X, FEW)))
+def test_same_seed_same_bits_and_numpys_global_generator_is_left_alone(model):
+    np.random.seed(3)
+    again = quietly(clone(model).fit, X, FEW)
+    drawn = np.random.random()
+    np.random.seed(3)
+    assert drawn == np.random.random() or type(model).__name__ in BY_LIBSVM
+    assert_same(answers(fitted(model)), answers(again))
 
 
 @each("model", [*EVERY, SEEN])

@@ -177,7 +177,7 @@ class Baseline(BaseEstimator):
         return make_kernel(self, X)
 
     def _seed(self) -> int:
-        return seed_of(getattr(self, "random_state", None))
+        return seed_of(getattr(self, "random_state", 0))  # who draws nothing leaves NumPy's global generator alone
 
     def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
         """Check the parameters, learn, and set the attributes that all baselines have."""
