@@ -138,6 +138,16 @@ def test_a_slow_method_learns_from_a_part_of_the_unlabeled_points_and_says_so(mo
     assert notes == ["learns from 50 of 280 unlabeled points, to be fast enough", "", ""]
 
 
+@pytest.mark.compiled
+def test_a_job_prepares_the_points_of_a_seed_once(monkeypatch):
+    made, reported, split = [], [], Sample.split
+    monkeypatch.setattr(Sample, "split", lambda self, *given: made.append(given) or split(self, *given))
+    requests = [FitRequest(name, seed, 30) for seed in range(2) for name in TWO]
+    fits.fit_some(of_iris(), requests, report=reported.append)
+    assert [fit.request for fit in reported] == requests
+    assert made == [(0, 30), (1, 30)]
+
+
 def test_a_method_that_cannot_learn_says_why_and_the_others_go_on():
     found = quick(n_labeled=3, seeds=3, methods=[*TWO, "SelfTraining"])
     row = found.table.set_index("method").loc["SelfTraining"]

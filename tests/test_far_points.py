@@ -13,7 +13,7 @@ from own_tables import read, sniff_file
 from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
 
-from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC
 from dsgcore.baselines import COMPETITORS
 from dsgcore.cli.predict import write_scores
 from dsgcore.core.errors import DSGError
@@ -31,7 +31,8 @@ STOCHASTIC = [
     *(cls(dtype=dtype, **SMALL) for cls in (TSGS3VM, QS3ORAO) for dtype in ("float32", "float64")),
     TSGSU(y_holds="classes", prior=0.7, **SMALL),
 ]
-OF_CLASSES = [PS3VT(feature_map=kind, **SMALL) for kind in ("linear", "fourier")]  # others are its presets
+PRESETS = (PS3VT, SSMC, LRCMC, LinearMC)
+OF_CLASSES = [cls(feature_map=kind, **SMALL) for cls in PRESETS for kind in ("linear", "fourier")]
 
 
 def baselines():
@@ -79,7 +80,7 @@ def test_a_class_is_predicted_only_where_there_is_a_value(model):
 @each("size", [1e37, 1e155, 1e300])
 @each("model", [*STOCHASTIC, *OF_CLASSES])
 def test_a_fit_on_far_points_is_right_or_refused(model, size):
-    is_linear = isinstance(model, PS3VT) and model.feature_map == "linear"
+    is_linear = isinstance(model, PRESETS) and model.feature_map == "linear"
     for sigma in ("scale", 1.0):
         model = clone(model).set_params(sigma=sigma)
         fitted, is_refused = refused(lambda model=model: model.fit(X / np.abs(X).max() * size, Y))

@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 from contextlib import suppress
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -195,16 +196,13 @@ def members(model):
     for name in arrays:
         trap = np.array([Trap()], dtype=object)
         yield packed(**arrays | {"header": None} | {name: trap}), "Object arrays cannot be loaded"
-    name = min(set(arrays) - {"header"})
-    for shape in HUGE:
-        for dtype in ("<f8", "<i8", "<U1000000"):
-            claim = io.BytesIO()
-            np.lib.format.write_array_header_1_0(claim, {"descr": dtype, "fortran_order": False, "shape": shape})
-            yield with_member(model, name, claim.getvalue() + bytes(64)), "not a model file"
-    for text in NO_LITERALS:
+    for name, shape, dtype in product(set(arrays) - {"header"}, HUGE, ("<f8", "<i8", "<U1000000")):
+        claim = io.BytesIO()
+        np.lib.format.write_array_header_1_0(claim, {"descr": dtype, "fortran_order": False, "shape": shape})
+        yield with_member(model, name, claim.getvalue() + bytes(64)), "not a model file"
+    for name, text in product(arrays, NO_LITERALS):
         content = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
         yield with_member(model, name, content), "not a model file"
-        yield with_member(model, "header", content), "not a model file"
     yield packed(np.savez_compressed, **arrays, more=np.zeros((3, 100_000))), "its arrays are larger than the file"
 
 

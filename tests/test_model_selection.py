@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.model_selection import GridSearchCV, HalvingRandomSearchCV
+from sklearn.model_selection import GridSearchCV, HalvingRandomSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -292,6 +292,29 @@ def test_scikit_learns_searches_take_our_folds_and_scorers():
     assert halving.n_resources_[:2] == [10, 20]
     for found in (grid, halving):
         assert np.isfinite(found.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.ci
+def test_a_search_over_labels_with_minus_one_scores_labeled_points_alone():
+    X, y = make_moons(240, noise=0.2, random_state=0)
+    few, folds = np.where(np.arange(240) < 80, y, -1), LabeledFolds(3, unlabeled="train", random_state=0)
+    model = TSGS3VM(n_iter=100, tol=None, random_state=0)
+    for cv, scoring in ((folds, None), (folds, accuracy), (3, None)):  # 3: scikit-learn's own folds
+        assert cross_val_score(model, X, few, cv=cv, scoring=scoring).min() > 0.8
+    search = GridSearchCV(model, {"sigma": [0.01, 5.0]}, cv=folds).fit(X, few)
+    assert search.best_params_ == {"sigma": 5.0}
+    assert search.score(X, few) > 0.8
+
+
+def test_ordinal_and_multi_class_estimators_are_cross_validated_on_labeled_points():
+    y, rng, cv = np.arange(120) % 3, np.random.default_rng(0), LabeledFolds(random_state=0)
+    seen, in_a_line, corners = np.where(np.arange(120) < 60, y, -1), y[:, None] * np.ones(2), np.eye(3)[y]
+    for model, X, scoring, least in (
+        (QS3ORAO(sigma=0.5, **QUICK), in_a_line, mean_auc_score, 0.9),
+        (PS3VT(random_state=0, n_iter=100), corners, accuracy, 0.8),
+    ):
+        scores = cross_val_score(model, X + rng.normal(size=X.shape) / 4, seen, cv=cv, scoring=scoring)
+        assert least < scores.mean() <= 1.0
 
 
 # --- calibrated probabilities
