@@ -224,7 +224,7 @@ def test_a_table_is_taken_out_of_its_archive(served, cache):
 def test_the_command_fetches_and_refuses_in_one_sentence(served, cache, monkeypatch, capsys):
     served.contents["/glass"] = b"1 1:2 2:1\n2 1:1\n" * 10
     sets = {"glass": remote("glass", served.url + "/glass"), "gone": remote("gone", served.url + "/missing")}
-    for module in ("data.archive_sets", "cli.data"):
+    for module in ("cli.data", "data.archive_sets"):  # one that is imported meanwhile would keep these sets
         monkeypatch.setattr(f"dsgcore.{module}.REMOTE_SETS", sets)
     assert main(["data", "fetch", "glass"]) == 0
     out, errors = capsys.readouterr()
