@@ -32,10 +32,13 @@ SETTINGS = {
         *({"gamma": 0.3, "pairing": pairing, "is_pooled": True} for pairing in ("triplets", "all")),
     ],
     "similar_unlabeled": [
-        {"loss": loss, "correction": correction, "prior": prior}
-        for loss in PAIR_LOSSES
-        for correction in CORRECTIONS
-        for prior in (0.7, 0.2)
+        *(
+            {"loss": loss, "correction": correction, "prior": prior}
+            for loss in PAIR_LOSSES
+            for correction in CORRECTIONS
+            for prior in (0.7, 0.2)
+        ),
+        {"correction": "leaky ReLU", "leak": 0.3, "prior": 0.7},
     ],
     "s3vm": [
         {"loss": loss, "labeled_weight": 2.0, "is_balanced": is_balanced}
@@ -593,7 +596,8 @@ def test_classes_follow_from_the_thresholds():
 
 @each("problem", [p for p in INSTANCES if p.name == "similar_unlabeled"])
 def test_a_negative_risk_and_what_the_correction_adds_are_the_papers(problem):
-    added = {"identity": 0.0, "absolute value": -2.0, "ReLU": -1.0, "leaky ReLU": -1.5}[problem.correction]
+    of_leaky = -1.0 - problem.leak
+    added = {"identity": 0.0, "absolute value": -2.0, "ReLU": -1.0, "leaky ReLU": of_leaky}[problem.correction]
     for which in (0, 1):
         f = next(f for f in map(of_pairs, range(1000)) if [*problem.risks(f).values()][which] < -0.01)
         expected = naive_problems.su_inner(f["similar"], f["unlabeled"], problem.prior, problem.loss)

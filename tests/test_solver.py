@@ -30,6 +30,8 @@ from dsgcore.kernels import DotProduct, Gaussian
 from dsgcore.problems import PROBLEMS, SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
+from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from dsgcore.problems.supervised import Supervised
 from dsgcore.solver import automatic_step
 from dsgcore.solver.automatic_step import settle_step, step_sizes
 from dsgcore.solver.exact import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm, alpha
@@ -289,7 +291,7 @@ def test_a_quarter_of_the_largest_is_the_inverse_curvature_of_many_features(make
     assert sizes.automatic == sizes.largest / 4
 
 
-@each("dtype, rel", [("float64", 1e-9), ("float32", 1e-4)])
+@pytest.mark.parametrize(("dtype", "rel"), [("float64", 1e-9), ("float32", 1e-4)])
 def test_kept_features_give_the_same_step_as_blocks(make_task, dtype, rel, monkeypatch):
     given = {"problem": SemiSupervisedAUC(0.4, "all"), "n_features": 64, "batch_size": 32, "dtype": dtype}
     kept = automatic(make_task, **given)
@@ -355,7 +357,7 @@ def test_steps_are_longer_with_many_labels_and_larger_mini_batches(problem, n, b
     assert sizes.automatic / (1.0 if sizes.largest is None else sizes.largest / 4) == pytest.approx(step)
 
 
-@each("name", ["auc", "s3vm"])
+@each("name", PROBLEMS)
 def test_a_run_says_its_automatic_step_and_is_the_run_with_that_step(name):
     spec = short(name)
     assert spec.solver.step_size is None
@@ -394,7 +396,16 @@ def test_theory_has_words_for_a_step_that_is_not_known_yet(name):
 
 
 @each("changes", [(), (Change(4, "step_size", 0.1), Change(6, "lam", 0.9), Change(7, "step_size", 0.5))])
-@each("problem, n_of_classes", [(SemiSupervisedAUC(0.4), (10, 8)), (SemiSupervisedOrdinal(0.3), (6, 5, 7))])
+@each(
+    "problem, n_of_classes",
+    [
+        (SemiSupervisedAUC(0.4), (10, 8)),
+        (SemiSupervisedOrdinal(0.3), (6, 5, 7)),
+        (SimilarUnlabeled(0.7), 9 * (2,)),
+        (SemiSupervisedSVM(labeled_weight=2.0, loss="ramp"), (10, 8)),
+        (Supervised("logistic"), (10, 8)),
+    ],
+)
 def test_the_averaged_model_is_the_mean_of_the_naive_twins_iterates(make_task, problem, n_of_classes, changes):
     y = np.append(np.repeat(np.arange(len(n_of_classes)), n_of_classes), np.full(22, -1))
     task = make_task(problem=problem, y=y, n_iter=9, average_after=4)
@@ -422,7 +433,7 @@ def assert_average_is_the_models(run):
     assert run.problem.score(run.split.y_test, scored) == run.history.last()["score_average"]
 
 
-@each("name", ["auc", "s3vm"])
+@each("name", PROBLEMS)
 def test_a_run_records_the_average_at_every_sixteenth_iteration_where_its_spec_asks_for_it(name):
     run, plain = (finished(averaged(name, n_iter=40, average=average)) for average in ("tail", None))
     assert set(run.history.names) - set(plain.history.names) == {"objective_average", "score_average"}
@@ -435,7 +446,7 @@ def test_a_run_records_the_average_at_every_sixteenth_iteration_where_its_spec_a
     assert plain.result is plain.model
 
 
-@each("name", ["auc", "s3vm"])
+@each("name", PROBLEMS)
 def test_a_steered_run_is_replayed_with_its_average(name):
     run = Run(averaged(name))
     for name, value in (("step_size", 0.02), ("lam", 0.5)):
@@ -532,7 +543,7 @@ def test_a_mini_batch_tells_of_the_function_before_its_step(large_samples):
     assert run.model_t == 21
 
 
-@each("setting", ["auc", "s3vm"])
+@each("setting", STOCHASTIC)
 def test_what_was_recorded_of_a_run_that_diverged_can_still_be_looked_at(setting, tmp_path):
     run = steered_too_far(setting)
     whole, again, X = Run(run.spec, run.split), Run(run.spec), run.split.X_test
