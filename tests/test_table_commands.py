@@ -148,6 +148,7 @@ def test_control_c_says_what_is_kept_and_the_same_command_goes_on_from_there(dat
         assert f"dsg-lab: stopped; {kept}" in capsys.readouterr().err
     assert main(command(data, out, "--every", "3", "--quiet")) == 0
     assert parts[8:10] == [(7, False), (8, True)]
+    assert not (out / "checkpoint.npz").exists()
     assert main(command(data, tmp_path / "whole", "--quiet")) == 0
     for name in ("model.npz", "fit.json"):
         assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
