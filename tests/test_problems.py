@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import naive
 import naive_problems
@@ -385,6 +386,15 @@ def test_binding_takes_shares_and_weights_from_the_labels_and_gammas_may_be_seve
     assert ordinal.bind(np.array([0, 1])).shares == (0.5, 0.5)
     for gamma, checked in (([0, 0.5], (0.0, 0.5)), (1, 1.0)):
         assert check_all(SemiSupervisedOrdinal.parameters, {"gamma": gamma}, "problem")["gamma"] == checked
+
+
+@every_problem
+def test_a_problem_has_its_parameters_defaults_is_hashed_and_cannot_be_changed(problem):
+    cls = type(problem)
+    assert cls(**{one.name: one.default for one in cls.parameters}) == cls()
+    assert hash(problem) == hash(replace(problem))
+    with pytest.raises(AttributeError):
+        setattr(problem, cls.parameters[0].name, 0.5)
 
 
 def test_the_twin_is_without_what_the_method_adds():
