@@ -26,6 +26,14 @@ def tell_and_wait(file, *, report):
     threading.Event().wait()
 
 
+def report_one_and_wait(tasks, *, report):
+    """Report the first task's result at once, and the others a minute later."""
+    report(tasks[0].upper())
+    threading.Event().wait(60)
+    for task in tasks[1:]:
+        report(task.upper())
+
+
 def prepare_without_end(*arguments, report):
     """Stand for a preparation that is cancelled before it ends."""
     report(("waiting", 0.5))

@@ -15,19 +15,24 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import each
+from clocks import Clock
+from job_functions import report_one_and_wait
 from scipy import stats
 from sklearn.datasets import load_iris, make_moons
 from sklearn.dummy import DummyClassifier
 
+from dsgcore import Safe
 from dsgcore.__main__ import main
 from dsgcore.comparing import METHODS, Comparison, ComparisonError, Fit, FitRequest, Help, Sample, fits, html_of, rounds
-from dsgcore.comparing.methods import Method, chosen_score
+from dsgcore.comparing.methods import Method, chosen_methods, chosen_score
 from dsgcore.comparing.report import curve_figure, shown_table, text_of
 from dsgcore.core.metrics import mean_half_width, paired_difference
 from dsgcore.core.parameters import ParameterError
 from dsgcore.data.reading import File
+from dsgcore.jobs import JobQueue, tasks
 from dsgcore.jobs.tasks import CUT_OFF, NOT_BEGUN, Finished, finished
 from dsgcore.model_selection import compare
+from dsgcore.studies import Store
 
 IRIS = load_iris(return_X_y=True)
 TWO = ["LogisticRegression", "SVC"]
@@ -113,9 +118,20 @@ def test_bad_input_is_refused_in_a_sentence(change, message):
 # --- methods and their fits
 
 
-def test_each_kind_has_its_score_and_each_fit_is_kept_by_itself():
+def test_each_kind_has_its_methods_and_its_score_and_each_fit_is_kept_by_itself():
     scores = {"binary": "accuracy", "classes": "accuracy", "ordinal": "mean_auc"}
     assert {kind: chosen_score(None, kind) for kind in scores} == scores
+    names = {kind: {method.name for method in chosen_methods(None, kind)} for kind in scores}
+    ordinal = {"SVR", "OrdinalSVC", "OrdinalForest", "OrdinalBoosting", "QS3ORAO", "SafeQS3ORAO-labels", "SafeQS3ORAO"}
+    assert names["ordinal"] == ordinal
+    assert {"RandomForest", "Boosting", "Nystroem", "Neighbors", "SelfTraining", "SpreadingKNN"} < names["classes"]
+    of_two = {form.format(name) for name in ("TSGS3VM", "QSGS2AUC") for form in ("{}", "Safe{}", "Safe{}-labels")}
+    assert names["binary"] - names["classes"] == of_two
+    assert names["classes"] < names["binary"]
+    for method in METHODS.values():
+        made = method.make(0)
+        assert isinstance(made, Safe) == method.is_safe == method.name.startswith("Safe")
+        assert getattr(made, "estimator", made).get_params().items() >= dict(method.parameters).items()
     requests = [FitRequest(name, seed, n) for name in METHODS for seed in (0, 1) for n in (20, 30)]
     samples = (of_iris(), of_iris(X=IRIS[0] + np.eye(150, 4)))
     assert len({request.key(one) for request in requests for one in samples}) == 2 * len(requests)
@@ -170,7 +186,7 @@ def test_a_comparison_is_the_same_again_and_grows_with_more_seeds(tmp_path, monk
     store = tmp_path / "fits.sqlite"
     first = quick(store=store, seeds=3)
     assert len(opened) <= 12  # six fits: the store is asked once for each
-    again = quick(store=store, seeds=3)
+    again = quick(store=Store(store), seeds=3)
     pd.testing.assert_frame_equal(first.table, again.table)  # its times, too: nothing was fitted again
     more, fresh = quick(store=store, seeds=5), quick(seeds=5)
     assert [list(more.scores(name)) for name in TWO] == [[0, 1, 2, 3, 4]] * 2
@@ -178,6 +194,31 @@ def test_a_comparison_is_the_same_again_and_grows_with_more_seeds(tmp_path, monk
     pd.testing.assert_frame_equal(scores_only(fresh), scores_only(more))
     assert fresh.is_complete
     assert fresh.verdict.sentence == more.verdict.sentence
+
+
+def test_an_interrupted_comparison_goes_on_from_the_fits_that_are_kept(tmp_path):
+    def interrupt(so_far):
+        raise KeyboardInterrupt
+
+    store = tmp_path / "fits.sqlite"
+    with pytest.raises(KeyboardInterrupt):
+        quick(store=store, seeds=3, callback=interrupt)
+    keys = {one.key(of_iris()): one for one in (FitRequest(name, seed, 30) for name in TWO for seed in range(3))}
+    kept = [Fit(keys[key], **json.loads(text)) for key, text in Store(store).kept("fit", keys).items()]
+    assert 0 < len(kept) < 6
+    whole = quick(store=store, seeds=3)
+    assert all(fit in whole.fits for fit in kept)  # with its time: it was not made again
+    pd.testing.assert_frame_equal(scores_only(whole), scores_only(quick(seeds=3)))
+
+
+def test_when_the_time_is_over_a_fit_that_goes_on_is_cut_off_and_the_others_do_not_begin(monkeypatch):
+    clock = Clock(0.0)
+    monkeypatch.setattr(tasks, "time", SimpleNamespace(monotonic=clock, sleep=time.sleep))
+    with JobQueue(1) as queue:
+        going = finished(queue, report_one_and_wait, (), [["a", "b", "c"], ["d"]], end=1.0)
+        assert next(going) == ("a", "A", "")
+        clock.now = 1.0
+        assert sorted(going) == [("b", None, CUT_OFF), ("c", None, NOT_BEGUN), ("d", None, NOT_BEGUN)]
 
 
 def test_with_no_time_left_no_fit_begins():
@@ -191,6 +232,8 @@ def test_while_fits_are_to_come_nothing_is_said_to_lack_time():
     found = quick(seeds=4, methods=[*TWO, "Nystroem"], callback=said.append)
     assert {so_far.is_going for so_far in said} == {True}
     assert not found.is_going
+    assert len(repr(found)) < 400
+    assert found._repr_html_().count("<tr") == 1 + 3  # one row a method
     assert not any("time" in note for so_far in said for note in so_far.table["note"])
     waiting = {note for so_far in said for note in so_far.table["note"][so_far.table["seeds"] == 0]}
     assert waiting <= {"it has no fit yet"}  # how many wait at the first look depends on the machine
