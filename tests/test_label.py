@@ -56,10 +56,12 @@ def test_every_unlabeled_row_gets_a_class_and_a_probability_and_is_counted_by_it
     assert dropped.warnings[-1] == "Warning: rows with missing numbers are left out, and have no class."
 
 
-def test_a_table_larger_than_memory_is_labeled_in_parts_also_of_labeled_rows_alone(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("is_sorted", "rows"), [(False, 70), (True, 40)], ids=["mixed", "labeled rows alone"])
+def test_a_table_larger_than_memory_is_labeled_in_parts(is_sorted, rows, tmp_path, monkeypatch):
     table, _ = moons(300, 60)
     file, options = tmp_path / "own.parquet", {"keep": ["id"], "drop": ["id"], "ask": 3, **QUICK}
-    table.sort_values("kind", na_position="last").to_parquet(file, row_group_size=40, index=False)
+    table = table.sort_values("kind", na_position="last") if is_sorted else table
+    table.to_parquet(file, row_group_size=rows, index=False)
     whole = label(file, "kind", **options)
     monkeypatch.setattr(module, "is_large", lambda path: True)
     monkeypatch.setattr(module, "VALUES_AT_A_TIME", 200)
