@@ -312,6 +312,17 @@ def test_every_setting_gets_values_of_its_spec_and_hidden_labels_and_test_points
     assert tried[0] == tried[1]
 
 
+@pytest.mark.ci
+def test_a_runs_bad_width_is_put_right_and_the_test_points_agree(monkeypatch):
+    use_steady_clock(monkeypatch, 0.01)
+    spec = spec_of("auc", n_labeled=150, kernel={"sigma": 5000.0}, solver={"n_iter": 100})
+    found = suggest_values(spec, load_split(spec), seconds=400.0)
+    assert found.gain.low > 0
+    assert found.parameters["sigma"] < 5000.0
+    before, after = (finished(one).history.last()["score_test"] for one in (spec, with_values(spec, found.parameters)))
+    assert after > before + 0.05
+
+
 def test_in_the_background_its_time_is_kept_and_one_that_is_given_up_ends_at_once():
     spec = spec_of("auc")
     with JobQueue(1) as queue:
