@@ -1,12 +1,14 @@
 """Races: every competitor with the run's parameters, in this process and in a separate one, beside its run on a page, and kept."""
 
 import json
+import math
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from cases import each, tiers
+from clocks import until
 from naive_problems import exact_optimum, quadratic
 from opened_pages import checked, open_auc, run_of
 from small_specs import small
@@ -53,6 +55,8 @@ def test_every_competitor_is_named_and_runs_with_the_runs_parameters(setting, ki
     assert result.surface.shape == ((GRID**2, k) if setting == "multiclass" else (GRID**2,))
     assert np.isfinite(result.surface).all()
     assert set(np.unique(result.classes)) <= set(range(k))
+    assert told[-1].step >= 1
+    assert told[-1].total >= 1
     assert repr(told[0]) == repr(RaceProgress())  # NaN equals nothing, itself included
     assert len(result.steps) == len(result.objectives) <= module.MAX_STEPS
     assert result.steps[-1] >= 1
@@ -151,6 +155,17 @@ def test_a_race_in_a_process_of_its_own_gives_the_same_numbers(queue, name):
     assert job.result.score == pytest.approx(here.score, abs=1e-6)
     np.testing.assert_allclose(job.result.surface, here.surface, atol=1e-5)
     assert isinstance(job.progress, RaceProgress)
+
+
+def test_a_competitor_is_cancelled_in_the_midst_of_its_fit_whose_steps_are_told(queue):
+    spec, kind = small("similar_unlabeled"), named("similar_unlabeled", "CUU")
+    job = begin_race(queue, Race(spec, "CUU", parameters(spec, kind) | {"n_iter": 100_000}), load_split(spec))
+    until(lambda: job.is_over or (job.progress and job.progress.step > 1))
+    assert job.progress.total == 100_000
+    assert math.isfinite(job.progress.objective)
+    job.cancel()
+    assert job.wait(PATIENCE)
+    assert job.state is JobState.CANCELLED
 
 
 # --- on a page, and kept
