@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from cases import each, some
 from numpy.testing import assert_allclose, assert_array_equal
-from opened_pages import checked, open_page
+from opened_pages import checked, left_in_browser, open_page
 
 from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.__main__ import main
@@ -31,6 +31,8 @@ from dsgcore.settings import profile_of
 from dsgcore.settings.theorems import _lipschitz
 from dsgcore.studies import MEASURES, Study
 from dsgcore.studies.store import Store
+from pages.studies.going import BUDGET
+from pages.studies.links import link_to_figure
 
 FIGURES = [(setting, figure) for setting in SETTINGS for figure in profile_of(SETTINGS[setting]).figures]
 # Of each paper, the figures and tables of its experiments.
@@ -64,6 +66,26 @@ def test_a_figure_is_a_study_at_both_sizes(setting, figure):
     assert figure.measure in MEASURES
 
 
+NUMBERED = [(setting, number) for setting in SETTINGS for number in range(len(profile_of(SETTINGS[setting]).figures))]
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize(("setting", "number"), some(NUMBERED, 4))
+def test_a_figure_opens_on_the_explore_page_as_the_same_runs_and_leaves_a_link_to_them(setting, number):
+    figure = profile_of(SETTINGS[setting]).figures[number]
+    study = Study.from_dict(figure.study(setting))
+    n_runs, link = link_to_figure(setting, number)
+    app = checked(open_page("explore", **link))
+    assert not [*app.error, *app.warning]
+    state = app.session_state["_exploring_explore"]
+    assert (keys(state.made.study), len(study)) == (keys(study), n_runs)
+    assert [axis.values for axis in state.made.study.axes] == [axis.values for axis in study.axes]
+    assert state.price.seconds < BUDGET.seconds
+    assert app.session_state["x_measure"] == figure.measure
+    again = checked(open_page("explore", **left_in_browser(app)))
+    assert keys(again.session_state["_exploring_explore"].made.study) == keys(study)
+
+
 @pytest.mark.usefixtures("store")
 def test_the_page_and_the_note_have_statement_verdict_numbers_and_link_of_each_figure():
     app = checked(open_page("papers"))
@@ -72,9 +94,12 @@ def test_the_page_and_the_note_have_statement_verdict_numbers_and_link_of_each_f
     for setting, figure in FIGURES:
         asked = asked_of(setting, figure)
         found = kept(asked)
-        words = [figure.says, figure.differs, asked.why, *(check.words for check in found.checks)]
-        for one in (*words, f"**{found.outcome.capitalize()}.**", f"`dsg-lab reproduce {asked.name} "):
+        words = [figure.says, figure.differs, *(check.words for check in found.checks)]
+        for one in (*words, f"`dsg-lab reproduce {asked.name} "):
             assert one in said
+        verdict = f"**{found.outcome.capitalize()}.**"
+        assert any(verdict in one.value and asked.why in one.value for one in app.markdown), asked.name
+        assert {check.rival for check in found.checks} <= set(asked.methods)
         assert (f"Not run: needs {', '.join(found.missing)}." in captions) == bool(found.missing)
         assert f"| {profile_of(SETTINGS[setting]).paper}, {figure.title} | {found.outcome} |" in note
     for setting, paper in AS_IN_PAPER.items():
@@ -278,6 +303,17 @@ def test_a_spec_as_in_the_paper_is_the_estimators_and_keeps_what_the_grid_holds(
     assert all(min(values) <= held[name] <= max(values) for name, values in tried.items())
     other = plain if setting == "multiclass" else plain | {"kernel": {"name": "matern"}}
     assert as_in_paper(Spec.from_dict(other), 1000).kernel.name == "gaussian"
+
+
+def test_the_command_runs_a_spec_as_in_the_paper(tmp_path):
+    spec = default_spec("s3vm")
+    spec = replace(spec, solver=replace(spec.solver, n_iter=9), diagnostics=replace(spec.diagnostics, n_probes=0))
+    (tmp_path / "spec.json").write_text(spec.to_json(), encoding="utf-8")
+    assert main(["run", str(tmp_path / "spec.json"), "--as-in-paper", "--out", str(tmp_path / "out"), "--quiet"]) == 0
+    made = Spec.from_json((tmp_path / "out" / "spec.json").read_text(encoding="utf-8"))
+    n = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))["data"]["n_train"]
+    assert made == as_in_paper(spec, n)
+    assert made.solver.n_features == math.ceil(math.sqrt(n))
 
 
 # --- reproduce
