@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from cases import each, some
 from live_page import figure
+from naive_problems import quadratic
 from opened_pages import checked, open_page
 from small_specs import finished, small
 
@@ -21,6 +22,7 @@ from dsgcore.experiments import (
     broken_by,
     default_spec,
     kept_to,
+    load_split,
     theory_of,
 )
 from dsgcore.settings import profile_of
@@ -169,6 +171,20 @@ def test_the_drawn_bound_is_the_printed_one_and_never_below_the_mean(setting):
     theta, T = found.spec.solver.step_size, 100
     most = {"s3vm": theta**2 / T**0.5, "similar_unlabeled": theta**2}.get(setting, theta**2 / T)
     assert 0.1 * most < curve <= most * (1 + 1e-9)
+
+
+@each("setting", CONVEX)
+@each("gamma", [0.3, 1.0])
+def test_the_printed_L_is_half_of_what_the_proof_needs_and_bounds_the_curvature(setting, gamma):
+    spec = shown(setting, gamma=gamma)
+    split, L = load_split(spec), 4 * gamma + 8 * (1 - gamma)
+    whole = reference_of(spec, split).whole
+    Q, _ = quadratic(whole.problem, whole.rows, len(whole.K))
+    assert np.abs(np.diag(Q)).sum() == pytest.approx(L, rel=1e-6)  # each derivative with its own value, as printed
+    assert np.abs(Q).sum() == pytest.approx(2 * L, rel=1e-6)  # and with both values of a pair
+    assert convergence(spec, 1).theorem_bound().ingredients["L"] == L
+    K = spec.kernel.matrix(*[split.X_train.astype(float)] * 2)
+    assert np.abs(np.linalg.eigvals(Q @ K)).max() <= L
 
 
 @each("setting", STOCHASTIC)

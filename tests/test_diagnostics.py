@@ -251,13 +251,13 @@ def test_parts_and_remainder_make_the_whole_also_without_an_exact_optimum_and_ma
 def test_four_runs_of_many_seeds_need_the_memory_of_a_few():
     spec = spec_of("auc", n_iter=60, n_features=4, batch_size=2)  # drawn batches are kept in any case
     n, peaks = len(load_split(spec).X_train), []
-    for seeds in (3, 3, 13):  # what the first call keeps does not count
+    for seeds in (13, 3, 13):  # what the first call keeps does not count
         tracemalloc.start()
         four_runs(spec, seeds)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     of_a_seed = 5 * 30 * n * 8  # values at about thirty recorded iterations
-    assert peaks[2] - peaks[1] < 3 * of_a_seed, "ten more seeds would need ten times as much"
+    assert peaks[2] - peaks[1] < of_a_seed, "ten more seeds would need ten times as much"
 
 
 def test_the_noiseless_path_and_the_batches_path_are_plain_recursions():

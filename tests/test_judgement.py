@@ -307,6 +307,18 @@ def test_intervals_of_accuracies_are_bonetts_and_prices_and_inside_them_or_of_to
     assert np.isnan(auc_half_width(np.ones(40, dtype=int), np.arange(40.0), np.arange(40.0)))
 
 
+@each("n, both, won, lost", [(100, 0.8, 0.1, 0.05), (300, 0.9, 0.03, 0.03), (300, 0.98, 0, 0.01)])
+def test_the_interval_of_an_accuracy_covers_in_nineteen_of_twenty_samples(n, both, won, lost):
+    rng = np.random.default_rng(3)
+    kinds = rng.choice(4, size=(2000, n), p=[both, won, lost, 1 - both - won - lost])
+    covered = []
+    for kind in kinds:
+        hits, others = np.isin(kind, (0, 1)), np.isin(kind, (0, 2))
+        covered.append(abs(hits.mean() - others.mean() - (won - lost)) <= accuracy_half_width(hits, others))
+    # If few points separate the two, the interval is too wide rather than too narrow.
+    assert 0.94 <= np.mean(covered) <= 0.995
+
+
 def live_run(setting, solver=(), problem=(), **data):
     """A live run at its start; most of its sets have 200 points."""
     sections = {"data": {"name": "two_moons", "n": 200, "n_labeled": 20, **data}, "problem": dict(problem)}

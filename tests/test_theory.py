@@ -1,5 +1,6 @@
 """Assumptions of a theorem: one click meets them, and the run that follows goes well."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -32,9 +33,29 @@ def test_all_assumptions_can_be_made_to_hold_and_what_was_changed_on_the_way_is_
     changed = kept.with_change(Change(5, "lam", 0.3))
     assert not theory_of(changed).holds
     assert theory_of(kept_to(changed)).holds
-    bound = profile_of(SETTINGS[setting]).theorem.bound  # the chart has the same one as the statement
-    assert f"{bound}" in theory_of(kept).statement
+
+
+NUMBERS = {
+    "supervised": ("Convergence in expectation, Dai et al. (NIPS 2014)", "Lemma 1 of QSG-S2AUC, (18)"),
+    "auc": ("Theorem 1 of QSG-S2AUC (IJCAI 2019)", "Lemma 1, (18)", "(17)"),
+    "ordinal": ("Theorem 1 of QS3ORAO (AAAI 2020)", "Lemma 2, (15)"),
+    "s3vm": ("Theorem 2 of TSGS3VM (IJCAI 2019)", "(11)", "Theorem 1**, (10)", "each $\\mathbb{E}"),
+    "similar_unlabeled": ("Theorem 1 of TSGSU (Machine Learning 2021)", "(27)", "Lemma 1 bounds it", "\\theta \\leq 1"),
+    "multiclass": ("Theorem 1 of PS3VT (IJCAI 2019)", "Corollary 1", "Proposition 1", "c_2/(n+u)", "\\frac{k}{k-1}"),
+}
+
+
+@each("setting", SETTINGS)
+def test_a_statement_names_its_paper_and_numbers_and_the_chart_the_same_bound(setting):
+    said = theory_of(default_spec(setting))
+    assert [number for number in NUMBERS[setting] if number not in said.statement] == []
+    bound = profile_of(SETTINGS[setting]).theorem.bound
+    assert f"{bound}" in said.statement
     assert not bound or meaning(f"paper's bound ({bound})")
+    own = {"Nothing was changed during the run.", "The algorithm is the printed one."}
+    for sentence in (a.sentence for a in said.assumptions if a.sentence not in own and setting in AS_IN_PAPER):
+        place = r"(Assumption|Lemma|Theorem|Algorithm|Section)s? \d|\(\d+\) and|unbiased.*\. \(6\)\."
+        assert re.search(place, sentence), sentence
 
 
 @each("setting", ["auc", "ordinal", "s3vm", "similar_unlabeled"])
