@@ -16,6 +16,7 @@ from dsgcore.studies.examples import FILE, KIND, example_study
 from pages.studies import links
 from pages.studies.going import look_at
 from pages.studies.links import link_to_study
+from pages.studies.study_charts import DIVERGED_COLOR
 from pages.studies.trajectory_asking import WITH_A_WAY
 
 
@@ -114,6 +115,7 @@ def test_one_axis_is_lines_with_a_band_and_three_are_parallel_with_what_is_not_s
     app.select_slider(key="x_best").set_value(0.25).run()
     grey = next(trace for trace in figure(checked(app))["data"] if trace.get("name") == "not selected")
     assert grey["y"].count(None) == 11 - 3  # a gap a line
+    assert grey["line"]["color"] == DIVERGED_COLOR
 
 
 def test_the_pages_files_are_the_study_for_the_command_and_back_on_the_page(store, made, tmp_path, monkeypatch):

@@ -188,7 +188,9 @@ UNKNOWN = "this page does not know"
 def test_a_name_or_a_value_that_the_other_pages_do_not_have_gets_a_sentence(page, name, value, words):
     around = {"data.name": "Iris"} if page == "data" and not words else {}
     around |= {"setting": "Ranking"} if name == "data.positive" else {}
-    (notice,) = (one for one in said(opened(page, **around | {name: value})) if one.startswith("In the link"))
+    notices = said(opened(page, **around | {name: value}))
+    (notice,) = (one for one in notices if one.startswith("In the link"))
+    assert not words or notices == [notice]
     assert UNKNOWN in notice if words else notice.startswith(f"In the link, {name} must be ")
     assert words in notice
 
@@ -349,6 +351,9 @@ def test_every_field_of_a_spec_of_every_data_set_a_file_and_the_changes_are_the_
         changes = (Change(3, "step_size", 0.25), Change(7, "lam", 1 / 3), Change(9, "step_size", value))
         specs.append((value, Spec.from_dict(replace(spec, changes=changes).to_dict())))
     assert lost(specs) == []
+    for what, one in specs:  # and after they have been a text
+        again = Spec.from_json(one.to_json())
+        assert (again, again.sha256) == (one, one.sha256), what
 
 
 def suiting(labels):

@@ -187,8 +187,9 @@ def test_a_brief_run_records_the_same_numbers(setting, kind):
     assert without_seconds(summary(brief)) == without_seconds(summary(run))
 
 
-def test_a_study_keeps_the_whole_run_if_it_diverges():
-    spec = small_spec("auc", solver={"step_size": 1000.0, "n_iter": 400})
+@pytest.mark.parametrize("setting", ["auc", "s3vm", "ordinal"])
+def test_a_study_keeps_the_whole_run_if_it_diverges(setting):
+    spec = small_spec(setting, solver={"step_size": 1000.0, "n_iter": 400})
     run = finished(spec)
     assert run.stop_reason is StopReason.DIVERGED
     with pytest.raises(DSGError, match="brief run that has diverged"):

@@ -384,8 +384,10 @@ def heard_interrupts():
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
 def test_an_interrupt_keeps_what_is_finished(tmp_path):
     study_file(tmp_path, axes=AXES, seeds=list(range(500)))
-    process = sweeping(tmp_path, "table.csv", stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     store = tmp_path / "runs.sqlite"
+    # It tells its progress, and has as many processes as a person who names none.
+    line = [*PYTHON, "-m", "dsgcore", "sweep", str(tmp_path / "study.json"), "--store", str(store)]
+    process = subprocess.Popen(line, cwd=Path(__file__).parents[1], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     until(lambda: process.poll() is not None or (store.exists() and len(Store(store)) >= 2), 120)
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
@@ -396,10 +398,10 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path):
     assert is_whole(store)
 
 
-def sweeping(folder, name, **streams):
+def sweeping(folder, name):
     """Begin a sweep in a process of its own, on the store of the folder."""
     line = [*PYTHON, "-m", "dsgcore", *sweep_line(folder, name, jobs=2)]
-    return subprocess.Popen(line, cwd=Path(__file__).parents[1], **{"stderr": subprocess.DEVNULL} | streams)
+    return subprocess.Popen(line, cwd=Path(__file__).parents[1], stderr=subprocess.DEVNULL)
 
 
 def without_seconds(file):
@@ -459,6 +461,7 @@ def test_options_replace_the_axes_and_seeds_of_a_file(tmp_path):
 
 
 def test_bad_options_end_with_one_sentence(capsys):
-    said = {"--axis eta=1,2": "an axis must be one of", "--seeds 0": "at least 1", "--jobs 0": "jobs must be"}
+    said = {"--axis eta=1,2": "an axis must be one of", "--axis sigma": "--axis must be NAME=FROM:TO:N"}
+    said |= {"--seeds 0": "at least 1", "--jobs 0": "jobs must be"}
     for options, message in said.items():
         assert message in refusal(capsys, ["sweep", "auc", *options.split()])

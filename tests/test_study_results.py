@@ -373,6 +373,7 @@ def test_each_run_is_a_trial_with_its_values_score_and_seed_and_optuna_goes_on_f
     assert (width.low, width.high, width.log) == (0.1, 10.0, True)
     assert trial.distributions["problem.pairing"].choices == ("all", "triplets")
     with opened(optuna, storage) as database:
+        assert to_optuna(study, store, database) == 0  # a storage that is open stays so
         found = optuna.load_study(study_name=optuna_name(study), storage=database)
         assert found.best_value == 10.0
         assert 0.1 <= found.ask(found.trials[0].distributions).params["kernel.sigma"] <= 10.0
