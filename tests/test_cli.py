@@ -296,6 +296,7 @@ REFUSED = {
     f"{FIT} --set n_iter=many": "n_iter must be a whole number",
     f"{FIT} --set random_state=2.5": "random_state",
     f"{FIT} --set random_state=1e30": "random_state",
+    f"{FIT} --set C=1e30": "C must be a number between 1e-06 and 1e+06, got 1e+30",
     f"{FIT} --set sigma=[]": "sigma",
     f"{FIT} --features a,a": "the features must name each column once, got 'a' twice",
     f"{FIT} --target class --features class": "column 'class' is the label",
