@@ -405,11 +405,16 @@ def test_the_cookie_with_the_key_is_for_one_ticket_and_no_script(phones, room):
     assert {"HttpOnly", "SameSite=strict", "Max-Age=86400"} <= set(cookie.split("; "))
     # Without a path it holds for the folder of its address as the browser knows it: below any prefix, and no further.
     assert "path" not in cookie.lower()
-    del ticket  # its session has ended
-    for body in (b"", b"x" * 32, b"x" * 1000, b"\xff", name[:-1], room.code.encode(), name):
+
+    def assert_refused(body):
         refused = phones.post("/room-key", body)
         assert refused.status_code == 404
         assert "set-cookie" not in refused.headers
+
+    for body in (b"", b"x" * 32, b"x" * 1000, b"\xff", name[:-1], room.code.encode()):
+        assert_refused(body)  # while the ticket lives: it alone gives the key
+    del ticket  # its session has ended
+    assert_refused(name)
 
 
 def offered(app):
