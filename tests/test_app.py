@@ -196,6 +196,10 @@ def test_the_multiclass_page_has_the_softmax_of_plain_doubly_stochastic_gradient
     assert {"class 1", "class 4", "unlabeled"} <= {trace.get("name") for trace in figure(app, "chart-map")["data"]}
     assert len(figure(app, "chart-error")["data"]) > 0
     assert "DSGSoftmax(" in "".join(code.value for code in app.code)
+    said_first = next(one.value for one in app.markdown if "Here: " in one.value)
+    assert "from labels alone. Here: " in said_first
+    assert "close points" not in said_first
+    assert "(DSG, softmax)" in said_first
 
 
 def test_a_parameter_without_effect_is_no_control():

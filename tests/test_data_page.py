@@ -95,6 +95,8 @@ def test_a_link_holds_the_set_the_setting_and_the_options():
     assert figure(app, "chart-feature")["layout"]["title"]["text"] == "petal width (cm), by class"
     query = next(query for label, _, query, _ in links(app) if label == "Gaps")
     assert set(query.split("&")) == {"data.name=iris", "data.positive=virginica", "data.label_noise=0.2", "seed=3"}
+    app = checked(open_page("s3vm", at="1", **dict(pair.split("=") for pair in query.split("&"))))
+    assert any("virginica against the rest" in one for one in written(app).splitlines())
 
 
 # --- in the workbench

@@ -149,13 +149,14 @@ def test_pages_import_public_names_of_the_package_only():
         assert [line for line in lines if re.search(r"dsgcore\S* .*\b_|dsgcore\S*\._", line)] == [], name
 
 
-def test_the_package_alone_imports_nothing_heavy_and_models_and_the_solver_no_scikit_learn():
+def test_the_package_alone_imports_nothing_heavy_its_parts_on_first_access_and_models_and_the_solver_no_scikit_learn():
     program = (
         "import sys, dsgcore; print([m for m in ('numpy', 'numba', 'scipy', 'sklearn') if m in sys.modules])\n"
+        "print(dsgcore.kernels.__name__)\n"
         "from dsgcore import Expansion, load_model; import dsgcore.solver.loop; print('sklearn' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["[]", "False"]
+    assert done.stdout.split() == ["[]", "dsgcore.kernels", "False"]
 
 
 def test_every_public_name_is_there_and_no_other():

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from dsgcore import Spec
 from dsgcore.data import DATASETS, load
 from dsgcore.estimators.inputs import width
-from dsgcore.experiments import SETTINGS, Run, StopReason, read_spec
+from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, read_spec
 from dsgcore.experiments.settings import FINE, SIGMAS, kernel_names
 from dsgcore.experiments.theory import words_of
 from dsgcore.kernels import KERNELS
@@ -49,6 +49,8 @@ def test_the_names_of_stops_that_links_add_are_not_kept_forever():
 @each("setting", SETTINGS)
 def test_the_first_values_of_every_kernel_make_a_spec_with_every_data_set_whose_width_is_that_of_a_plain_spec(setting):
     problem = SETTINGS[setting]
+    if "kernel" in problem.defaults:
+        assert default_spec(setting).kernel.sigma == problem.defaults["kernel"]["sigma"]
     for dataset in [name for name, entry in DATASETS.items() if entry.suits(problem.labels)]:
         for kernel in kernel_names(problem):
             offered = controls.controls_for(problem, dataset, kernel)

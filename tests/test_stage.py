@@ -98,6 +98,7 @@ def test_a_goal_is_reached_by_its_solution_and_not_before():
 @each("lesson, sentence", [
     ("random-features:1:0.4", "you said 0.40, and the share is"),
     ("rare-class:3:answer", "correct answers fall below 90\N{NO-BREAK SPACE}%*."),  # a sentence's one full stop
+    ("step-size:3:answer", "Goal reached"),
     ("decaying-step:3:1", "The run gave: *below 1\N{NO-BREAK SPACE}% of |f\\*|\u2060²*."),  # f* ends no emphasis
 ])  # fmt: skip
 def test_the_outcome_is_said_beside_the_guess(lesson, sentence):
@@ -107,7 +108,7 @@ def test_the_outcome_is_said_beside_the_guess(lesson, sentence):
     assert ".*." not in words(app)
 
 
-def test_a_link_holds_step_and_guess_its_control_is_locked_until_then_and_who_leaves_keeps_run_and_values():
+def test_a_link_holds_step_and_guess_its_control_is_locked_until_then():
     app = open_lesson("unlabeled:2")
     assert [(slider.key, slider.disabled) for slider in app.select_slider] == [("n_labeled", True)]
     assert not app.sidebar.select_slider
@@ -116,14 +117,24 @@ def test_a_link_holds_step_and_guess_its_control_is_locked_until_then_and_who_le
     assert left_in_browser(app).get("data.n_labeled", "200") == "200"
     assert place_of(app).text == "unlabeled:2:1"
     assert not bench_of(app).is_held
-    app.select_slider(key="n_labeled").set_value(50).run()
+
+
+@each("step, control, value", [
+    ("unlabeled:4", "gamma", 0.9),  # the run goes on
+    ("unlabeled:2:1", "n_labeled", 50),  # it begins anew
+])  # fmt: skip
+def test_who_leaves_a_lesson_keeps_run_and_values(step, control, value):
+    app = open_lesson(step)
+    app.select_slider(key=control).set_value(value).run()
     finished(app)
     run = run_of(app)
     app.button(key="lesson-leave").click().run()
     app.run()
     assert place_of(app) is None
     assert run_of(app) is run
-    assert app.sidebar.select_slider(key="n_labeled").value == run.spec.data.n_labeled == 50
+    assert app.sidebar.select_slider(key=control).value == value
+    spec = run.spec.to_dict()
+    assert {**spec["data"], **spec["problem"]}[control] == value
 
 
 def test_a_drawn_curve_waits_is_in_the_link_and_is_laid_over_the_outcome():
