@@ -526,6 +526,7 @@ def test_svmlight_text_and_archives_have_the_same_classes(tmp_path, labels, clas
     np.savez(tmp_path / "t.npz", X=X, y=y)
     for name, way in product(("t.svm",) if "+1" in labels else ("t.svm", "t.npz"), OF_TABLES):
         assert way(tmp_path / name) == (["x1", "x2"], classes, unlabeled), (name, way.__name__)
+    assert by_rows(tmp_path / "t.svm") == (["x1", "x2"], classes, unlabeled)
 
 
 @each("unlabeled, classes, n", [("none", ("-1", "0", "1"), 0), ("0", ("-1", "1"), 20), ("-1", ("0", "1"), 20)])

@@ -274,6 +274,8 @@ class File:
             Other fields of the recipe, such as `header` or `missing`. Those that are None are guessed.
         """
         given = {name: value for name, value in given.items() if value is not None}
+        if given.get("unlabeled") == AUTO:  # which SVMlight's text decides by its signs
+            del given["unlabeled"]
         if "missing_words" in given:
             given["missing_words"] = tuple(dict.fromkeys(["", *given["missing_words"]]))
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
