@@ -532,7 +532,8 @@ def test_svmlight_text_and_archives_have_the_same_classes(tmp_path, labels, clas
 @each("unlabeled, classes, n", [("none", ("-1", "0", "1"), 0), ("0", ("-1", "1"), 20), ("-1", ("0", "1"), 20)])
 def test_one_option_says_otherwise_everywhere(tmp_path, capsys, unlabeled, classes, n):
     path = CASES["-1 beside two"].write(tmp_path / "t.parquet")
-    assert found_in(["a", "b"], rows_of(path, "label", unlabeled=unlabeled)[1]) == (["a", "b"], classes, n)
+    for said in (unlabeled, None) if unlabeled == "none" else (unlabeled,):
+        assert found_in(["a", "b"], rows_of(path, "label", unlabeled=said)[1]) == (["a", "b"], classes, n)
     dataset = read(path.read_bytes(), sniff_file(path, unlabeled=unlabeled), labels="classes")
     assert (dataset.class_names, int(np.sum(dataset.y < 0))) == (classes, n)
     assert main(["data", "describe", str(path), "--unlabeled", unlabeled]) == 0

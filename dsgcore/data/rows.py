@@ -29,7 +29,7 @@ from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, leaks, ma
 from dsgcore.data.reading.features import SAMPLE, Features
 from dsgcore.data.reading.file import File, training_labels
 from dsgcore.data.reading.labels import class_codes, label_text, labels_of, pair_ids
-from dsgcore.data.reading.recipe import AUTO, LOCAL, MISSING_WORDS, Recipe
+from dsgcore.data.reading.recipe import AUTO, LOCAL, MISSING_WORDS, NONE, Recipe
 from dsgcore.data.reading.unlabeled import about_unlabeled, is_minus_one
 
 # Progress callback: called after each part with its name, the number of parts read, and the number of all parts.
@@ -469,7 +469,7 @@ def rows_of(
     """
     MISSING.check(missing)
     checked(SCALING, scaling)
-    said = None if unlabeled is None else written(unlabeled)
+    said = NONE if unlabeled is None else written(unlabeled)
     given: dict[str, Any] = {"missing": {None: "mean", AUTO: "mean"}.get(missing, missing), "unlabeled": said}
     if is_arrays(X) or (is_dask(X) and not hasattr(X, "columns")):
         parts, d, dtype = _parts_of_arrays(X)
