@@ -24,8 +24,8 @@ from dsgcore.solver.loop import solve, training_points
 from dsgcore.solver.model import Expansion
 
 N, D = 4000, 3
-# Two ways to cut the rows; the last one has a part without rows, and a part without a label.
-CUTS = ([1, 2048, 2049], [500, 500, 1300, 2000])
+# Three ways to cut the rows; the last one has a part without rows, and a part without a label.
+CUTS = ([], [1, 2048, 2049], [500, 500, 1300, 2000])
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +76,10 @@ def test_a_model_of_rows_anywhere_is_that_of_the_array(points, tmp_path_factory,
     for number, cls in enumerate(FOUR):
         for dtype in ("float32", "float64") if place is as_maps else ("float32",):
             X, y = points[0].astype(np.float64 if place is as_maps else np.float32), points[1]
-            rows = place(tmp_path_factory.mktemp("parts"), X, y, CUTS[number % 2])
-            same(make(cls, dtype=dtype).fit(*rows), make(cls, dtype=dtype).fit(X, y))
+            of_array = make(cls, dtype=dtype).fit(X, y)
+            for edges in CUTS if place is as_maps else (CUTS[number % 3],):
+                rows = place(tmp_path_factory.mktemp("parts"), X, y, edges)
+                same(make(cls, dtype=dtype).fit(*rows), of_array)
 
 
 def test_pair_ids_are_labels_as_well_and_the_prior_is_estimated_from_the_same_points(points, tmp_path, monkeypatch):
@@ -90,7 +92,7 @@ def test_pair_ids_are_labels_as_well_and_the_prior_is_estimated_from_the_same_po
 
     monkeypatch.setattr("dsgcore.estimators.pairs.similar_class_prior", estimate)
     of_array = TSGSU(**SMALL).fit(X, ids)
-    same(TSGSU(**SMALL).fit(*as_maps(tmp_path, X, ids, CUTS[1])), of_array)
+    same(TSGSU(**SMALL).fit(*as_maps(tmp_path, X, ids, CUTS[2])), of_array)
     rows, names = SimilarUnlabeled().rows(ids), ("component", "mixture")
     whole = [X[own][drawn_rows(len(own), MAX_POINTS, 0, name)] for own, name in zip(rows.values(), names, strict=True)]
     for own in looked_at:
@@ -124,7 +126,7 @@ def test_all_that_a_run_needs_is_read_in_one_pass_and_nothing_else(points, monke
     monkeypatch.setattr("dsgcore.estimators.inputs.SAMPLE", 100)
     for module in ("dsgcore.estimators.inputs", cls.__module__):
         monkeypatch.setattr(f"{module}.POINTS_CUT", 50)
-    arrays = [own.view(Watched) for own in np.split(points[0], CUTS[0])]
+    arrays = [own.view(Watched) for own in np.split(points[0], CUTS[1])]
     for array in arrays:
         array.asked = []
     told = []
@@ -138,11 +140,11 @@ def test_all_that_a_run_needs_is_read_in_one_pass_and_nothing_else(points, monke
 
 def test_a_part_that_cannot_be_used_is_named_in_one_sentence(points, tmp_path):
     X, y = points[0].copy(), points[1]
-    folder, label = as_parquet(tmp_path, X, y, CUTS[0])
+    folder, label = as_parquet(tmp_path, X, y, CUTS[1])
     with pytest.raises(DataError, match="no column 'height'"):
         rows_of(folder, label, features=["height"])
     X[2100, 1] = np.nan
-    as_parquet(tmp_path, X, y, CUTS[0])
+    as_parquet(tmp_path, X, y, CUTS[1])
     said = r"part 6 of 8 \(part-003.parquet, row group 0\) holds NaN.* row 52, column 'x1'"
     with pytest.raises(DataError, match=said):
         rows_of(folder, label, missing=None, sample=7)[0][:]
@@ -209,7 +211,7 @@ def test_missing_numbers_and_scales_are_learned_from_a_sample(points, missing):
 
 def test_rows_are_indexed_as_an_array_is(points):
     X, n = points[0], N
-    rows, _ = rows_of(np.split(X, CUTS[1]))
+    rows, _ = rows_of(np.split(X, CUTS[2]))
     last = np.array([-1, n - 1, -n], dtype=np.int32)
     slices = slice(3, 900, 7), slice(None), slice(0, 0), slice(-3, None), slice(None, None, -1000)
     numbers = np.array([5, 5, 3999, 0]), [-1], last, -1, 0, [], [[1, -2], [3, 4]], np.uint8([7])
@@ -309,9 +311,13 @@ def test_the_name_of_a_folder_is_no_guess_of_the_labels(tmp_path):
 
 def test_what_may_be_a_mistake_is_said_of_rows_anywhere(tmp_path):
     own = {"m": np.where(np.arange(60) % 6 == 0, -999, np.arange(60) % 5), "same": np.arange(60) % 2 * 7}
-    notes = " ".join(rows_of(folder_of(tmp_path, **{"t.parquet": piece(0, 60, **own)}), "t")[0].notes)
-    assert "Does -999 mean missing in 'm'? 10 cells hold it" in notes
-    assert "Warning: the column 'same' gives the label away" in notes
+    table = piece(0, 60, **own)
+    table.to_parquet(tmp_path / "t.parquet", index=False)
+    table.to_csv(tmp_path / "t.csv", index=False)  # it is read whole
+    for ending in ("parquet", "csv"):
+        notes = " ".join(rows_of(tmp_path / f"t.{ending}", "t")[0].notes)
+        assert "Does -999 mean missing in 'm'? 10 cells hold it" in notes, ending
+        assert "Warning: the column 'same' gives the label away" in notes, ending
 
 
 def two(first, second):
