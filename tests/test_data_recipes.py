@@ -194,10 +194,17 @@ def test_a_set_in_a_setting_starts_trains_and_is_drawn(dataset):
     for setting, problem in SETTINGS.items():
         for conversion in DATASETS[dataset].conversions_for(problem.labels):
             check_combination(setting, dataset, conversion)
-        if not DATASETS[dataset].suits(problem.labels):  # it is refused with the reason
-            with pytest.raises(SpecError, match=re.escape(DATASETS[dataset].why_not(problem.labels))):
-                Spec.from_dict({"setting": setting, "data": {"name": dataset}})
-            assert dataset not in controls.dataset_choice(problem).options
+
+
+@each("setting, dataset", [
+    (setting, entry.name)
+    for setting, problem in SETTINGS.items() for entry in DATASETS.values() if not entry.suits(problem.labels)
+])  # fmt: skip
+def test_a_set_that_does_not_suit_a_setting_is_refused_with_the_reason(setting, dataset):
+    problem = SETTINGS[setting]
+    with pytest.raises(SpecError, match=re.escape(DATASETS[dataset].why_not(problem.labels))):
+        Spec.from_dict({"setting": setting, "data": {"name": dataset}})
+    assert dataset not in controls.dataset_choice(problem).options
 
 
 def check_combination(setting, dataset, conversion):

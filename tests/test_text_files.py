@@ -39,7 +39,8 @@ def save(file, text, how):
 
 
 def command(name, file, tmp_path):
-    return [name, str(file), *(["--store", str(tmp_path / "runs.sqlite")] if name == "sweep" else [])]
+    more = {"run": ["--out", tmp_path / "out", "--quiet"], "check": [], "sweep": ["--store", tmp_path / "runs.sqlite"]}
+    return [name, str(file), *map(str, more[name])]
 
 
 @each("how", SAVED)
@@ -52,6 +53,12 @@ def test_a_spec_a_study_and_a_lesson_are_read_as_they_are_saved(tmp_path, how):
     lesson = read_lesson(tmp_path / "auc" / "lesson.toml")
     assert "Größe σ?" in repr(lesson.steps[0])
     assert "\r" not in lesson.steps[0].text
+
+
+def test_a_spec_that_a_windows_shell_has_saved_is_run(tmp_path):
+    file = save(tmp_path / "spec.json", SPEC.to_json(), "UTF-16, little-endian")
+    assert main(command("run", file, tmp_path)) == 0
+    assert read_spec(tmp_path / "out" / "spec.json") == SPEC
 
 
 def in_a_file(file):
@@ -81,7 +88,7 @@ MISTAKES = [
 
 
 @each("mistake, words", MISTAKES)
-@each("name", ["check", "sweep"])
+@each("name", ["run", "check", "sweep"])
 def test_a_file_that_cannot_be_used_is_named_in_one_sentence(tmp_path_factory, capsys, name, mistake, words):
     tmp_path = tmp_path_factory.mktemp("spoilt")
     file = tmp_path / "in" / "asked.json"
