@@ -464,8 +464,8 @@ def test_labels_are_the_same_by_every_way_in(tmp_path_factory, writer, ending):
     for name, case in (CASES | (IN_PARQUET if (writer, ending) == ("pyarrow", "parquet") else {})).items():
         path = case.write(tmp_path_factory.mktemp("written") / f"t.{ending}", writer)
         # One writer is enough to see that a fit and the command take what `rows_of` reads.
-        of_rows = OF_ROWS if writer == "pyarrow" else (by_rows,)
-        for way in (*OF_TABLES, *(of_rows if ending == "parquet" else ())):
+        of_rows = OF_ROWS if (writer, ending) == ("pyarrow", "parquet") else (by_rows,)
+        for way in (*OF_TABLES, *of_rows):
             assert way(path) == case.expected, (name, way.__name__)
 
 
@@ -509,6 +509,8 @@ def test_ordered_categories_of_files_keep_their_order(tmp_path, writer):
     else:
         WRITERS[writer](table, path)
     assert sniff_file(path, "ordinal").order == ("low", "mid", "high")
+    points = take_steps(path.read_bytes(), path.name, Step("look", "ordinal"))[-1][1]  # what a page asks for
+    assert points.class_names == ("low", "mid", "high")
     assert encode(rows_of(path, "label")[1], is_ordered=True)[0].tolist() == ["low", "mid", "high"]
     assert QS3ORAO(**SMALL).fit(path, "label").classes_.tolist() == ["low", "mid", "high"]
 
