@@ -2,6 +2,7 @@
 
 import base64
 import json
+import runpy
 import zlib
 
 import numpy as np
@@ -14,10 +15,11 @@ from opened_pages import bench_of, checked, errors, open_page, run_of, said
 from test_file_on_pages import opened, study_of
 
 from dsgcore import Spec, SpecError
+from dsgcore.__main__ import main
 from dsgcore.core.errors import DSGError
 from dsgcore.data import DataError, Edit, edited, read_edits
 from dsgcore.data.edits import MOST_PAINTED
-from dsgcore.experiments import SETTINGS, LiveRun, Run, default_spec, load_split
+from dsgcore.experiments import SETTINGS, LiveRun, Run, default_spec, load_split, script
 from dsgcore.studies import Study, StudyError
 from pages.controls.hand import LONGEST_TEXT, MOST_BYTES, Hand, edits_in, edits_to_text
 from pages.live.tick import tick
@@ -72,6 +74,21 @@ def test_an_edited_run_is_repeated_to_the_bit_by_its_text_and_differs_from_the_r
     own = numbers(Run(spec))
     assert repr(numbers(Run(again))) == repr(own)
     assert repr(numbers(Run(plain))) != repr(own)
+
+
+def test_the_exported_script_and_the_command_give_the_numbers_of_an_edited_run(tmp_path, monkeypatch):
+    plain = Spec.from_dict(SMALL)
+    spec = with_edits(plain.to_dict(), *some_edits(plain))
+    own = Run(spec)
+    own.advance(5)
+    own.history.write_csv(tmp_path / "own.csv")
+    (tmp_path / "repeat.py").write_text(script(spec, 5), encoding="utf-8")
+    (tmp_path / "spec.json").write_text(spec.to_json(), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path("repeat.py", run_name="__main__")
+    assert main(["run", "spec.json", "--out", "out", "--quiet"]) == 0
+    for written in ("history.csv", "out/history.csv"):
+        assert (tmp_path / written).read_bytes() == (tmp_path / "own.csv").read_bytes()
 
 
 # --- a dull twin: a dictionary of points, changed by one edit after another
