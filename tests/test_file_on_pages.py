@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 from cases import each, some
-from hostile_files import GOOD
+from hostile_files import GOOD, REFUSED
 from live_page import figure, has_run
 from opened_pages import bench_of, checked, errors, left_in_browser, open_page, run_of, said
 from own_tables import iris_csv, lines
@@ -114,8 +114,12 @@ def test_names_of_a_file_become_no_link_picture_or_formula_and_the_app_goes_on_a
     for element in (*app.error, *app.markdown, *app.caption):
         assert "![x](" not in element.value
     assert len(app.error) == 1
-    give(app, "bad.parquet", b"PAR1" + bytes(50))
-    assert "Parquet file is damaged" in errors(app)[0]
+    small = [(name, *refused[:2]) for name, refused in REFUSED.items() if not callable(refused[1])]
+    for name, file_name, content in some(small, 4, 10):
+        give(app, file_name, content)
+        assert len(app.error) == 1, name
+        assert "\n" not in app.error[0].value
+        assert "Traceback" not in app.error[0].value
     give(app, "good.csv", GOOD)
     assert errors(app) == []
     assert run_of(app).spec.data.path == "good.csv"
@@ -134,7 +138,7 @@ def test_a_drawing_that_a_click_ends_leaves_no_control_without_the_value_that_su
     assert (spec.kernel, spec.data) == (undisturbed.kernel, undisturbed.data)
 
 
-@each("page, prefix", some([("auc", ""), ("similar_unlabeled", "su_")], 1, 2))
+@each("page, prefix", some([("auc", ""), ("s3vm", "svm_"), ("ordinal", "ord_"), ("similar_unlabeled", "su_")], 2, 4))
 def test_more_labels_than_a_file_has_are_clamped_and_said(page, prefix):
     app = give(open_own(page), content=table(n=100))
     app.select_slider(key=f"{prefix}n_labeled").set_value(200).run()
@@ -180,23 +184,34 @@ def test_the_data_page_looks_closely_at_a_file_and_another_one_begins_with_label
 def chosen_on_data_page():
     """Return the app with a file on the Data page, of which something else is chosen than is guessed."""
     app = give(opened("data", **{"data.name": OWN}))
+    first = [box(app, label).value for label in ("Missing numbers", "Label", "Positive class")]
+    assert first == ["mean", "other", "v"]
     for label, value in (("Label", "kind"), ("Positive class", "mid"), ("Missing numbers", "drop")):
         app = choose(app, label, value)
     return app
 
 
-@pytest.mark.parametrize("setting", ["s3vm", "multiclass"])
+WEEKLY = [pytest.param(setting, marks=pytest.mark.weekly) for setting in ("auc", "ordinal")]
+
+
+@pytest.mark.parametrize("setting", ["s3vm", "multiclass", *WEEKLY])
 def test_what_was_chosen_of_a_file_is_not_lost_in_a_setting_nor_on_the_way_home(setting):
     app = opened(setting, chosen_on_data_page(), **{"data.name": OWN})
     assert errors(app) == []
     recipe = run_of(app, setting).spec.data.recipe
     assert (recipe.column("label"), recipe.missing) == ("kind", "drop")
-    if setting == "multiclass":
+    if setting in ("multiclass", "ordinal"):
         assert len(run_of(app, setting).split.class_names) == 3
         return
+    recipe = run_of(choose(app, "Missing numbers", "median"), setting).spec.data.recipe
+    assert recipe.missing == "median"
     assert run_of(app, setting).split.class_names == ("not mid", "mid")
     app = opened("home", choose(app, "Positive class", "top"))
-    assert run_of(opened(setting, app, **{"data.name": OWN}), setting).spec.data.recipe.positive == "top"
+    app = opened(setting, app, **{"data.name": OWN})
+    assert run_of(app, setting).spec.data.recipe.positive == "top"
+    recipe = run_of(choose(app, "Label", "x"), setting).spec.data.recipe  # numbers
+    assert errors(app) == []
+    assert (recipe.column("label"), recipe.bins, recipe.role("kind")) == ("x", 2, "category")
 
 
 def test_runs_that_fail_say_so_and_why():
