@@ -120,8 +120,8 @@ def test_a_link_holds_step_and_guess_its_control_is_locked_until_then():
 
 
 @each("step, control, value", [
-    ("unlabeled:4", "gamma", 0.9),  # the run goes on
-    ("unlabeled:2:1", "n_labeled", 50),  # it begins anew
+    ("unlabeled:4", "gamma", 0.9),
+    ("unlabeled:2:1", "n_labeled", 50),
 ])  # fmt: skip
 def test_who_leaves_a_lesson_keeps_run_and_values(step, control, value):
     app = open_lesson(step)
