@@ -13,7 +13,7 @@ from dsgcore import Spec
 from dsgcore.experiments import load_split
 from dsgcore.experiments.data_of import FileStore
 
-from .watched_pages import IS_NO_WIDER, PHONE, alerts, at_size, expect, give, status, wait_for_points
+from .watched_pages import IS_NO_WIDER, PHONE, PLOT, alerts, at_size, expect, give, status, wait_for_points
 
 ROWS, LABELS = 2_100, 100
 # A verdict needs three seeds of the quick methods. The whole comparison may take 120 s.
@@ -91,6 +91,8 @@ def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_p
     expect(card).to_contain_text("178 points · 13 features · 3 classes")
     picture = card.locator("img").element_handle()
     page.wait_for_function("picture => picture.complete && picture.naturalWidth > 0", arg=picture)
+    assert_a_close_look_fits_a_desk_and_a_phone(page)
+    page.go_back()
     card.get_by_role("link", name="Ranking", exact=True).click()
     page.wait_for_url(re.compile(r"/auc\?.*data.name=wine"))
     expect(page.get_by_text("class_0 against the rest")).to_be_visible()
@@ -98,6 +100,15 @@ def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_p
     expect(page.get_by_test_id("stMain")).to_contain_text("Here: 20 labels, 105 unlabeled points of Wine.")
     wait_for_points(page, 2)
     assert alerts(page) == []
+
+
+def assert_a_close_look_fits_a_desk_and_a_phone(page):
+    page.locator(".st-key-look-diabetes button").click()
+    for chart in ("chart-plane", "chart-data-balance", "chart-data-coverage", "chart-feature"):
+        page.wait_for_function(f"chart => ({PLOT})(chart)?.data.length > 0", arg=chart)
+    for size in (PHONE, (1280, 900)):
+        at_size(page, *size)
+        page.wait_for_function(IS_NO_WIDER, timeout=5_000)
 
 
 # --- the first run on real sets brought as tables, no control touched, beside what people install on the same labels
