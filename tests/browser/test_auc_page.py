@@ -1,5 +1,6 @@
 """A method's page in a browser: its run is played, steered and left, comes back, says what limits it, and survives bad ticks."""
 
+import json
 import re
 from contextlib import suppress
 
@@ -19,6 +20,7 @@ from .watched_pages import (
 )
 
 JOB_MS = 200_000  # for what the server computes apart from the run
+ANSWERED_MS = 15_000  # for what a key or a click does
 MARKS = f"chart => ({PLOT})(chart)?.layout.shapes.map(shape => shape.x0) ?? []"
 
 
@@ -56,7 +58,7 @@ def test_a_run_moves_is_steered_paused_and_stepped_by_keys_and_is_the_same_after
     assert step_number(page) >= 4  # steered, not begun again
     (mark,) = page.evaluate(MARKS, "chart-objective")
     page.keyboard.press("p")  # keys are heard after a slider has been touched
-    status(page, "paused")
+    status(page, "paused", timeout=ANSWERED_MS)
     expect(page.locator(".st-key-play")).to_contain_text("Play")
     page.wait_for_url(re.compile(r"at=\d+"))
     stopped = step_number(page)
@@ -75,7 +77,7 @@ def test_a_run_moves_is_steered_paused_and_stepped_by_keys_and_is_the_same_after
     assert curve(page) == before
     assert page.evaluate(MARKS, "chart-objective") == [mark]
     page.locator(".st-key-step_size input[type=range]").press("0")
-    status(page, "step 0 of")
+    status(page, "step 0 of", timeout=ANSWERED_MS)
     play(page).click()
     wait_for_points(page, stopped + 1)
     assert curve(page)[: stopped + 1] == before
@@ -96,8 +98,6 @@ def assert_a_step_that_is_too_big_is_told_and_mended(page):
 # --- a page while its run plays
 
 
-IS_OF_THE_CURVE = f"""() => ({PLOT})('chart-objective').layout.meta.values['training data'] ===
-    [...document.querySelectorAll('#chart-objective .live-chart-value')].at(-1).textContent"""
 KEEP_NODE = """() => {
     const node = window.node = document.querySelector('#chart-objective .js-plotly-plot');
     new MutationObserver(changes => {
@@ -117,6 +117,7 @@ ANSWERS = {
 def test_a_page_while_its_run_plays(open_page, page_health):
     page = open_page("auc?view.speed=slow&solver.n_iter=2000")
     wait_for_points(page, 4)
+    assert_a_number_is_of_the_curve_beside_it(page)
     for words, answer in ANSWERS.items():  # a tick without a good answer is asked for again
         page.route("**/tick", answer, times=2)
         status(page, re.compile(rf"step \d+ of 2000 · {words}.*; next try in 1 s"))
@@ -126,9 +127,7 @@ def test_a_page_while_its_run_plays(open_page, page_health):
     assert [error for error in page_health.errors if error.startswith("page error")] == []
     page_health.errors.clear()  # the browser itself logs errors of the network
     page.evaluate(KEEP_NODE)  # updates keep the plot, and so its zoom
-    for _ in range(3):
-        page.wait_for_function(IS_OF_THE_CURVE)
-        wait_for_points(page, len(curve(page)) + 2)
+    wait_for_points(page, len(curve(page)) + 6)
     assert page.evaluate(f"window.node === ({PLOT})('chart-objective')")
     assert_a_page_that_nobody_sees_asks_for_nothing(page)
     for said in ("paused", "running") * 2:  # a click can reach the server a second time, with a tick
@@ -136,6 +135,32 @@ def test_a_page_while_its_run_plays(open_page, page_health):
         status(page, said)
         expect(play(page)).to_contain_text("Play" if said == "paused" else "Pause")
     assert_a_tick_that_comes_late_does_not_say_for_ever_that_the_run_goes_on(page)
+
+
+def next_of(page, held):
+    """Return the next of the requests that are held back."""
+    for _ in range(600):
+        if held:
+            return held.pop(0)
+        page.wait_for_timeout(50)
+    return pytest.fail("the page asks for nothing")
+
+
+def assert_a_number_is_of_the_curve_beside_it(page):
+    number, held, compared = page.locator("#chart-objective .live-chart-value").last, [], 0
+    page.route("**/tick", lambda route: held.append(route))  # the page asks for the next one when it has shown this one
+    while compared < 3:
+        route = next_of(page, held)
+        answer = route.fetch()
+        route.fulfill(response=answer)
+        first, *figures = answer.text().split("\n")
+        news = json.loads(first)
+        if not news.get("isBusy"):
+            keys = [one["key"] for one in news["figures"]]
+            drawn = json.loads(figures[keys.index("chart-objective")])
+            expect(number).to_have_text(drawn["layout"]["meta"]["values"]["training data"])
+            compared += 1
+    page.unroute("**/tick")  # and lets go what is held
 
 
 def assert_a_page_that_nobody_sees_asks_for_nothing(page):
@@ -154,16 +179,13 @@ def assert_a_page_that_nobody_sees_asks_for_nothing(page):
 
 
 def assert_a_tick_that_comes_late_does_not_say_for_ever_that_the_run_goes_on(page):
-    asked = []
-    page.route("**/tick", lambda route: asked.append(route))
-    for _ in range(600):
-        if asked:
-            break
-        page.wait_for_timeout(50)
-    late = asked[0].fetch()
+    held = []
+    page.route("**/tick", lambda route: held.append(route))
+    asked = next_of(page, held)
+    late = asked.fetch()
     play(page).click()
     status(page, "paused")
-    asked[0].fulfill(response=late)
+    asked.fulfill(response=late)
     page.wait_for_timeout(1000)
     status(page, "paused")
     expect(play(page)).to_contain_text("Play")
@@ -207,7 +229,7 @@ def test_back_and_the_menu_lead_to_the_page_as_it_was_and_back_then_home(open_pa
     page.wait_for_url(re.compile("/methods"))
     page.go_back()
     assert_as_it_was(page)
-    expect(page.locator(".live-status")).not_to_contain_text(f"step {step_number(page)} of", timeout=15_000)
+    expect(page.locator(".live-status")).not_to_contain_text(f"step {step_number(page)} of", timeout=ANSWERED_MS)
     page.get_by_test_id("stSidebar").get_by_role("combobox", name="Setting").click()  # the other way to another page
     page.get_by_role("option", name="Ordered classes").click()
     page.wait_for_url(re.compile("/ordinal"))

@@ -8,6 +8,7 @@ from cases import tiers
 
 from pages.room.door import qr_image
 
+from .conftest import LONG
 from .watched_pages import (
     BARRED,
     DESK,
@@ -22,6 +23,7 @@ from .watched_pages import (
 
 COUNT = ".room-count"
 SAVED = "Your answer is saved"
+SOON = 5_000  # milliseconds after which a class would wonder
 
 
 @pytest.fixture
@@ -33,8 +35,8 @@ def button(page, name):
     return page.get_by_role("button", name=name)
 
 
-def says(page, part, text):
-    expect(page.locator(part)).to_contain_text(text)
+def says(page, part, text, timeout=LONG):
+    expect(page.locator(part)).to_contain_text(text, timeout=timeout)
 
 
 def bars(page, text):
@@ -89,14 +91,14 @@ def test_a_phone_votes_twice_and_learns_with_the_reveal_whether_it_was_right(ope
     expect(button(phone, "about the same")).to_have_attribute("aria-pressed", "true")
     phone.context.set_offline(True)
     button(phone, "higher: unlabeled points help").tap()
-    says(phone, "#said", "Trying again")
+    says(phone, "#said", "Trying again", timeout=SOON)
     phone.context.set_offline(False)
     says(phone, "#said", SAVED)
     button(lecturer, "Reveal").click()
     bars(lecturer, "A: 1, B: 0, C: 0")
-    expect(phone.locator(".room-bars")).to_be_visible()
+    expect(phone.locator(".room-bars")).to_be_visible(timeout=SOON)
     button(lecturer, "Vote again").click()
-    says(phone, "#code", "round 2")
+    says(phone, "#code", "round 2", timeout=SOON)
     button(phone, "lower: they hurt").press("Enter")  # a keyboard does the same
     says(lecturer, COUNT, "Round 2: 1 answered")
     button(lecturer, "Run").click()

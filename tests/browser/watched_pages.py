@@ -32,9 +32,9 @@ def until_ready(page):
     page.wait_for_selector('[data-testid="stSkeleton"]', state="detached")
 
 
-def status(page, text):
+def status(page, text, timeout=LONG):
     """Wait until the run's status has a text, or fits a pattern."""
-    expect(page.locator(".live-status")).to_contain_text(text)
+    expect(page.locator(".live-status")).to_contain_text(text, timeout=timeout)
 
 
 def wait_for_points(page, count, chart="chart-objective", name="training data"):
