@@ -635,6 +635,7 @@ def sets():
     return random.Random(0).sample(pairs, 1000)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of few iterations
 @each("method, said", some(sets(), 12, 84))
 def test_any_value_of_set_is_taken_or_refused_in_a_sentence(method, said, person, tmp_path_factory, capsys):
     known, out = own_of(estimator_of(method, ())).get_params(), tmp_path_factory.mktemp("set") / "out"
