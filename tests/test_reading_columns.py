@@ -518,6 +518,7 @@ def test_a_label_of_many_numbers_is_cut_into_bins_of_equally_many_rows_and_equal
 
 @each("words, given, is_said", [
     (["yes", "no", "unknown"], {}, True),
+    (["yes", "no", "?" * 40], {}, False),  # which the sentence would repeat
     (["a", "b", "Pending"], {}, True),
     (["yes", "unknown"], {}, False),  # of two classes it is one
     (["yes", "no", "unknown"], {"unlabeled": "none"}, False),
