@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -102,3 +103,16 @@ def write_runs(file, spec, seeds, *, report):
         made = {"seconds": 0.1, "stop_reason": "finished", "iterations": 6}
         made["last"] = {"score_test": 0.5, "objective": 1.0}
         store.put(own.to_json(), made | {"spec_sha256": own.sha256}, {"t": np.arange(6.0)})
+
+
+def make_runs_and_be_killed_once(file, *shared, report):
+    """Make runs; after the first one that is reported by any process, kill the own process, and leave `file` as a mark."""
+    from dsgcore.studies.runs import make_runs
+
+    def told(made):
+        report(made)
+        with suppress(FileExistsError):
+            file.touch(exist_ok=False)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    make_runs(*shared, report=told)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +19,7 @@ import pytest
 from cases import each
 from clocks import until
 from commands import refusal
-from job_functions import write_runs
+from job_functions import make_runs_and_be_killed_once, write_runs
 from own_tables import sniff
 from sklearn.datasets import make_moons
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -279,15 +280,12 @@ def test_a_killed_process_loses_no_run_and_the_run_that_kills_it_again_has_its_r
 
 
 @pytest.mark.ci
-def test_a_worker_that_is_killed_loses_no_run(store):
+def test_a_worker_that_is_killed_loses_no_run(store, tmp_path, monkeypatch):
+    killed = tmp_path / "killed"
+    monkeypatch.setattr(carrying_out, "make_runs", partial(make_runs_and_be_killed_once, killed))
     study = Study.from_dict({**STUDY, "seeds": list(range(10))})
-    with JobQueue(2) as queue:
-
-        def kill(outcome):
-            if len(store) == 5:
-                next(job._worker for job in queue._jobs if job._worker is not None).kill()
-
-        outcomes = carry_out(study, store, queue, callback=kill)
+    outcomes = carry_out(study, store, 2)
+    assert killed.exists()
     assert {outcome.failed for outcome in outcomes} == {""}
     assert len(store) == len(study) == 60
 
