@@ -162,6 +162,14 @@ def test_the_scale_of_a_rankers_probabilities_is_that_of_values_around_their_thr
     assert np.mean(given[0] > 0) == pytest.approx(np.mean(y[:150]), abs=1 / 150)
 
 
+@each("noise, n, loss", [(0.15, 20, 0.3), (0.1, 60, 0.1)])
+def test_held_out_labels_that_are_all_right_do_not_make_probabilities_sure(noise, n, loss):
+    for seed in range(2):
+        points, y = make_moons(600, noise=noise, random_state=seed)
+        p = Safe(TSGS3VM(random_state=0)).fit(points, np.where(np.arange(600) < n, y, -1)).predict_proba(points[n:])
+        assert log_loss(y[n:], p) < loss
+
+
 def test_methods_that_learn_from_pairs_are_refused_in_a_sentence():
     for pairs in (TSGSU(prior=0.7), SUSL(), make_pipeline(StandardScaler(), TSGSU(y_holds="classes"))):
         with pytest.raises(DSGError, match=r"^Safe needs class labels .* learns from similar pairs: fit it alone$"):

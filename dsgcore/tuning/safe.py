@@ -107,9 +107,10 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
     At points that no label reaches over the graph, the neighbours' value is the classes' shares.
 
     The probabilities are a logistic function of the score, or its softmax, with the scale that suits the held-out labels.
+    The scale takes each of n such labels to be right with a chance of (n + 1) / (n + 2), so that it stays finite.
 
     Source: D. Wolpert, Stacked Generalization, Neural Networks 5, 1992; C. Guo et al., On Calibration of Modern Neural
-    Networks, ICML 2017, for the scale.
+    Networks, ICML 2017, for the scale; J. Platt, Advances in Large Margin Classifiers, 1999, for the labels' targets.
 
     Examples
     --------
@@ -248,10 +249,13 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
             if unseen is not None:
                 unseen = unseen - decision_threshold("labels", y, unseen, unseen)
         if unseen is not None:
+            # Platt's targets, which are not quite 0 and 1, keep the scale finite if all of these labels are right.
+            wanted = np.full((len(y), len(self.classes_)), 1.0 / (len(y) + 2.0) / (len(self.classes_) - 1))
+            wanted[np.arange(len(y)), y] = (len(y) + 1.0) / (len(y) + 2.0)
 
             def loss(log_scale: float) -> float:
-                found = _probabilities(unseen, np.exp(log_scale), cuts)[np.arange(len(y)), y]
-                return -float(np.log(np.maximum(found, 1e-12)).mean())
+                found = _probabilities(unseen, np.exp(log_scale), cuts)
+                return -float(np.sum(wanted * np.log(np.maximum(found, np.finfo(float).tiny))))
 
             self._scale = float(np.exp(minimize_scalar(loss, bounds=(-5.0, 5.0), method="bounded").x))
 
