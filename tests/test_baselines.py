@@ -85,7 +85,7 @@ def test_each_reports_its_progress_and_learns_the_same_whatever_the_classes_are_
     assert isinstance(model.converged_, bool)
     f = model.decision_function(X)
     assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(X), f)
-    names = np.array(["low", "mid", "top", -1], dtype=object)
+    names = np.array(["grade 1", "grade 2", "grade 3", -1], dtype=object)
     named = fit(make(cls), X, y if setting == "similar_unlabeled" else names[y])  # of pairs there are no names
     assert_array_equal(named.decision_function(X), f)
     if setting != "similar_unlabeled":

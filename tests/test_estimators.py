@@ -16,8 +16,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.preprocessing import MinMaxScaler
 
-from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC
-from dsgcore.baselines import CUU, MSAMULT, SUSL
+from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC, Safe
+from dsgcore.baselines import CUU, MSAMULT, SUSL, SVOREX
 from dsgcore.core.metrics import paired_difference
 from dsgcore.core.sampling import MAX_SEED
 from dsgcore.estimators.classes import best_threshold, decision_threshold, even_chances
@@ -519,6 +519,26 @@ def test_ordered_categories_keep_their_order():
     assert model.score(RINGS[:80], y[:80]) == numbered.score(RINGS[:80], SEEN[:80])
     parts = QS3ORAO(**SMALL_ORDINAL).partial_fit(RINGS, y, classes=names).partial_fit(RINGS, y)
     assert (parts.classes_.tolist(), parts.n_iter_) == (names, 16)
+
+
+@each("words, is_said", [
+    (["low", "medium", "high"], True),
+    (["1", "2", "10"], True),
+    (["bronze", "gold", "silver"], True),
+    (["a: low", "b: fair", "c: high"], True),
+    (["1", "2", "3"], False),
+    (["average", "good", "very good"], False),  # the alphabet's order is the known one
+])  # fmt: skip
+@each("model", [QS3ORAO(**SMALL_ORDINAL), SVOREX(), Safe(QS3ORAO(**SMALL_ORDINAL))])
+def test_words_that_the_alphabet_would_order_are_said(model, words, is_said, recwarn):
+    texts = np.array(["", *words])[np.minimum(SEEN, 2) + 1]
+    model.fit(RINGS, texts)
+    said = [str(one.message) for one in recwarn]
+    order = " < ".join(map(repr, sorted(words)))
+    assert any(f"ordered by the alphabet, {order}: pass pandas.Categorical" in one for one in said) == is_said
+    recwarn.clear()
+    model.fit(RINGS, pd.Categorical(np.where(SEEN < 0, None, texts), words, ordered=True))
+    assert not [one for one in recwarn if "alphabet" in str(one.message)]
 
 
 # --- TSGSU

@@ -38,6 +38,7 @@ from dsgcore.estimators.inputs import (
     seed_of,
     validated,
     validated_points,
+    warn_of_alphabet,
     width,
 )
 from dsgcore.estimators.scores import ScoredOnLabels
@@ -195,6 +196,8 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         """
         X, y = opened(X, y)
         classes, codes = encode(y, is_ordered=self.is_ordered)
+        if self.is_ordered:
+            warn_of_alphabet(y, classes)
         points, codes = validated(self, X, codes)
         check_classes(classes, codes, is_binary=self.is_binary)
         return self._train(points, codes, classes, self._seed(), Checkpoint(checkpoint, EVERY.check(every)), callback)

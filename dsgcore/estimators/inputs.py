@@ -5,6 +5,7 @@ Points are in an array, in out-of-core `Rows`, or in Dask collections.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -24,6 +25,7 @@ from dsgcore.core.parameters import Choice, Parameter, ParameterError, Real, par
 from dsgcore.core.sampling import MAX_SEED, evenly_spread
 from dsgcore.data import DataError
 from dsgcore.data.reading.features import SAMPLE
+from dsgcore.data.reading.labels import known_order
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 from dsgcore.data.rows import Rows, is_dask
 from dsgcore.kernels import KERNELS, Gaussian, Kernel
@@ -139,6 +141,19 @@ def encode(y: Any, classes: NDArray | None = None, *, is_ordered: bool = False) 
     return order, codes
 
 
+def warn_of_alphabet(y: Any, classes: NDArray) -> None:
+    """Warn if three or more words have the alphabet's order although nobody says so, unless that is a known order of them."""
+    if classes.dtype.kind != "U" or len(classes) <= 2 or labels_given(y).order is not None:
+        return
+    if known_order(names := classes.tolist()) != names:
+        warnings.warn(
+            f"The classes are ordered by the alphabet, {' < '.join(map(repr, names[:4]))}{' < ...' * (len(names) > 4)}: "
+            "pass pandas.Categorical(y, categories=[...], ordered=True) for another order.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
 def check_same_kind(labels: NDArray, classes: NDArray) -> None:
     """Raise `DSGError` if labels are numbers and the classes text, or of other kinds that are never equal."""
     kinds = []  # labels of different kinds are never the same
@@ -207,6 +222,8 @@ def points_and_classes(
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Return validated points (n, d) in float64 whose squares do not overflow, the classes (k,), and the labels' codes (n,)."""
     classes, codes = encode(y, is_ordered=is_ordered)
+    if is_ordered:
+        warn_of_alphabet(y, classes)
     points, codes = validate_data(estimator, in_memory(X), codes, dtype=np.float64, copy=is_copied)
     check_sizes(points)
     return points, classes, codes

@@ -65,7 +65,8 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     Warns
     -----
     UserWarning
-        From `fit`, if thresholds coincide: then no point can get a class between them.
+        From `fit`, if thresholds coincide: then no point can get a class between them. Also if three or more words get
+        the order of the alphabet, and that is not a known order of them.
 
     Notes
     -----
