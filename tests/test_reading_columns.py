@@ -375,7 +375,7 @@ def test_what_a_table_does_not_say_is_asked_for():
         points_of("s,t,u,x", *sparse)
     assert points_of("s,t,u,x", *sparse, target="u").class_names == ("d", "e")
     three = labeled(["Gentoo", "Adelie", "Chinstrap"] * 12, "species")
-    with pytest.raises(DataError, match="made of 3, needs the positive one named"):
+    with pytest.raises(DataError, match=r"made of 3, needs the positive one named \(--positive\): 'Adelie'"):
         points_of(*three, labels="binary")
     assert points_of(*three, labels="binary", positive="Adelie").class_names[1] == "Adelie"
 
@@ -582,6 +582,6 @@ def test_pairs_that_the_file_gives_are_used_and_each_id_is_on_two_rows():
     with pytest.raises(DataError, match="between 1 and 12"):
         draw_pairs(dataset, 13, 0.3, seed=3)
     assert read_sniffed(content, labels="binary").pairs is None
-    said = r"pair id must be on exactly two rows, got 'p00' on 4 \(rows 1, 5, 6, 9, the header"
+    said = r"column 'pair_id' must hold pair ids, each on exactly two rows, got 'p00' on 4 \(rows 1, 5, 6, 9, the "
     with pytest.raises(DataError, match=said):
         read_sniffed(content.replace(b"p01", b"p00"), labels="pairs")

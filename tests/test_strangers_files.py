@@ -262,6 +262,12 @@ def numbered(name, start=0):
     return table
 
 
+def in_any_order(name):
+    table = numbered(name)
+    table[name] = np.random.default_rng(1).permutation(10**6)[:N]
+    return table
+
+
 NUMBERING = ["id", "ID", "Row", "row_id", "PassengerId", "customer_id", "sampleid", "#", "S.No.", "lfd. Nr.", "rn", ""]
 CODES = np.unique(KIND, return_inverse=True)[1]
 INDEXED = {
@@ -282,6 +288,9 @@ INDEXED = {
     "CSV of CSV": ("t.csv", lambda path: frame().reset_index(names="Unnamed: 0").to_csv(path)),
     "CSV of parts": ("t.csv", lambda path: pd.concat(PARTS).to_csv(path)),
     "CSV by polars": ("t.csv", lambda path: by_polars(path, "row_nr")),
+    "Parquet, customer_id in any order": ("t.parquet", lambda path: in_any_order("customer_id").to_parquet(path)),
+    **{f"CSV, {name} in any order": ("t.csv", lambda path, name=name: in_any_order(name).to_csv(path, index=False))
+       for name in ("id", "customerid", "User ID", "PassengerId", "uuid")},
     "TSV": ("t.tsv", lambda path: frame().to_csv(path, sep="\t", index_label="index")),
     "LIBSVM": ("t.txt", lambda path: dump_svmlight_file(frame()[["a", "b"]], CODES, str(path))),
     "npz": ("t.npz", lambda path: np.savez(path, X=frame()[["a", "b"]], y=CODES, id=np.arange(N))),
@@ -291,7 +300,7 @@ INDEXED = {
 BY_EVERY_WAY = ["decimal comma", "title and units", "R", "zip", "Feather", "Parquet"]
 
 
-@each("name", [*BY_EVERY_WAY, "the label as the index", *some(INDEXED, 5)])
+@each("name", [*BY_EVERY_WAY, "the label as the index", "Parquet, customer_id in any order", *some(INDEXED, 5)])
 def test_features_and_classes_are_the_same_by_every_way_in(name, tmp_path_factory):
     file, write = INDEXED[name] if name in INDEXED else ("table", lambda path: path.write_bytes(FORMATS[name]))
     path = tmp_path_factory.mktemp("written") / file
@@ -313,9 +322,17 @@ def test_columns_without_names_of_their_own_are_named_as_pandas_does(is_indexed,
         assert way(tmp_path / name) == (["0", "1"], names(labels), 0)
 
 
-@each("name", ["x", "time", "position", "grid", "humid", "id"])
+@each("is_numbered", [True, False])
+def test_an_index_without_a_name_is_no_feature(is_numbered, tmp_path):
+    table = frame().assign(a=np.random.default_rng(0).permutation(N))
+    table.to_csv(tmp_path / "t.csv", header=False, index=is_numbered)
+    for way in (by_description, by_upload):
+        assert way(tmp_path / "t.csv")[0] == (["x2", "x3"] if is_numbered else ["x1", "x2"])
+
+
+@each("name", ["x", "time", "position", "grid", "humid", "bid", "x1", "id"])
 def test_a_feature_that_only_looks_like_an_index_stays_one(name, tmp_path):
-    table = numbered(name)
+    table = numbered(name) if name != "bid" else in_any_order(name)
     if name == "id":
         table[name] %= 7
     table.to_parquet(tmp_path / "t.parquet")

@@ -45,14 +45,20 @@ _FEATURE_ROLES = tuple(role for role in ROLES if role not in ("label", "pair"))
 # The names that pandas and Dask give to an index without a name.
 _ALWAYS = re.compile(r"__index_level_\d+__|__null_dask_index__|Unnamed: 0([._].*)?")
 # A column of such a name, without case and punctuation, is an index if its whole numbers count up by one.
+_WHO = (
+    "case|client|customer|employee|house|instance|item|object|order|passenger|patient|person|product|record|sample|student"
+    "|subject|transaction|user"
+)
 _NAMES = re.compile(
     r"(unnamed|column|index|idx|level)\d*|(lfd|laufende)?(no|nr|num|number)|rn|#|id|uid|uuid|guid|pk|key|seq|sequence|counter"
     r"|row|line|case|obs|observation|record|serial|sample|instance|(row|line)(ids?|index|names?|no|nr|num|number)"
     r"|(s|sl|sr|serial|record|case|sample|observation|obs|roll|seq|sequence)(no|nr|num|number)"
-    r"|(case|client|customer|employee|house|instance|item|object|order|passenger|patient|person|product|record|sample|student"
-    r"|subject|transaction|user)(id|index|idx)",
+    rf"|({_WHO})(id|index|idx)",
 )
 _ID = re.compile(r".*[ _.-](id|index|idx|uuid)|.*[a-z](Id|ID)", re.DOTALL)  # row_id, PassengerId
+# Whole numbers of such a name that are all different are an index, too, in any order.
+_IDENTITY = re.compile(rf"(?i:(.*[ _.-])?(u|uu|gu)?id|({_WHO})id)|.*[a-z](Id|ID)", re.DOTALL)
+_FEWEST_IDS = 20  # below which other whole numbers may all be different, too
 _UNNAMED = re.compile(r"column 1|index|level_\d+", re.IGNORECASE)
 _PUNCTUATION = re.compile(r"[\s._:#-]+")
 _ROWS_A_COUNT = 10  # a count that starts again, as in files put one after another, continues for this many rows
@@ -82,7 +88,9 @@ def guess_roles(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, str]) -
 def guess_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
     """Return the most likely role of a column that is neither the label nor a pair id."""
     name = str(column.name)
-    if recipe.role(name) == "index" or is_index(name, column):
+    # pandas writes an index in front, and without a header nothing names it.
+    is_first = recipe.format == "delimited" and not recipe.header and name == "x1"
+    if recipe.role(name) == "index" or is_index("row" if is_first else name, column):
         return "index"
     return feature_role(column, recipe, limits)
 
@@ -197,7 +205,10 @@ def may_be_index(name: str) -> bool:
 
 
 def is_index(name: str, column: pd.Series) -> bool:
-    """Return True if a column is named as an index, or unnamed, and its first rows count up by one."""
+    """Return True if a column is named as an index, or unnamed, and its first rows count up by one.
+
+    The numbers of a column such as customer_id may have any order if all are different.
+    """
     name = name.strip()
     if _ALWAYS.fullmatch(name):
         return True
@@ -213,6 +224,8 @@ def is_index(name: str, column: pd.Series) -> bool:
         whole = whole.astype(np.int64)
     if _UNNAMED.fullmatch(name) and values.nunique() > MOSTLY * len(values):
         return True  # pandas' own index, perhaps of shuffled or drawn rows
+    if _IDENTITY.fullmatch(name) and len(values) >= _FEWEST_IDS and values.is_unique:
+        return True
     begins_again = np.diff(whole.astype(np.int64, copy=False)) != 1  # rare new starts are allowed
     return bool((whole[1:][begins_again] == whole[0]).all()) and begins_again.sum() * _ROWS_A_COUNT <= len(whole)
 

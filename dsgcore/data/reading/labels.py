@@ -60,7 +60,8 @@ def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
         positive = recipe.positive
         if positive is None and len(names) > 2:
             raise DataError(
-                f"a task of two classes, made of {len(names)}, needs the positive one named: {listed(names)}"
+                f"a task of two classes, made of {len(names)}, needs the positive one named (--positive): "
+                f"{listed(names)}"
             )
         positive = names[-1] if positive is None else positive
         if positive not in names:
@@ -255,7 +256,7 @@ def pair_ids(column: pd.Series, recipe: Recipe) -> NDArray[np.int64]:
         wrong = int(np.argmax(counts != 2))
         rows = ", ".join(str(row + 1) for row in np.flatnonzero(codes == wrong)[:4])
         raise DataError(
-            f"a pair id must be on exactly two rows, got {quoted(str(names[wrong]))} on {counts[wrong]} (rows {rows}, the header "
-            "not counted)"
+            f"column {str(column.name)!r} must hold pair ids, each on exactly two rows, got {quoted(str(names[wrong]))} on "
+            f"{counts[wrong]} (rows {rows}, the header not counted): if it holds classes, say so (y_holds=classes)"
         )
     return codes.astype(np.int64)
