@@ -25,6 +25,7 @@ from dsgcore import LRCMC, PS3VT, SSMC, DSGSoftmax, LinearMC, load_model
 from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import batch_rows
 from dsgcore.experiments import Run, Spec, load_split, script_with_estimator
+from dsgcore.experiments.export import script
 from dsgcore.kernels import Gaussian, block_frequencies
 from dsgcore.kernels.features import explicit
 from dsgcore.multiclass import loop as task_module
@@ -221,6 +222,13 @@ def softmax_run(variant, **solver):
     data = {"name": "spirals", "n": 120, "n_labeled": 24}
     given = {"data": data, "problem": {"variant": variant}, "solver": solver, "diagnostics": {"n_probes": 10}}
     return Run(Spec.from_dict({"setting": "multiclass", **given}))
+
+
+@each("variant", ["printed", "softmax"])
+def test_the_script_of_a_run_whose_step_shrinks_has_no_estimator_because_none_does_so(variant):
+    run = softmax_run(variant, schedule="theta/t")
+    run.advance()
+    assert script_with_estimator(run) == script(run.spec, run.tried)
 
 
 @each_softmax

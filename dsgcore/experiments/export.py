@@ -116,11 +116,12 @@ def estimator_of(setting: type[Setting]) -> Any:
 def estimator_of_run(spec: Spec) -> tuple[Any, dict[str, Any]]:
     """Return the estimator that makes a spec's run, or None if none does, and what has another name in the spec."""
     problem: Any = spec.problem
+    is_constant = spec.solver.schedule == "constant"
     if problem.engine_of_run != "softmax":
-        return estimator_of(type(problem)), {}
-    has_one = spec.solver.schedule == "constant" and not problem.is_full_gradient
+        own = estimator_of(type(problem))
+        return (own if is_constant or own is None or "schedule" in signature(own).parameters else None), {}
     names = {"features": "fresh", "step_decay": 0.0, "is_preconditioned": problem.variant == PRECONDITIONED}
-    return (estimators.DSGSoftmax if has_one else None), names
+    return (estimators.DSGSoftmax if is_constant and not problem.is_full_gradient else None), names
 
 
 def summary(run: Run) -> dict[str, Any]:
