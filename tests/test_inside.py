@@ -261,13 +261,13 @@ def test_the_steps_add_up_to_the_score_of_a_run_with_the_same_spec():
 def test_the_ball_and_the_run_overshoot_above_the_limit_and_only_there_and_at_it_the_ball_swings_for_ever(
     share, ends, shown
 ):
-    bowl = explained.bowl_of(shown)
-    assert bowl.limit == step_limit(Run(replace(shown.spec, solver=replace(shown.spec.solver, step_size=1.0))))
-    ball = explained.rolled(bowl, share * bowl.limit, 12) ** 2
-    objective = explained.objectives(shown, share * bowl.limit, 20)
+    limit = explained.largest_step(shown)
+    assert limit == step_limit(Run(replace(shown.spec, solver=replace(shown.spec.solver, step_size=1.0))))
+    ball = explained.rolled(2.0 / limit, share * limit, 12) ** 2
+    objective = explained.objectives(shown, share * limit, 20)
     np.testing.assert_array_equal(np.sign(np.diff(ball)), ends)
     assert np.sign(objective[-1] - objective[0]) == ends
-    np.testing.assert_allclose(np.abs(explained.rolled(bowl, bowl.limit, 50)), 1.0)
+    np.testing.assert_allclose(np.abs(explained.rolled(2.0 / limit, limit, 50)), 1.0)
 
 
 def test_each_noise_averages_out_as_one_over_t_and_both_off_leave_none():

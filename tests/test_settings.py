@@ -23,7 +23,7 @@ from dsgcore.experiments import (
     theory_of,
 )
 from dsgcore.experiments.export import estimator_of
-from dsgcore.settings import profile_of
+from dsgcore.settings import PROFILES, Profile, profile_of
 from dsgcore.settings.theorems import NO_THEOREM
 
 every_setting = pytest.mark.parametrize("setting", SETTINGS)
@@ -133,6 +133,13 @@ def test_the_theory_says_what_it_assumes(setting):
         return
     assert "Theorem " in said.statement
     assert said.assumptions
+
+
+def test_the_settings_of_the_project_have_all_texts():
+    for name, own in PROFILES.items():
+        assert all((own.short, own.paper, own.headline, own.card, own.lessons)), name
+        assert own.prefix is not None, name
+        assert own.icon != Profile().icon, name
 
 
 STEERED = "name must be one of step_size, tau_I, tau_S, lam"

@@ -13,7 +13,7 @@ from test_lessons import TEXT
 
 from dsgcore.__main__ import main
 from dsgcore.cli import runs as run_commands
-from dsgcore.cli.places import check_files, check_folder
+from dsgcore.cli.places import check_file, check_folder
 from dsgcore.cli.runs import read_study
 from dsgcore.core.files import TextFileError, whole_file
 from dsgcore.experiments import read_spec
@@ -150,12 +150,12 @@ def test_no_result_is_written_to_what_a_command_reads_or_into_its_folder(tmp_pat
     with pytest.raises(
         TextFileError, match=r"^--out would write to .*data, which the command reads: name another place"
     ):
-        check_folder(data, (), [data], bool)
+        check_folder(data, {}, [data])
     with pytest.raises(TextFileError, match=r"^--csv would write to .*a\.csv, which the command reads"):
-        check_files({"--csv": (data / "a.csv", "")}, [data / "a.csv"])
+        check_file(data / "a.csv", "--csv", "", [data / "a.csv"])
     for place in (data / "out", data / "further" / "down"):
         with pytest.raises(TextFileError, match=r"^--out would write to .*, in the folder .*data of the data"):
-            check_folder(place, (), [data], bool)
+            check_folder(place, {}, [data])
     with pytest.raises(TextFileError, match=r"^--csv would write to .*, in the folder .*data of the data"):
-        check_files({"--csv": (data / "b.csv", "")}, [data])
-    check_folder(tmp_path / "out", (), [data], bool)
+        check_file(data / "b.csv", "--csv", "", [data])
+    check_folder(tmp_path / "out", {}, [data])

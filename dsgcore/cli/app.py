@@ -35,7 +35,6 @@ from dsgcore.cli.network import (
     whole_address,
 )
 from dsgcore.cli.options import HOST, PORT
-from dsgcore.cli.places import check_no_file
 from dsgcore.cli.runs import asked_study
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments.data_of import content_of
@@ -181,7 +180,6 @@ def open_to_the_class(chosen: str | None, port: int, base_path: str, out: TextIO
 
 def export_lesson(given: argparse.Namespace) -> Made:
     """Write a step of a lesson as one HTML file."""
-    check_no_file(given.out)
     _take_lessons(given.lessons)
     file = str(_of_app(_WRITE)(given.lesson, given.out, given.step))
     return Made({"file": file}, file, is_result=True)

@@ -23,12 +23,8 @@ from dsgcore.experiments import SETTINGS
 _OF_TEXT = ("header", "delimiter", "decimal", "encoding", "missing_words")
 
 
-def data(given: argparse.Namespace) -> Made:
-    """Carry out a subcommand."""
-    return {"list": _list, "fetch": _fetch, "describe": _describe, "convert": _convert}[given.subcommand](given)
-
-
-def _list(given: argparse.Namespace) -> Made:
+def list_sets(given: argparse.Namespace) -> Made:
+    """List the sets of the package and of the archives."""
     lines, plain = ["With the package:"], {"package": list[Any](), "archives": list[Any]()}
     for one in DATASETS.values():
         lines.append(f"  {one.name:<18} {one.n:>11,} x {one.d:<6,} {one.title}")
@@ -44,7 +40,8 @@ def _list(given: argparse.Namespace) -> Made:
     return Made({**plain, "cache": cache_folder()}, "\n".join(lines), is_result=True)
 
 
-def _fetch(given: argparse.Namespace) -> Made:
+def fetch_sets(given: argparse.Namespace) -> Made:
+    """Download sets of the archives."""
     sets = [remote_set(name) for name in given.names]  # a wrong name is reported before any download begins
     line = Progress(is_quiet=given.quiet)
 
@@ -56,7 +53,8 @@ def _fetch(given: argparse.Namespace) -> Made:
     return Made({"files": files}, "\n".join(map(str, files.values())), is_result=True)
 
 
-def _describe(given: argparse.Namespace) -> Made:
+def describe(given: argparse.Namespace) -> Made:
+    """Describe a set or a file, and say how it would be read."""
     if given.what in DATASETS and not Path(given.what).exists():
         entry = DATASETS[given.what]
         size = f"{entry.n:,} rows, {entry.d:,} columns, {len(entry.class_names)} classes"
@@ -102,7 +100,8 @@ def _found(what: str) -> tuple[Path | None, RemoteSet | None]:
     raise DataError(f"there is no file {quoted(what)}, and no set of that name (see: dsg-lab data list)")
 
 
-def _convert(given: argparse.Namespace) -> Made:
+def convert(given: argparse.Namespace) -> Made:
+    """Write a file as a folder of Parquet files."""
     path, _ = _found(given.what)
     if path is None:
         raise DataError(f"{given.what} is not in the cache: dsg-lab data fetch {given.what}")

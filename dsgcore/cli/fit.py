@@ -6,9 +6,7 @@ import argparse
 import json
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import joblib
@@ -17,7 +15,6 @@ import numpy as np
 from dsgcore.baselines import COMPETITORS
 from dsgcore.cli.ending import Made, Progress, bar, note
 from dsgcore.cli.options import reading_of, typed_value
-from dsgcore.cli.places import check_folder, holds_fields
 from dsgcore.cli.predict import FACTS, MACHINE, MODEL, PREPARATION
 from dsgcore.comparing.methods import METHODS as COMPARED
 from dsgcore.comparing.methods import Method
@@ -33,7 +30,7 @@ from dsgcore.estimators.dsg import DSG, DSGSoftmax
 from dsgcore.estimators.ordinal import QS3ORAO
 from dsgcore.estimators.s3vm import TSGS3VM
 from dsgcore.estimators.similar_unlabeled import TSGSU
-from dsgcore.models import load_model, save_model
+from dsgcore.models import save_model
 from dsgcore.solver.loop import Iterate
 from dsgcore.solver.model_files import ModelError
 from dsgcore.solver.problem import UNLABELED
@@ -46,7 +43,6 @@ _RIVALS = [kind for setting, own in COMPETITORS.items() if setting != "similar_u
 _OTHERS = [TSGSU, DSG, DSGSoftmax, *(kind for kind in _RIVALS if not kind.is_everyday)]
 METHODS = {**COMPARED, **{cls.__name__: Method(cls.__name__, (), True, 0, cls) for cls in _OTHERS}}
 _METHOD = Choice("METHOD", None, options=tuple(METHODS))
-RESULTS = (MODEL, FACTS, PREPARATION)
 # Checkpoint file of a stopped run, and its seed if none is given. With another seed it would be another run.
 CHECKPOINT, SEED = "checkpoint.npz", 0
 _LEARNED = ("n_iter_", "step_size_", "lam_", "classes_", "threshold_", "thresholds_", "shift_", "prior_")
@@ -55,7 +51,6 @@ _LEARNED = ("n_iter_", "step_size_", "lam_", "classes_", "threshold_", "threshol
 def fit(given: argparse.Namespace) -> Made:
     """Train a method on the rows of a file or a folder, and write its model."""
     estimator = estimator_of(given.method, given.set or ())
-    check_folder(given.out, RESULTS, [given.data], _is_own)
     _check_finished(estimator, given)
     given.out.mkdir(parents=True, exist_ok=True)  # fail before any computation if the folder is not writable
     checkpoint, progress = given.out / CHECKPOINT, Progress(is_quiet=given.quiet)
@@ -138,14 +133,6 @@ def _check_finished(estimator: Any, given: argparse.Namespace) -> None:
             f"{given.out} holds the model of another run: {', '.join(said)}; "
             f"take another folder for --out, or delete {MODEL} and {FACTS} there"
         )
-
-
-def _is_own(file: Path) -> bool:
-    """Return True for a file that only this command writes: its facts, or the checkpoint of a stopped run."""
-    if file.name == CHECKPOINT:
-        with suppress(ModelError):
-            return bool(load_model(file))
-    return holds_fields(file, FACTS, {"method", "parameters"})
 
 
 def _options(given: argparse.Namespace) -> dict[str, Any]:

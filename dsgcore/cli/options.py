@@ -48,7 +48,8 @@ def names(text: str) -> list[str]:
 
 def some_names(text: str) -> list[str]:
     """Return the names in a comma-separated list of at least one."""
-    if not (found := names(text)):
+    found = names(text)
+    if not found:
         raise argparse.ArgumentTypeError(f"must be a list such as A,B, got {text!r}")
     return found
 
@@ -88,26 +89,22 @@ def _add_commands(parser: argparse.ArgumentParser, commands: Mapping, shared: Ma
     for name, said in commands.items():
         own = parsers.add_parser(name, help=said["sentence"])
         _explain(own, said["about"], said["example"])
-        files: dict[str, dict[str, str]] = {"reads": {}, "writes": {}}
+        files: dict[str, dict[str, Any]] = {"reads": {}, "writes": {}}
         for group in (said, *(shared[which] for which in said.get("shared", ()))):
             into = own.add_argument_group(group["title"]) if "title" in group else own
             for argument in group.get("arguments", ()):
-                _add_argument(into, argument, files)
+                options = dict(argument)
+                kinds = {kind: options.pop(kind) for kind in files if kind in options}
+                options |= {key: _WORDS.get(options[key], options[key]) for key in ("type", "action") if key in options}
+                action = into.add_argument(*options.pop("name").split(), **options)
+                for kind, what in kinds.items():
+                    files[kind][action.dest] = what
         own.set_defaults(**files)
         if "command" in said:
             _add_commands(own, said["command"], shared, dest="subcommand", metavar="COMMAND")
 
 
-def _add_argument(parser: Any, said: Mapping[str, Any], files: Mapping[str, dict[str, str]]) -> None:
-    options = {name: _WORDS.get(value, value) if name in ("type", "action") else value for name, value in said.items()}
-    kinds = {kind: options.pop(kind) for kind in files if kind in options}
-    action = parser.add_argument(*options.pop("name").split(), **options)
-    for kind, what in kinds.items():
-        files[kind][action.dest] = what
-
-
 def _explain(parser: argparse.ArgumentParser, about: str, example: str) -> None:
-    """Give a help page its description, and at its end an example."""
     parser.description, parser.epilog = textwrap.fill(about, 78), f"example:\n  {PROGRAM} {example}".rstrip()
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
 
@@ -143,8 +140,14 @@ def client_of(address: str) -> Any:
 def reading_of(given: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of `File.recipe` that a command line gives."""
     own = {name: getattr(given, name) for name in ("target", "features", "drop", "positive", "bins", "missing")}
+    roles = dict.fromkeys(given.category, "category")
+    for text in given.role:
+        column, _, role = text.rpartition("=")
+        if not column:
+            raise DSGError(f"--role must be COLUMN=ROLE, such as price='number 1,234.5', got {text!r}")
+        roles[column] = role
     return own | {
-        "roles": dict.fromkeys(given.category, "category") | dict(map(_role, given.role)),
+        "roles": roles,
         "order": None if given.order is None else tuple(given.order),
         "unlabeled": None if given.unlabeled == "auto" else given.unlabeled,
         "missing_words": None if given.missing_words is None else tuple(given.missing_words),
@@ -160,10 +163,3 @@ def text_of(given: argparse.Namespace) -> dict[str, Any]:
         "decimal": given.decimal,
         "encoding": given.encoding,
     }
-
-
-def _role(text: str) -> tuple[str, str]:
-    column, mark, role = text.rpartition("=")
-    if not mark or not column:
-        raise DSGError(f"--role must be COLUMN=ROLE, such as price='number 1,234.5', got {text!r}")
-    return column, role

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,20 +18,29 @@ _SEARCHED = 65_536
 _UNSEEN = ("Thumbs.db", "desktop.ini")
 
 
-def check_given_files(given: argparse.Namespace) -> None:
-    """Raise `TextFileError` unless a command may write the files that its options name, as `commands.toml` marks them."""
-    named = {name: getattr(given, name) for name in given.writes}
-    files = {
-        f"--{name}": (file, given.writes[name])
-        for name, file in named.items()
-        if file is not None and (name, str(file)) != ("json", "-")
-    }
-    read = ((Path(getattr(given, name)), kind) for name, kind in given.reads.items())
-    check_files(files, [one for place, kind in read for one in places_read(place, kind)])
+def check_given_places(given: argparse.Namespace) -> None:
+    """Raise `TextFileError` unless a command may write the files and folders of its options, as `commands.toml` marks them."""
+    read = {name: places_read(getattr(given, name), kind) for name, kind in given.reads.items()}
+    written = dict[str, Path]()
+    for name, mark in given.writes.items():
+        place = getattr(given, name)
+        if place is None or (name, str(place)) == ("json", "-"):
+            continue
+        inputs = [one for other, places in read.items() if other != name for one in places]
+        if not isinstance(mark, str):
+            check_folder(place, mark, inputs)
+            continue
+        check_file(place, f"--{name}", mark, inputs)
+        if twin := next((other for other, file in written.items() if _is_same(file, place)), None):
+            raise TextFileError(f"--{twin} and --{name} must name two files, got {place} for both")
+        written[name] = place
 
 
-def places_read(place: Path, kind: str = "spec") -> list[Path]:
+def places_read(given: str | Path | None, kind: str) -> list[Path]:
     """Return what a command reads: a place, the files of a folder, or a spec's or study's file with the spec's data."""
+    if given is None:
+        return []
+    place = Path(given)
     if kind == "files" and place.is_dir():
         return [*place.glob("*")]
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -42,71 +51,47 @@ def places_read(place: Path, kind: str = "spec") -> list[Path]:
     return [place]
 
 
-def check_files(files: Mapping[str, tuple[Path, str]], inputs: Sequence[Path]) -> None:
-    """Raise `TextFileError` unless a command may write its files, beside its inputs.
-
-    `files` has for each option its file, and a text that is in each file that the command writes there: so an earlier result is
-    known, which it may replace.
-    """
-    for option, (file, mark) in files.items():
-        check_place(file, option)
-        _check_apart(file, option, inputs)
-        twin = next((other for other in files if other < option and _is_same(files[other][0], file)), None)
-        if twin is not None:
-            raise TextFileError(f"{twin} and {option} must name two files, got {file} for both")
-        check_own(file, option, mark)
-
-
-def check_own(file: Path, option: str, mark: str) -> None:
-    """Raise `TextFileError` if a file exists and is not empty, and neither its head nor its end has the text."""
-    if not file.exists() or file.stat().st_size == 0:
-        return
-    with file.open("rb") as opened:
-        ends = opened.read(_SEARCHED)
-        opened.seek(max(0, file.stat().st_size - _SEARCHED))
-        ends += opened.read()
-    if mark.encode() not in ends:
+def check_file(file: Path, option: str, mark: str, inputs: Sequence[Path]) -> None:
+    """Raise `TextFileError` unless a command may write a file; the mark is a text in each that it writes there."""
+    check_place(file, option)
+    _check_apart(file, option, inputs)
+    if file.exists() and file.stat().st_size and not _holds(file, mark):
         raise TextFileError(
             f"{option} names the file {file}, which is there already and is no earlier result of this command: "
             "name another file"
         )
 
 
-def check_folder(folder: Path, names: Sequence[str], inputs: Sequence[Path], is_own: Callable[[Path], bool]) -> None:
+def check_folder(folder: Path, marks: Mapping[str, str], inputs: Sequence[Path]) -> None:
     """Raise `TextFileError` unless the folder of --out is new, empty, or one that the command has written before.
 
-    The command will write files of these names there; `is_own` is True for a file that no other command writes.
+    `marks` has the names of the files that the command writes there, and a text that is in each, or none if it does not tell
+    the command. Without names, the files are new in any folder.
     """
-    check_no_file(folder)
+    taken = next((place for place in (folder, *folder.parents) if place.is_file()), None)
+    if taken is not None:
+        raise TextFileError(f"--out must name a folder, but {taken} is a file: name another folder")
     _check_apart(folder, "--out", inputs)
-    for name in names:
+    for name in marks:
         _check_apart(folder / name, "--out", inputs)
         if (folder / name).is_dir():
             raise TextFileError(f"{folder / name} must be a file path, but it is a folder: name another folder")
     there = sorted(folder.iterdir()) if folder.is_dir() else []
     seen = [one for one in there if not one.name.startswith(".") and one.name not in _UNSEEN]
-    if seen and not any(map(is_own, there)):
+    own = (_holds(file, mark) for name, mark in marks.items() if mark for file in folder.glob(name))
+    if marks and seen and not any(own):
         raise TextFileError(
             f"--out must name a new or empty folder, or one that this command has written, but {folder} holds "
             f"{quoted(seen[0].name)}: name another folder"
         )
 
 
-def check_no_file(folder: Path) -> None:
-    """Raise `TextFileError` if the folder of --out, or one above it, is a file."""
-    taken = next((place for place in (folder, *folder.parents) if place.is_file()), None)
-    if taken is not None:
-        raise TextFileError(f"--out must name a folder, but {taken} is a file: name another folder")
-
-
-def holds_fields(file: Path, name: str, fields: Set[str]) -> bool:
-    """Return True if a file has this name and holds a JSON object with these fields."""
-    if file.name != name:
-        return False
-    try:
-        return fields <= json.loads(file.read_bytes()).keys()
-    except (OSError, ValueError, AttributeError):
-        return False
+def _holds(file: Path, mark: str) -> bool:
+    """Return True if the head or the end of a file has a text."""
+    with file.open("rb") as opened:
+        ends = opened.read(_SEARCHED)
+        opened.seek(max(0, file.stat().st_size - _SEARCHED))
+        return mark.encode() in ends + opened.read()
 
 
 def _check_apart(place: Path, option: str, inputs: Sequence[Path]) -> None:

@@ -22,7 +22,7 @@ from sklearn.utils import gen_batches
 
 from dsgcore.cli.ending import Made, Progress, note
 from dsgcore.cli.options import text_of
-from dsgcore.cli.places import check_folder, check_own, places_read
+from dsgcore.cli.places import check_file
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import whole_file, whole_files
 from dsgcore.core.parameters import quoted
@@ -61,7 +61,6 @@ def predict(given: argparse.Namespace) -> Made:
             f"--out must be a folder, for one Parquet file per row group, got {given.out}: name a folder, and for one table "
             f"of all rows also a file (--csv {given.out.with_suffix('.csv')})"
         )
-    check_folder(given.out, (), [given.data, *places_read(given.model, "files")], is_part)
     progress, counts, words = Progress(is_quiet=given.quiet), (0, 0), ""
 
     def tell(done: int, of: int, new: int) -> None:
@@ -79,7 +78,7 @@ def predict(given: argparse.Namespace) -> Made:
             for number, part in enumerate(sorted(given.out.glob("part-*.parquet"))):  # in the order of the rows
                 text = pd.read_parquet(part).to_csv(index=False, header=number == 0)
                 if number == 0:
-                    check_own(given.csv, "--csv", text.splitlines()[0])
+                    check_file(given.csv, "--csv", text.splitlines()[0], ())
                 to.write(text)
     data = {"parts": counts[0], "new": counts[1], "out": given.out, "csv": given.csv}
     also = f" and in {given.csv}" if given.csv else ""
@@ -132,8 +131,6 @@ def write_scores(
         with whole_files(out, [to.name]) as folder:
             parquet.write_table(table, folder / to.name)
         callback(len(parts) - len(missing) + new, len(parts), new)
-    for left in out.glob("part-*.parquet.*.part"):  # left by a process that was killed while writing
-        left.unlink(missing_ok=True)
     return len(missing)
 
 
@@ -231,29 +228,26 @@ class Fitted:
         return [Part(f"{name} {n}", partial(read, number)) for number, (name, n) in enumerate(rows.parts())]
 
     def scored(self, X: NDArray) -> dict[str, NDArray]:
-        """Return the columns of the output for points (n, d): the classes if they are known, and the scores."""
-        classes = self.facts.get("classes")
+        """Return the columns of the output for points (n, d): the classes if they are known, and the scores.
+
+        There is one column of scores, or one for each class with its name, or its number if the names are not known.
+        """
+        classes, facts, found = self.facts.get("classes"), self.facts, dict[str, NDArray]()
         if self.is_estimator:
             values = getattr(self.model, "ranking_function", self.model.decision_function)(X)
-            found = self.model.predict(X)
-            predicted = np.array(classes)[found] if self.facts.get("has_codes") else found
-            return {"class": predicted, **_scores(values, classes)}
-        values = self.model.evaluate(X)
-        return ({} if classes is None else {"class": self._classes(values)}) | _scores(values, classes)
-
-    def _classes(self, values: NDArray) -> NDArray:
-        cut = self.facts.get("threshold", 0.0) - self.facts.get("shift", 0.0)
-        thresholds = np.array(self.facts.get("thresholds", [cut]))
-        places = values.argmax(axis=1) if values.ndim == 2 else classify(values, thresholds)
-        return np.array(self.facts["classes"])[places]
-
-
-def _scores(values: NDArray, classes: Sequence[Any] | None) -> dict[str, NDArray]:
-    """Return one column of scores, or one for each class with its name, or its number if the names are not known."""
-    if values.ndim == 1:
-        return {"score": values}
-    names = range(values.shape[1]) if classes is None else classes
-    return {f"score {name}": np.ascontiguousarray(column) for name, column in zip(names, values.T, strict=True)}
+            predicted = self.model.predict(X)
+            found["class"] = np.array(classes)[predicted] if facts.get("has_codes") else predicted
+        else:
+            values = self.model.evaluate(X)
+            cuts = np.array(facts.get("thresholds", [facts.get("threshold", 0.0) - facts.get("shift", 0.0)]))
+            if classes is not None:
+                found["class"] = np.array(classes)[
+                    values.argmax(axis=1) if values.ndim == 2 else classify(values, cuts)
+                ]
+        if values.ndim == 1:
+            return found | {"score": values}
+        names = range(values.shape[1]) if classes is None else classes
+        return found | {f"score {name}": np.ascontiguousarray(v) for name, v in zip(names, values.T, strict=True)}
 
 
 def _table(file: File, trained: Recipe, text: Mapping[str, Any]) -> Table:
@@ -263,11 +257,6 @@ def _table(file: File, trained: Recipe, text: Mapping[str, Any]) -> Table:
     if is_alike and "decimal" not in text:  # a file without decimals has no mark of its own
         own = replace(own, decimal=trained.decimal)
     return file.table(replace(trained, **{name: getattr(own, name) for name in _OF_FILE}))
-
-
-def is_part(file: Path) -> bool:
-    """Return True for a file that `write_scores` has written."""
-    return (file.match("part-*.parquet") and _key_of(file) != "") or file.match("part-*.parquet.*.part")
 
 
 def _key_of(file: Path) -> str:

@@ -13,7 +13,6 @@ from typing import Any
 
 from dsgcore.cli.ending import NO, Made, Progress, note
 from dsgcore.cli.options import PROGRAM, client_of, typed_value
-from dsgcore.cli.places import check_folder, holds_fields, places_read
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import read_text, whole_file, whole_files
 from dsgcore.core.parameters import quoted
@@ -43,9 +42,6 @@ _PARTS = 1000
 def run(given: argparse.Namespace) -> Made:
     """Run a spec, and write its history, model, spec and result."""
     spec, budget = read_spec(given.spec), machine_budget(given.memory_limit)
-    check_folder(
-        given.out, _RESULTS, places_read(given.spec), lambda file: holds_fields(file, _RESULTS[-1], {"spec_sha256"})
-    )
     check_cost(spec, budget)
     with whole_files(given.out, _RESULTS) as part:  # tested before anything is computed
         split = load_split(spec, folder=given.spec.parent)

@@ -38,8 +38,6 @@ LITTLE = {"points": 0.5, "classes": 0.005}
 SHARE_OF_SEEDS = 2 / 3
 # No number of labels is named beyond this.
 MOST_TO_TELL = 100_000
-NO_TIME = "there was no time for it"
-ALONE = "No verdict: fewer than two methods have enough seeds."
 COLUMNS = (
     *("rank", "method", "unlabeled", "score", "score_low", "score_high", "difference", "low", "high"),
     *("wins", "ties", "losses", "seeds", "seconds", "megabytes", "note"),
@@ -330,7 +328,7 @@ class Comparison:
         if failed:
             why = failed[0] if not n else f"{len(failed)} of {len(fits)} fits failed: {failed[0]}"
         elif not n:
-            why = "it has no fit yet" if self.is_going else CUT_OFF if fits else NO_TIME
+            why = "it has no fit yet" if self.is_going else CUT_OFF if fits else "there was no time for it"
         elif (gain := self.difference(name, self.ranking[0])).high < 0.0:
             why = "clearly worse: no more seeds"
         elif gain.n >= FEWEST_SEEDS and name not in self.verdict.contenders and not self.is_going:
@@ -362,8 +360,9 @@ class Comparison:
         """The simplest of the methods that none clearly beats, and what unlabeled data do."""
         n, little, score = len(self.seeds), LITTLE[self.score.unit], self.score
         if n < FEWEST_SEEDS or len(self.ranking) < 2:
-            yet = f"No verdict yet: it needs at least {FEWEST_SEEDS} seeds, and there {'is' if n == 1 else 'are'} {n}."
-            return Verdict(None, None, Difference(), n, yet if n < FEWEST_SEEDS else ALONE)
+            said = f"No verdict yet: it needs at least {FEWEST_SEEDS} seeds, and there {'is' if n == 1 else 'are'} {n}."
+            said = said if n < FEWEST_SEEDS else "No verdict: fewer than two methods have enough seeds."
+            return Verdict(None, None, Difference(), n, said)
         unbeaten = [name for name in self.ranking if not any(self.beats(other, name) for other in self.ranking)]
         chosen = min(unbeaten, key=lambda name: METHODS[name].effort)  # the first one is the best of several
         own = self.interval(chosen)

@@ -80,7 +80,10 @@ class Sample:
             )
         kind = BINARY if len(classes) == 2 else ORDINAL if is_ordered else CLASSES
         rows = thinned(codes)
-        names = tuple(str(one if class_names is None else class_names[int(one)]) for one in classes)
+        try:
+            names = tuple(str(one if class_names is None else class_names[int(one)]) for one in classes)
+        except (IndexError, ValueError):
+            raise ComparisonError(f"class_names must have a name for each code in y, got {class_names}") from None
         points, codes = (points[rows] - points[rows].mean(axis=0)).astype(np.float32), codes[rows].astype(np.int64)
         sample = cls(np.ascontiguousarray(points), codes, names, kind, 0)
         if recipe is not None:

@@ -9,10 +9,11 @@ by intervention instead, and the judgement takes its figures if it is given them
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -186,7 +187,8 @@ def judgement(run: Run, *, baseline: Run | None = None, limits: RunLimits | None
     'diverged'
     """
     state = _State(run, baseline, limits)
-    found = next(made for rule in _RULES if (made := rule(state)) is not None)
+    # What spoils a run comes before what makes its result a little worse.
+    found = next(chain(_spoilt(state), _worse(state), _measured_scores(state), _told(state)))
     return replace(found, reason=tuple(_figures(state)))
 
 
@@ -208,16 +210,13 @@ class _State:
         if not self.is_early:
             self.last = self.readings[-1]
             self.size = float(np.sqrt(np.mean(self.last.f**2)))
-            noises = {Cause.BATCHES: self.last.batches, Cause.FEATURES: self._noise_of_features()}
+            history, features = run.history, self.last.features
+            if math.isnan(features) and run.problem.labels != "classes" and "error_mean" in history.names:
+                # An iteration of one feature shows no spread: |f - h|^2, as measured.
+                until = np.searchsorted(history.column("t"), self.t, side="right")
+                features = float(history.column("error_mean")[until - 1]) if until else math.nan
+            noises = {Cause.BATCHES: self.last.batches, Cause.FEATURES: features}
             self.noises = {cause: self.relative(square) for cause, square in noises.items()}
-
-    def _noise_of_features(self) -> float:
-        """Return what the features have added: as measured, |f - h|^2, since an iteration of one feature shows no spread."""
-        history, names = self.run.history, self.run.history.names
-        if not math.isnan(self.last.features) or self.run.problem.labels == "classes" or "error_mean" not in names:
-            return self.last.features
-        until = np.searchsorted(history.column("t"), self.t, side="right")
-        return float(history.column("error_mean")[until - 1]) if until else math.nan
 
     def relative(self, square: float) -> float:
         """Return the root of a mean square, relative to the size of f."""
@@ -282,257 +281,182 @@ class _State:
         return float(np.mean(on_labels)), float(np.mean(on_test))
 
 
-def _diverged(state: _State) -> Judgement | None:
-    run = state.run
-    if run.stop_reason is not StopReason.DIVERGED:
-        return None
-    limit, now = step_limit(run), run.spec.values_at(run.tried)["step_size"] or run.engine.automatic_step or 0.0
-    above = "" if limit is None else f": above about {limit:.2g} it does"
-    said = f"Steps of {now:g} made f diverge{above}."
-    return Judgement(Cause.DIVERGED, said, *_step_to("Smaller", now, stable_step(run, run.tried)))
+def _spoilt(state: _State) -> Iterator[Judgement]:
+    """Yield what spoils a run: divergence, too large a step, then the worst of ridge, width, length and noise."""
+    run, largest, limits = state.run, state.largest, state.limits
+    if run.stop_reason is StopReason.DIVERGED:
+        limit, now = step_limit(run), run.spec.values_at(run.tried)["step_size"] or run.engine.automatic_step or 0.0
+        above = "" if limit is None else f": above about {limit:.2g} it does"
+        remedy = _step_to("Smaller", now, stable_step(run, run.tried))
+        yield Judgement(Cause.DIVERGED, f"Steps of {now:g} made f diverge{above}.", *remedy)
+    said = ""
+    if largest is None:
+        if not (
+            state.is_early or -state.last.agreement < OPPOSED or (leap := state.relative(state.last.update)) < LEAP
+        ):
+            said = f"one moves f by {_percent(leap)} of its size, and the next one moves it back."
+    elif not state.step < largest:
+        said = f"{state.step:.2g} is above {largest:.2g}, the largest that {run.engine.limited_by} allows."
+    if said:
+        remedy = _step_to("Smaller", state.theta, stable_step(run, state.t))
+        yield Judgement(Cause.STEP, f"The step is too large: {said}", *remedy)
+    if state.is_early and not run.is_finished:
+        yield Judgement(Cause.EARLY, "It is too early to say what limits this run.")
+    found = [*_unsuited(state)]
+    if limits is not None and not found and (limits.has_grown or limits.parts["together"] > NEAR):
+        yield from _measured(state, limits)
+    elif not state.is_early and limits is None:
+        found += _short_or_noisy(state)
+    if found:
+        yield max(found, key=lambda one: one[0])[1]
+    if run.is_finished and run.health is Health.GROWING:
+        said = "The objective is above its start: the step is too large."
+        yield Judgement(Cause.STEP, said, *_step_to("Smaller", state.theta, stable_step(run, state.t)))
+    if state.has_arrived and state.useless:  # though neither noise nor ridge nor width explain it
+        said = f"{state.useless[:1].upper()}{state.useless[1:]} Change the kernel's width, the regularisation or the labels."
+        yield Judgement(Cause.EQUAL if is_constant(run) else Cause.CHANCE, said, *_more_labels(state))
 
 
-def _too_early(state: _State) -> Judgement | None:
-    if state.is_early and not state.run.is_finished:
-        return Judgement(Cause.EARLY, "It is too early to say what limits this run.")
-    return None
-
-
-def _step(state: _State) -> Judgement | None:
-    """Judge a step above the largest one, or one that the next step undoes."""
-    run, largest = state.run, state.largest
-    if largest is not None:
-        if state.step < largest:
-            return None
-        allowed = f"the largest that {run.engine.limited_by} allows"
-        said = f"The step is too large: {state.step:.2g} is above {largest:.2g}, {allowed}."
-    else:
-        if state.is_early or -state.last.agreement < OPPOSED or (leap := state.relative(state.last.update)) < LEAP:
-            return None
-        said = f"The step is too large: one moves f by {_percent(leap)} of its size, and the next one moves it back."
-    return Judgement(Cause.STEP, said, *_step_to("Smaller", state.theta, stable_step(run, state.t)))
-
-
-def _noise_or_length(state: _State) -> Judgement | None:
-    """Judge the worst of too few iterations, small batches, few features, and a ridge that makes the result useless."""
-    found, limits = [_strong_ridge(state), _odd_width(state)], state.limits
-    if limits is not None and not any(found) and (limits.has_grown or limits.parts["together"] > NEAR):
-        return _measured(state, limits)
-    if not state.is_early and limits is None:
-        found += [_length(state), *(_noise(state, cause) for cause in MUCH)]
-    return max((one for one in found if one is not None), key=lambda one: one[0], default=(0.0, None))[1]
-
-
-def _strong_ridge(state: _State) -> tuple[float, Judgement] | None:
-    """Judge a ridge that is stronger than the risk, or that is strong and the result useless."""
+def _unsuited(state: _State) -> Iterator[tuple[float, Judgement]]:
+    """Yield too strong a ridge, and of a useless result a kernel's width that is far from the usual one for these points."""
     defaults = defaults_of(type(state.spec.problem), state.spec.data.name).get("solver", {})
     usual, lam = float(defaults.get("lam", SolverParameters().lam)), float(state.values["lam"])
     useless = state.useless if state.has_arrived else ""
     is_strong = state.ridge >= MUCH_RIDGE or lam > FAR_FROM_USUAL * usual
-    if not (is_strong and useless) and state.ridge < 1.0:
-        return None
-    little = LITTLE_RIDGE * lam / state.ridge if state.ridge else usual
-    said = useless or f"it is {_percent(state.ridge)} of the risk's curvature, and takes the details from f."
-    severity = max(1.0, state.ridge, lam / (FAR_FROM_USUAL * usual) if usual else 1.0)
-    remedy = _lam_to("Less", lam, min(usual, little))
-    return severity, Judgement(Cause.REGULARISATION, f"The regularisation is too strong, λ = {lam:g}: {said}", *remedy)
-
-
-def _odd_width(state: _State) -> tuple[float, Judgement] | None:
-    """Judge a useless result of a kernel whose width is far from the usual one for these points."""
-    if not (state.has_arrived and state.useless):
-        return None
-    kernel = state.spec.kernel
-    for p in kernel.parameters:
-        if not isinstance(p, Real):
-            continue
+    if (is_strong and useless) or state.ridge >= 1.0:
+        little = LITTLE_RIDGE * lam / state.ridge if state.ridge else usual
+        said = useless or f"it is {_percent(state.ridge)} of the risk's curvature, and takes the details from f."
+        severity = max(1.0, state.ridge, lam / (FAR_FROM_USUAL * usual) if usual else 1.0)
+        said = f"The regularisation is too strong, λ = {lam:g}: {said}"
+        yield severity, Judgement(Cause.REGULARISATION, said, *_lam_to("Less", lam, min(usual, little)))
+    kernel, X = state.spec.kernel, state.run.split.X_train
+    for p in (one for one in kernel.parameters if useless and isinstance(one, Real)):
         now = float(getattr(kernel, p.name))
         try:
-            usual = width(p, "scale", state.run.split.X_train, kernel.name)
+            usual = width(p, "scale", X, kernel.name)
         except ParameterError:  # out of the parameter's range
             continue
         then, severity = float(f"{usual:.2g}"), max(now / usual, usual / now) / FAR_FROM_USUAL
-        if severity < 1.0:
-            return None
-        remedy: Remedy = f"Usual width: {p.symbol} {now:g} → {then:g}", {"kernel": {p.name: then}}
-        said = f"{state.useless[:1].upper()}{state.useless[1:-1]}: the kernel's width does not suit these points."
-        return severity, Judgement(Cause.EQUAL if is_constant(state.run) else Cause.CHANCE, said, *remedy)
-    return None
+        if severity >= 1.0:
+            remedy: Remedy = f"Usual width: {p.symbol} {now:g} → {then:g}", {"kernel": {p.name: then}}
+            said = f"{useless[:1].upper()}{useless[1:-1]}: the kernel's width does not suit these points."
+            yield severity, Judgement(Cause.EQUAL if is_constant(state.run) else Cause.CHANCE, said, *remedy)
+        return
 
 
-def _measured(state: _State, limits: RunLimits) -> Judgement | None:
-    """Judge by the distance of the measured run from the optimum, and the largest part of it."""
+def _measured(state: _State, limits: RunLimits) -> Iterator[Judgement]:
+    """Yield the largest part of the measured run's distance from the optimum, or that it grows."""
     if limits.has_grown:
         now, then = state.theta, limits.changes["step_size"]
-        return Judgement(Cause.STEP, "The step is too large: with some seeds f grows.", *_step_to("Smaller", now, then))
+        yield Judgement(Cause.STEP, "The step is too large: with some seeds f grows.", *_step_to("Smaller", now, then))
     if limits.leading == "none":
-        return None
+        return
     ((name, then),) = limits.changes.items()
     part, whole = limits.parts[limits.leading], limits.parts["together"]
     expected = "" if limits.expected is None else f"{limits.expected:.2g}"
     if name == "step_size":
         said = f"The step is too small: f is still {part:.2g} of the optimum's size away from it."
-        return Judgement(Cause.STEP, said, *_step_to("Larger", state.theta, then), expected)
-    cause = next(cause for cause, words in LARGER.items() if words[2] == name)
-    said = f"{LARGER[cause][0]}: f is {whole:.2g} of the optimum's size away from it, {part:.2g} because of them."
-    return Judgement(cause, said, *_larger(state, cause, int(then)), expected)
+        yield Judgement(Cause.STEP, said, *_step_to("Larger", state.theta, then), expected)
+    else:
+        cause = next(cause for cause, words in LARGER.items() if words[2] == name)
+        said = f"{LARGER[cause][0]}: f is {whole:.2g} of the optimum's size away from it, {part:.2g} because of them."
+        yield Judgement(cause, said, *_larger(state, cause, int(then)), expected)
 
 
-def _length(state: _State) -> tuple[float, Judgement] | None:
-    """Judge iterations, or a step, with which f does not arrive."""
-    if not state.has_way:
-        return None
-    moved, reach = state.moved, state.reach
-    is_short = moved > STILL_MOVES and reach < ENOUGH_REACH
-    is_far = state.largest is None and moved > MOVES_FAR and state.last.agreement > AGREE
-    if not (is_short or is_far):
-        return None
-    way = f"since iteration {state.t // 2:,} f has moved by {_percent(moved)} of its size, and does not arrive."
-    severity, automatic = max(1.0, ENOUGH_REACH / reach), state.run.engine.sizes_at(state.t + 1).automatic
-    if automatic > 2.0 * state.theta:
-        remedy = _step_to("Larger", state.theta, automatic)
-        return severity, Judgement(Cause.STEP, f"The step is too small: {way}", *remedy)
-    said = f"{LARGER[Cause.ITERATIONS][0]}: {way}"
-    return severity, Judgement(Cause.ITERATIONS, said, *_larger(state, Cause.ITERATIONS))
+def _short_or_noisy(state: _State) -> Iterator[tuple[float, Judgement]]:
+    """Yield iterations, or a step, with which f does not arrive, and noises.
 
-
-def _noise(state: _State, cause: Cause) -> tuple[float, Judgement] | None:
-    """Judge a noise. Wandering counts for the larger noise, and for the smaller one only if it is close."""
-    noises, share = state.noises, state.noises[cause]
+    Wandering counts for the larger noise, and for the smaller one only if it is close.
+    """
+    if state.has_way:
+        moved, reach = state.moved, state.reach
+        is_far = state.largest is None and moved > MOVES_FAR and state.last.agreement > AGREE
+        if is_far or (moved > STILL_MOVES and reach < ENOUGH_REACH):
+            way = f"since iteration {state.t // 2:,} f has moved by {_percent(moved)} of its size, and does not arrive."
+            severity, automatic = max(1.0, ENOUGH_REACH / reach), state.run.engine.sizes_at(state.t + 1).automatic
+            if automatic > 2.0 * state.theta:
+                remedy = _step_to("Larger", state.theta, automatic)
+                yield severity, Judgement(Cause.STEP, f"The step is too small: {way}", *remedy)
+            else:
+                said = f"{LARGER[Cause.ITERATIONS][0]}: {way}"
+                yield severity, Judgement(Cause.ITERATIONS, said, *_larger(state, Cause.ITERATIONS))
+    noises = state.noises
     larger = Cause.FEATURES if noises[Cause.FEATURES] > noises[Cause.BATCHES] else Cause.BATCHES
-    severity = max(noises[larger] / MUCH[larger], state.unrest)
-    if cause is not larger:
-        ratio = share / noises[larger] if noises[larger] > 0 else 0.0
-        severity = min(share / MUCH[cause], severity * ratio) if ratio > HALF else 0.0
-    if not severity >= 1.0:
-        return None
-    words, _, name, _ = LARGER[cause]
-    said, remedy = (
-        f"{words}: their random choice has changed f by {_percent(share)} of its size.",
-        _larger(state, cause),
-    )
-    expected = ""
-    if remedy[0]:
-        expected = _percent(share * (_present(state, name) / remedy[1]["solver"][name]) ** 0.5)
-    return severity, Judgement(cause, said, *remedy, expected)
+    for cause in MUCH:
+        share, severity = noises[cause], max(noises[larger] / MUCH[larger], state.unrest)
+        if cause is not larger:
+            ratio = share / noises[larger] if noises[larger] > 0 else 0.0
+            severity = min(share / MUCH[cause], severity * ratio) if ratio > HALF else 0.0
+        if severity >= 1.0:
+            words, _, name, _ = LARGER[cause]
+            said = f"{words}: their random choice has changed f by {_percent(share)} of its size."
+            label, changes = _larger(state, cause)
+            fall = (_present(state, name) / changes["solver"][name]) ** 0.5 if label else 0.0
+            yield severity, Judgement(cause, said, label, changes, _percent(share * fall) if label else "")
 
 
-def _growing(state: _State) -> Judgement | None:
-    """Judge a run whose objective ended above its start though no cause is large."""
-    if not state.run.is_finished or state.run.health is not Health.GROWING:
-        return None
-    said = "The objective is above its start: the step is too large."
-    return Judgement(Cause.STEP, said, *_step_to("Smaller", state.theta, stable_step(state.run, state.t)))
+def _worse(state: _State) -> Iterator[Judgement]:
+    """Yield what makes a result worse than it was, or than it is without unlabeled points."""
+    run = state.run
+    if not state.has_arrived:
+        yield Judgement(Cause.EARLY, "f is still converging.")
+    gain = None if state.baseline is None else gain_over_twin(run, state.baseline)
+    if gain is not None and gain.effect is Effect.HURTS:
+        name, problem, twin = run.problem.baseline_name, state.spec.problem, state.spec.baseline().problem
+        others = {} if type(twin) is not type(problem) else {p.name: getattr(twin, p.name) for p in problem.parameters}
+        changes = {own: value for own, value in others.items() if value != getattr(problem, own)}
+        said = f"The unlabeled points hurt: “{name}” scores {-gain.mean:.3f} better."
+        if changes:
+            yield Judgement(Cause.UNLABELED, said, f"Take “{name}”", {"problem": changes})
+    best = fallen_from(run)
+    if best is not None:
+        said, then = f"the score has fallen from {best:.3f} to {run.result_score or 0.0:.3f}.", best_score(run)[1]
+        remedy: Remedy = f"Fewer iterations: {run.n_iter:,} → {then:,}", {"solver": {"n_iter": then}}
+        yield Judgement(Cause.ITERATIONS, f"The iterations are too many: {said}", *remedy)
 
 
-def _useless(state: _State) -> Judgement | None:
-    """Judge a score at chance though neither noise nor ridge nor width explain it."""
-    if not (state.has_arrived and state.useless):
-        return None
-    useless = f"{state.useless[:1].upper()}{state.useless[1:]}"
-    said = f"{useless} Change the kernel's width, the regularisation or the labels."
-    return Judgement(Cause.EQUAL if is_constant(state.run) else Cause.CHANCE, said, *_more_labels(state))
+def _told(state: _State) -> Iterator[Judgement]:
+    """Yield what the run's own history tells of labels, way and ridge, and at last that nothing limits it."""
+    run, (on_labels, on_test) = state.run, state.scores
+    if on_labels - on_test > max(GAP, np.nan_to_num(score_half_width(run, on_test))):
+        word = "pairs" if state.spec.problem.labels == "pairs" else "labels"
+        of_them = f"the {run.problem.score_name} is {on_labels:.3f} on them, but {on_test:.3f} on test points"
+        said = f"The {word} are few: {of_them}, in the mean of the last quarter of the iterations."
+        yield Judgement(Cause.LABELS, said, *_more_labels(state))
+    can_move = run.stop_reason is not StopReason.SETTLED and not state.is_early and state.has_way
+    if can_move and not (state.moved <= STILL_MOVES or state.unrest >= 1.0):
+        way = f"since iteration {state.t // 2:,} f has moved by {_percent(state.moved)} of its size"
+        said = f"Most of the way is done, but {way}."
+        yield Judgement(Cause.ITERATIONS, said, *_larger(state, Cause.ITERATIONS))
+    if state.ridge >= MUCH_RIDGE:
+        lam = float(state.values["lam"])
+        said = f"The regularisation is strong: λ = {lam:g} is {_percent(state.ridge)} of the risk's curvature."
+        yield Judgement(Cause.REGULARISATION, said, *_lam_to("Less", lam, lam / FACTOR_OF_RIDGE))
+    if state.is_early:
+        yield Judgement(Cause.EARLY, "The run is too short, or has no probe points, to say what limits it.")
+    yield Judgement(Cause.NOTHING, NOTHING)
 
 
-def _converging(state: _State) -> Judgement | None:
-    """Judge a run that goes on, and still moves."""
-    return None if state.has_arrived else Judgement(Cause.EARLY, "f is still converging.")
-
-
-def _hurt(state: _State) -> Judgement | None:
-    """Judge a result that is worse than the one without unlabeled points."""
-    gain = None if state.baseline is None else gain_over_twin(state.run, state.baseline)
-    if gain is None or gain.effect is not Effect.HURTS:
-        return None
-    name, problem, twin = state.run.problem.baseline_name, state.spec.problem, state.spec.baseline().problem
-    others = {} if type(twin) is not type(problem) else {p.name: getattr(twin, p.name) for p in problem.parameters}
-    changes = {own: value for own, value in others.items() if value != getattr(problem, own)}
-    said = f"The unlabeled points hurt: “{name}” scores {-gain.mean:.3f} better."
-    return Judgement(Cause.UNLABELED, said, f"Take “{name}”", {"problem": changes}) if changes else None
-
-
-def _fallen(state: _State) -> Judgement | None:
-    """Judge a score that was clearly higher before."""
-    best = fallen_from(state.run)
-    if best is None:
-        return None
-    said = f"The iterations are too many: the score has fallen from {best:.3f} to {state.run.result_score or 0.0:.3f}."
-    then = best_score(state.run)[1]
-    remedy: Remedy = f"Fewer iterations: {state.run.n_iter:,} → {then:,}", {"solver": {"n_iter": then}}
-    return Judgement(Cause.ITERATIONS, said, *remedy)
-
-
-def _measured_generalisation(state: _State) -> Judgement | None:
-    """Judge the regularisation and the labels by what other ones bring, measured over seeds."""
-    if state.limits is None:
-        return None
-    lam, found = float(state.values["lam"]), state.limits.scores
+def _measured_scores(state: _State) -> Iterator[Judgement]:
+    """Yield what another regularisation and more labels would bring, as measured over seeds, and then the largest part."""
+    limits = state.limits
+    if limits is None:
+        return
+    lam, found = float(state.values["lam"]), limits.scores
     for name, too, then in ((LESS, "strong", lam / FACTOR_OF_RIDGE), (MORE, "weak", lam * FACTOR_OF_RIDGE)):
         gain = found.get(name)
         if gain is not None and gain.effect is Effect.HELPS and gain.mean >= WORTH:
             said = f"The regularisation is too {too}: λ = {then:.2g} scores {gain.mean:.3f} better."
-            return Judgement(Cause.REGULARISATION, said, *_lam_to(name.partition(" ")[0].capitalize(), lam, then))
+            yield Judgement(Cause.REGULARISATION, said, *_lam_to(name.partition(" ")[0].capitalize(), lam, then))
     loss = found.get(HALF_THE_LABELS)
     if loss is not None and loss.effect is Effect.HURTS and -loss.mean >= WORTH:
         said = f"The labels are few: half of them cost {-loss.mean:.3f} of the score, so more would help."
-        return Judgement(Cause.LABELS, said, *_more_labels(state))
-    return _measured(state, state.limits) or Judgement(Cause.NOTHING, NOTHING)
-
-
-def _labels(state: _State) -> Judgement | None:
-    """Judge a run that knows its labels clearly better than other points."""
-    on_labels, on_test = state.scores
-    if not on_labels - on_test > max(GAP, np.nan_to_num(score_half_width(state.run, on_test))):
-        return None
-    word = "pairs" if state.spec.problem.labels == "pairs" else "labels"
-    of_them = f"the {state.run.problem.score_name} is {on_labels:.3f} on them, but {on_test:.3f} on test points"
-    said = f"The {word} are few: {of_them}, in the mean of the last quarter of the iterations."
-    return Judgement(Cause.LABELS, said, *_more_labels(state))
-
-
-def _moving(state: _State) -> Judgement | None:
-    """Judge a run that has ended most of its way, and still moved."""
-    if state.limits is not None or state.run.stop_reason is StopReason.SETTLED or state.is_early or not state.has_way:
-        return None
-    if state.moved <= STILL_MOVES or state.unrest >= 1.0:
-        return None
-    way = f"since iteration {state.t // 2:,} f has moved by {_percent(state.moved)} of its size"
-    return Judgement(Cause.ITERATIONS, f"Most of the way is done, but {way}.", *_larger(state, Cause.ITERATIONS))
-
-
-def _ridge(state: _State) -> Judgement | None:
-    """Judge a ridge that is strong beside the risk's curvature."""
-    if state.ridge < MUCH_RIDGE:
-        return None
-    lam = float(state.values["lam"])
-    said = f"The regularisation is strong: λ = {lam:g} is {_percent(state.ridge)} of the risk's curvature."
-    return Judgement(Cause.REGULARISATION, said, *_lam_to("Less", lam, lam / FACTOR_OF_RIDGE))
-
-
-def _nothing(state: _State) -> Judgement:
-    if state.is_early:
-        return Judgement(Cause.EARLY, "The run is too short, or has no probe points, to say what limits it.")
-    return Judgement(Cause.NOTHING, NOTHING)
+        yield Judgement(Cause.LABELS, said, *_more_labels(state))
+    yield from _measured(state, limits)
+    yield Judgement(Cause.NOTHING, NOTHING)
 
 
 NOTHING = "Nothing limits this run."
-# In this order: what spoils a run comes before what makes its result a little worse.
-_RULES: tuple[Callable[[_State], Judgement | None], ...] = (
-    _diverged,
-    _step,
-    _too_early,
-    _noise_or_length,
-    _growing,
-    _useless,
-    _converging,
-    _hurt,
-    _fallen,
-    _measured_generalisation,
-    _labels,
-    _moving,
-    _ridge,
-    _nothing,
-)
 
 
 def _step_to(kind: str, now: float, then: float) -> Remedy:

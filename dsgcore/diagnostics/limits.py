@@ -49,7 +49,7 @@ REPORTS = 200
 
 @dataclass(frozen=True)
 class RunLimits:
-    """RunLimits of a run.
+    """Limits of a run.
 
     Attributes
     ----------

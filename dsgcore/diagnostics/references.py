@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, replace
 from itertools import count
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.parameters import Integer, ParameterError
 from dsgcore.core.sampling import generator
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
@@ -33,6 +34,7 @@ from dsgcore.solver.task import Step, Task
 
 # A diagnosis needs the kernel matrix of its points, and so uses at most this many.
 MAX_POINTS = 4000
+NUMBER_OF_SEEDS = Integer("seeds", None, low=1, high=1000)
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,13 @@ def references(tasks: Iterable[Task]) -> Iterator[tuple[Task, Reference]]:
 
 
 def seeds_of(spec: Spec, seeds: int | Sequence[int]) -> tuple[int, ...]:
-    """Return the seeds; a number stands for that many seeds, from the spec's own on."""
-    return tuple(range(spec.seed, spec.seed + seeds)) if isinstance(seeds, int) else tuple(seeds)
+    """Return the seeds; a number stands for that many seeds, from the spec's own on. Raise `ParameterError` for no seed."""
+    if np.ndim(seeds) == 0:
+        seeds = range(spec.seed, spec.seed + int(NUMBER_OF_SEEDS.check(seeds) or 1))
+    used = tuple(replace(spec, seed=seed).seed for seed in cast("Sequence[int]", seeds))
+    if not used:
+        raise ParameterError("seeds must be a number of seeds or some seeds, got none")
+    return used
 
 
 def check_possible(spec: Spec) -> None:
@@ -182,11 +189,6 @@ class FourRuns:
     is_exact: bool
 
     @property
-    def remainder(self) -> NDArray:
-        """The interaction of the two noises and the optimisation: together less the three parts, signed."""
-        return self.together - self.optimisation - self.batches - self.features
-
-    @property
     def has_grown(self) -> bool:
         """True if the run has diverged, or has begun to."""
         return not len(self.t) or not self.together[-1] <= GROWN * self.scale
@@ -205,21 +207,13 @@ def four_runs(
     seed draws its own training points.
     """
     found = list[FourRuns]()
-    for rows, of_f, end, is_exact in _paths(spec, seeds, split, callback):
+    for rows, of_f, end, is_exact in paths_of_four_runs(spec, seeds, split, callback):
         ways = [(at.g - end, at.b - at.g, at.r - at.g, at.f - of_f, at.f - at.h) for at in rows]
         squares = [[np.mean(difference**2) for difference in each] for each in ways]
         own, b, r, f, error = np.array(squares, dtype=np.float64).reshape(len(rows), 5).T
         t, scale = np.array([at.t for at in rows]), float(np.mean(of_f**2))
         found.append(FourRuns(t, own, b, r, f, error, scale, is_exact))
     return tuple(found)
-
-
-def values_of_four_runs(
-    spec: Spec, seeds: Sequence[int], *, split: Split
-) -> tuple[tuple[tuple[FourValues, ...], ...], NDArray]:
-    """Return the four runs' values at the training points for each seed, and those of f*. Parameters as in `limits`."""
-    paths = [(tuple(rows), end) for rows, _, end, _ in _paths(spec, seeds, split)]
-    return tuple(rows for rows, _ in paths), paths[0][1]
 
 
 class FourValues(NamedTuple):
@@ -233,16 +227,22 @@ class FourValues(NamedTuple):
     h: NDArray
 
 
-def _paths(
+class Paths(NamedTuple):
+    """The recorded values of four runs, those of f* as f and as g approach it, and if f* is exact."""
+
+    rows: list[FourValues]
+    of_f: NDArray
+    end: NDArray
+    is_exact: bool
+
+
+def paths_of_four_runs(
     spec: Spec,
     seeds: int | Sequence[int],
     split: Split | None,
     callback: Callable[[float], object] = lambda share: None,
-) -> Iterator[tuple[list[FourValues], NDArray, NDArray, bool]]:
-    """Yield the four runs of each seed: the recorded values, those of f* as f and as g approach it, and if f* is exact.
-
-    A seed's values can take 10 MB.
-    """
+) -> Iterator[Paths]:
+    """Yield the four runs of each seed. A seed's values can take 10 MB."""
     task, used = settled_task(spec, load_split(spec) if split is None else split), seeds_of(spec, seeds)
     has_own, parts, g, end = is_sampled(len(task.X)), count(), dict[int, NDArray](), np.zeros(0)
     n_parts = len(used) * (1 + has_own) + (not has_own)
@@ -257,7 +257,7 @@ def _paths(
                 g, end = _noiseless(own, reference, next_part())
             h = DualCoefficients(len(own.X))
             rows = list(_steps(own, reference, g, h, next_part()))
-            found = rows, _end(own, reference, h), end, reference.optimum is not None
+            found = Paths(rows, _end(own, reference, h), end, reference.optimum is not None)
             del reference, rows  # before the next kernel matrix is made
             yield found
             del found

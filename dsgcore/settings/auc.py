@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dsgcore.settings import panels
-from dsgcore.settings.profile import TRUST, USUAL, Profile, fitted, texts_of, usual_run
+from dsgcore.settings.profile import TRUST, USUAL, fitted, profile, usual_run
 from dsgcore.settings.theorems import convex_theorem
 from dsgcore.solver.task import by_labels
 
@@ -26,8 +26,8 @@ _OVERLAP = panels.Words(
 )
 
 
-AUC = Profile(
-    **texts_of("auc"),
+AUC = profile(
+    "auc",
     fitted=fitted(0.05),
     usual=lambda n, n_labeled, rarest: usual_run(
         gamma=0.9,

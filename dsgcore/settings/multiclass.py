@@ -11,8 +11,8 @@ from dsgcore.multiclass.loop import TOL_STARTED
 from dsgcore.multiclass.problem import PRINTED, MultiClass
 from dsgcore.multiclass.setting import MultiClassSetting
 from dsgcore.settings import panels
-from dsgcore.settings.profile import USUAL, Among, Profile, Times, texts_of, usual_run
-from dsgcore.settings.theorems import Assumption, Theorem, said_of
+from dsgcore.settings.profile import USUAL, Among, Times, profile, usual_run
+from dsgcore.settings.theorems import Assumption, Theorem, assumption, said_of
 from dsgcore.solver.parameters import RunSpec
 from dsgcore.solver.start import EXACT
 from dsgcore.solver.task import SCHEDULE_WORDS
@@ -24,34 +24,20 @@ GRAPH = 0.2
 
 def _papers_algorithm(spec: RunSpec) -> tuple[Assumption, ...]:
     setting, s = cast(MultiClassSetting, spec.problem), spec.solver
-    radius = MultiClass(radius=setting.radius).ball
-    is_printed = setting.variant == PRINTED
+    radius, is_constant = MultiClass(radius=setting.radius).ball, s.schedule == "constant" and not spec.changes
     others = "plain doubly stochastic gradients" if setting.is_plain else "that of the authors’ program"
+    # In a small ball, a step of the ball's size keeps only the last mini-batch in the weights.
+    step = min(s.step_size or STEP_IN_BALL, STEP_IN_BALL)
+    constant, printed = {"solver": {"schedule": "constant"}}, {"problem": {"variant": PRINTED}}
+    in_ball, linear = (
+        {"problem": {"radius": 1.0}, "solver": {"step_size": step}},
+        {"problem": {"feature_map": "linear"}},
+    )
     return (
-        Assumption(
-            f"Algorithm 1: the step 1/μ is constant (here: {SCHEDULE_WORDS[s.schedule]}).",
-            s.schedule == "constant" and not spec.changes,
-            remedy={"solver": {"schedule": "constant"}},
-        ),
-        Assumption(
-            f"Algorithm 1 and Theorem 1: the weights stay in the ball of radius 1 (here: {radius:g}).",
-            radius == 1.0,
-            # In a small ball, a step of the ball's size keeps only the last mini-batch in the weights.
-            remedy={
-                "problem": {"radius": 1.0},
-                "solver": {"step_size": min(s.step_size or STEP_IN_BALL, STEP_IN_BALL)},
-            },
-        ),
-        Assumption(
-            "Section 2.1: the features are the points' own coordinates.",
-            setting.feature_map == "linear",
-            remedy={"problem": {"feature_map": "linear"}},
-        ),
-        Assumption(
-            f"The algorithm is the printed one{'' if is_printed else f' (here: {others})'}.",
-            is_printed,
-            remedy={"problem": {"variant": PRINTED}},
-        ),
+        assumption("step_of_algorithm", spec, is_constant, constant, here=SCHEDULE_WORDS[s.schedule]),
+        assumption("ball", spec, radius == 1.0, in_ball, here=radius),
+        assumption("coordinates", spec, setting.feature_map == "linear", linear),
+        assumption("as_printed", spec, setting.variant == PRINTED, printed, others=others),
     )
 
 
@@ -111,8 +97,8 @@ def _fitted(n_labeled: int) -> dict[str, Any]:
     }
 
 
-MULTICLASS = Profile(
-    **texts_of("multiclass"),
+MULTICLASS = profile(
+    "multiclass",
     usual=_usual,
     fitted=_fitted,
     front=("n_labeled", "step_size", "n_features", "tau_S", "tau_I"),

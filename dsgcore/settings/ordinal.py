@@ -7,7 +7,7 @@ import warnings
 from dsgcore.core.metrics import auc
 from dsgcore.problems.thresholds import class_measures, classify, thresholds
 from dsgcore.settings import panels
-from dsgcore.settings.profile import TRUST, USUAL, Profile, fitted, texts_of, usual_run
+from dsgcore.settings.profile import TRUST, USUAL, fitted, profile, usual_run
 from dsgcore.settings.theorems import convex_theorem
 
 
@@ -37,8 +37,8 @@ def _details(run: panels.Result) -> panels.Details:
     return (scores,), (sub_problems, panels.confusion(run, classify(f, b))), (panels.Metrics(measures),)
 
 
-ORDINAL = Profile(
-    **texts_of("ordinal"),
+ORDINAL = profile(
+    "ordinal",
     fitted=fitted(0.03),
     usual=lambda n, n_labeled, rarest: usual_run(gamma=0.9, pairing="all", lam=0.5 / max(n_labeled * rarest, 1.0)),
     # The ridge as a weight for each slack.

@@ -1,7 +1,7 @@
 """Profile of a setting: its names, texts, starting points, figures and choices. All fields are optional.
 
-The texts are in one TOML file per setting, with the fields of `Texts`, tables ``[[lessons]]`` with those of `Lesson`, and
-``[[figures]]`` with those of `PaperFigure`.
+The texts are in one TOML file per setting, with the first fields of `Profile`, tables ``[[lessons]]`` with those of `Lesson`,
+and ``[[figures]]`` with those of `PaperFigure`.
 """
 
 from __future__ import annotations
@@ -73,40 +73,10 @@ class PaperFigure:
     seeds: int = integer(3)
     # Measure that is shown first, one of `dsgcore.studies.MEASURES`.
     measure: str = field_of(Text, "score")
-    # Changes for a study of the paper's size: in `spec`, in the axes by name, and the number of seeds.
-    full: Sections = mapping()
-    full_axes: Sections = mapping()
-    full_seeds: int = integer(10)
 
-    def study(self, setting: str, *, is_full: bool = False) -> dict[str, Any]:
-        """Return the study as plain data, at a laptop's size or the paper's."""
-        more, said = (self.full, self.full_axes) if is_full else ({}, {})
-        sections = {name: {**self.spec.get(name, {}), **more.get(name, {})} for name in {**self.spec, **more}}
-        return {
-            "spec": {"setting": setting, **sections},
-            "axes": [{**axis, **said.get(axis["name"], {})} for axis in self.axes],
-            "seeds": list(range(self.full_seeds if is_full else self.seeds)),
-        }
-
-
-@dataclass(frozen=True)
-class Texts:
-    """Names, starting points and figures of a setting: the fields of `Profile` of the same names."""
-
-    short: str = some_text()
-    paper: str = some_text()
-    icon: str = some_text()
-    prefix: str = like(ANYTHING, REQUIRED)
-    headline: str = some_text()
-    card: str = some_text()
-    lessons: tuple[Lesson, ...] = items(Record("lesson", None, kind=Lesson), ())
-    figures: tuple[PaperFigure, ...] = items(Record("figure", None, kind=PaperFigure), ())
-
-
-def texts_of(setting: str) -> dict[str, Any]:
-    """Return the texts of a setting, as keywords of `Profile`; raise `LessonError` if its file is not valid."""
-    file = HERE / f"{setting}.toml"
-    return vars(read_table(Texts, table_in(file, "texts in TOML"), file))
+    def study(self, setting: str) -> dict[str, Any]:
+        """Return the study as plain data, at a laptop's size."""
+        return {"spec": {"setting": setting, **self.spec}, "axes": [*self.axes], "seeds": list(range(self.seeds))}
 
 
 # Half of the draws stay near the present value: within this share of the range, on a logarithmic scale.
@@ -184,16 +154,19 @@ class Profile:
     """Texts and choices around a problem. Missing ones are made from the problem itself."""
 
     # Short name, for the navigation.
-    short: str = ""
+    short: str = field_of(Text, "")
     # Material symbol, in Streamlit's notation.
-    icon: str = ":material/science:"
+    icon: str = field_of(Text, ":material/science:")
     # Prefix of its controls' names in a link. None stands for its name.
-    prefix: str | None = None
+    prefix: str | None = like(ANYTHING, None)
     # Its purpose in a few words and in a sentence, for the home page.
-    headline: str = ""
-    card: str = ""
+    headline: str = field_of(Text, "")
+    card: str = field_of(Text, "")
     # Name of the method.
-    paper: str = ""
+    paper: str = field_of(Text, "")
+    lessons: tuple[Lesson, ...] = items(Record("lesson", None, kind=Lesson), ())
+    # Figures and tables of its paper.
+    figures: tuple[PaperFigure, ...] = items(Record("figure", None, kind=PaperFigure), ())
     # Initial values on real data sets and uploaded files, by name. They follow from the numbers of training points and
     # of labels (or pairs) and the share of the rarest class, and equal the estimator's defaults. Empty for none.
     usual: Callable[[int, int, float], Mapping[str, Any]] = lambda n, n_labeled, rarest: {}
@@ -204,9 +177,6 @@ class Profile:
     # Parameters whose controls a page shows first, in this order. All others are under "More".
     front: tuple[str, ...] = ("n_labeled", *STEERABLE)
     theorem: Theorem = NO_THEOREM
-    lessons: tuple[Lesson, ...] = ()
-    # Figures and tables of its paper.
-    figures: tuple[PaperFigure, ...] = ()
     # Parameters that have another name or unit in a competitor, by the name of its class.
     translations: Mapping[str, Translation] = field(default_factory=dict)
     # Function from a run with at least one iteration to this setting's own panels.
@@ -218,3 +188,9 @@ class Profile:
     def full_name(self) -> str:
         """Short name with the paper's name of the method second, for headings."""
         return self.short if self.paper in ("", self.short) else f"{self.short} ({self.paper})"
+
+
+def profile(setting: str, **choices: Any) -> Profile:
+    """Return a profile of these choices, with the texts of the setting's file; raise `LessonError` if they are not valid."""
+    file = HERE / f"{setting}.toml"
+    return read_table(Profile, table_in(file, "texts in TOML"), file, **choices)

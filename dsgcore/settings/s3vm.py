@@ -7,16 +7,8 @@ from typing import Any
 import numpy as np
 
 from dsgcore.settings import panels
-from dsgcore.settings.profile import USUAL, Profile, Times, fitted, texts_of, usual_run
-from dsgcore.settings.theorems import (
-    Assumption,
-    Breach,
-    Constant,
-    Rate,
-    constant_step_theorem,
-    placed,
-    unbiased_batches,
-)
+from dsgcore.settings.profile import USUAL, Times, fitted, profile, usual_run
+from dsgcore.settings.theorems import Assumption, Constant, Rate, assumption, constant_step_theorem
 from dsgcore.solver.parameters import RunSpec
 
 
@@ -75,45 +67,16 @@ def _details(run: panels.Result) -> panels.Details:
 def _of_risk(spec: RunSpec) -> tuple[Assumption, ...]:
     """Return the assumptions on the risk: unbiased mini-batches and a Lipschitz gradient."""
     problem: Any = spec.problem
-    is_smooth = problem.loss == "exponential"
-    here = "" if is_smooth else f" (here it jumps at the kinks of the {problem.loss})"
+    without, kept = {"problem": {"is_balanced": False}}, {"problem": {"is_balanced": True}}
+    smooth, kinks = {"problem": {"loss": "exponential"}}, {"problem": {"loss": "symmetric hinge"}}
     return (
-        unbiased_batches(
-            spec,
-            why=(
-                "the balance uses the mean of the mini-batch, and the smaller the mini-batch, the further that is "
-                "from the sample's mean"
-            ),
-            name="is_balanced",
-            without=False,
-            breach=Breach(
-                "the balance kept",
-                {"problem": {"is_balanced": True}},
-                (
-                    "The proof no longer applies. On two moons this did no harm: longer runs came as much closer as "
-                    "without the balance."
-                ),
-            ),
-        ),
-        Assumption(
-            placed(
-                f"The gradient of the risk is Lipschitz{here}, although the labels' hinge has a kink, too.",
-                spec,
-                "smooth",
-            ),
-            is_smooth,
-            {"problem": {"loss": "exponential"}},
-            breach=Breach(
-                "a loss with kinks",
-                {"problem": {"loss": "symmetric hinge"}},
-                "At a kink the gradient jumps, however small the step is. The proof does not say how fast its mean falls.",
-            ),
-        ),
+        assumption("balance", spec, not problem.is_balanced, without, kept),
+        assumption("smooth", spec, problem.loss == "exponential", smooth, kinks, loss=problem.loss),
     )
 
 
-S3VM = Profile(
-    **texts_of("s3vm"),
+S3VM = profile(
+    "s3vm",
     fitted=fitted(0.02),
     usual=lambda n, n_labeled, rarest: usual_run(
         labeled_weight=5.0 * n_labeled, unlabeled_weight=0.5 * n_labeled, lam=1.0

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems import UNLABELED
 from dsgcore.problems.similar_unlabeled import CORRECTIONS
 from dsgcore.settings import panels
-from dsgcore.settings.profile import FROM_0, USUAL, Among, Profile, texts_of, usual_run
-from dsgcore.settings.theorems import (
-    Assumption,
-    Breach,
-    Constant,
-    Rate,
-    constant_step_theorem,
-    unbiased_batches,
-)
+from dsgcore.settings.profile import FROM_0, USUAL, Among, profile, usual_run
+from dsgcore.settings.theorems import Assumption, Constant, Rate, assumption, constant_step_theorem
 from dsgcore.solver.parameters import RunSpec
 
 # The prior is estimated from at most this many points of each kind, which takes a few seconds.
@@ -63,30 +58,14 @@ def _details(run: panels.Result) -> panels.Details:
 
 def _of_risk(spec: RunSpec) -> tuple[Assumption, ...]:
     """Return the assumption that mini-batch gradients are unbiased. It holds without a correction."""
-    return (
-        unbiased_batches(
-            spec,
-            why=(
-                "the correction uses the risks of the mini-batch, and the smaller the mini-batch, the further "
-                "they are from the sample's risks"
-            ),
-            name="correction",
-            without="identity",
-            breach=Breach(
-                "risks corrected, a weak ridge",
-                {"problem": {"correction": "absolute value"}, "solver": {"lam": 0.05, "batch_size": 4}},
-                (
-                    "With the absolute value and such a weak ridge, the mean of the gradient stops falling, also in "
-                    "longer runs. The risk of a mini-batch jumps between both sides of zero, where the correction has "
-                    "a kink. A usual ridge shows none of this."
-                ),
-            ),
-        ),
-    )
+    problem: Any = spec.problem
+    remedy = {"problem": {"correction": "identity"}}
+    breach = {"problem": {"correction": "absolute value"}, "solver": {"lam": 0.05, "batch_size": 4}}
+    return (assumption("correction", spec, problem.correction == "identity", remedy, breach),)
 
 
-SIMILAR_UNLABELED = Profile(
-    **texts_of("similar_unlabeled"),
+SIMILAR_UNLABELED = profile(
+    "similar_unlabeled",
     fitted=lambda n_pairs: {"tol": FROM_0},
     usual=lambda n, n_pairs, rarest: usual_run(
         correction="identity", batch_size=256, lam=min(1.0 / n / (1.0 - 2.0 * min(rarest, 0.49)) ** 2, 1.0)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dsgcore.settings import panels
-from dsgcore.settings.profile import FROM_0, Profile, fitted, texts_of, usual_run
-from dsgcore.settings.theorems import Assumption, Breach, convex_theorem
+from dsgcore.settings.profile import FROM_0, fitted, profile, usual_run
+from dsgcore.settings.theorems import Assumption, assumption, convex_theorem
 from dsgcore.solver.parameters import RunSpec
 
 
@@ -35,15 +35,12 @@ def _details(run: panels.Result) -> panels.Details:
 
 def _smooth(spec: RunSpec) -> tuple[Assumption, ...]:
     """Return the assumption that the loss's derivative is Lipschitz."""
-    is_smooth = _curvature(spec) > 0.0
-    said = f"The derivative of the loss is Lipschitz{'' if is_smooth else ' (here it jumps at the kink of the hinge)'}."
-    then = "The paper's rate needs a smooth loss. The hinge has a kink, and near it the gradient does not fade."
-    breach = Breach("a loss with a kink", {"problem": {"loss": "hinge"}}, then)
-    return (Assumption(said, is_smooth, {"problem": {"loss": "logistic"}}, breach=breach),)
+    remedy, breach = {"problem": {"loss": "logistic"}}, {"problem": {"loss": "hinge"}}
+    return (assumption("derivative", spec, _curvature(spec) > 0.0, remedy, breach),)
 
 
-SUPERVISED = Profile(
-    **texts_of("supervised"),
+SUPERVISED = profile(
+    "supervised",
     fitted=fitted(FROM_0),  # the logistic loss has no exact start
     usual=lambda n, n_labeled, rarest: usual_run(lam=0.5 / n_labeled),
     details=_details,

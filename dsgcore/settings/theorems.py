@@ -141,10 +141,22 @@ def said_of(setting: str) -> dict[str, Any]:
     return {name: whole(text) for name, text in SAID[setting].items() if name != "lemma"}
 
 
-def placed(sentence: str, spec: RunSpec, what: str) -> str:
-    """Return an assumption's sentence and where the paper has it, if it has a number."""
-    place = SAID["places"][spec.problem.name].get(what)
-    return sentence if place is None else f"{sentence} {place}."
+def assumption(
+    name: str,
+    spec: RunSpec,
+    holds: bool,
+    remedy: Mapping[str, Mapping[str, Any]] | None = None,
+    breach: Mapping[str, Any] | None = None,
+    **words: Any,
+) -> Assumption:
+    """Return an assumption of `theorems.toml` with the run's words; `breach` are values of a spec that break it."""
+    said = SAID["assumptions"][name]
+    unless = "" if holds else said.get("unless", "").format(**words)
+    sentence, place = said["sentence"].format(**words, unless=unless), said.get("place", name)
+    if place := SAID["places"].get(spec.problem.name, {}).get(place):
+        sentence = f"{sentence} {place}."
+    broken = None if breach is None else Breach(said["breach"][0], breach, said["breach"][1])
+    return Assumption(sentence, holds, remedy or {}, said.get("why_not", ""), broken)
 
 
 # Few features and small mini-batches: the rates are about their noise.
@@ -236,61 +248,23 @@ def constant_step_theorem(
     )
 
 
-def unbiased_batches(spec: RunSpec, *, why: str, name: str, without: Any, breach: Breach) -> Assumption:
-    """Return the assumption that mini-batch gradients are unbiased. It holds if `name` of the problem is `without`."""
-    holds = getattr(spec.problem, name) == without
-    sentence = f"The gradient of a mini-batch is unbiased{'' if holds else f' (here it is biased: {why})'}."
-    return Assumption(placed(sentence, spec, "unbiased"), holds, {"problem": {name: without}}, breach=breach)
-
-
 def fresh_features(spec: RunSpec) -> tuple[Assumption, ...]:
     """Return the assumptions of all methods that draw new random features in each iteration."""
-    kernel, s, is_fresh = spec.kernel, spec.solver, spec.solver.features == "fresh"
+    kernel, s = spec.kernel, spec.solver
     is_bounded = math.isfinite(kernel.bound) and math.isfinite(kernel.feature_bound)
     here = f"κ = {kernel.bound:g}, φ = {kernel.feature_bound:g}" if is_bounded else "both grow with the points' length"
-    others = "" if is_fresh else " (here: all have the same)"
-    changes = list[dict[str, Any]]()
+    fresh, fixed, changes = {"solver": {"features": "fresh"}}, {"solver": {"features": "fixed"}}, list[dict[str, Any]]()
     if s.step_size is not None and "step_size" in spec.steerable:
         changes = [{"t": s.n_iter // 2 + 1, "name": "step_size", "value": float(f"{LARGER * s.step_size:.4g}")}]
-    found = [
-        Assumption(
-            placed(f"Kernel and features are bounded: κ and φ are finite (here: {here}).", spec, "kernel"),
-            is_bounded,
-            why_not="This depends on the kernel. Choose a kernel with bounded features.",
-            breach=Breach(
-                "unbounded features",
-                {"kernel": {"name": DotProduct.name}},
-                "No lemma bounds the error any more. The error of the features grows with the length of the points.",
-            ),
-        ),
-        Assumption(
-            placed(f"Each iteration draws new random features{others}.", spec, "features"),
-            is_fresh,
-            {"solver": {"features": "fresh"}},
-            breach=Breach(
-                "fixed features",
-                {"solver": {"features": "fixed"}},
-                "The error of the features no longer averages out. It stays at the size that so few features have.",
-            ),
-        ),
-        Assumption(
-            "Nothing was changed during the run.",
-            not spec.changes,
-            breach=Breach(
-                "step × 10 at half time",
-                {"changes": changes},
-                "At the change, the noise of the steps jumps up. Then it has to fall again.",
-            ),
-        ),
-    ]
     # The papers' runs do not begin, draw and end as an estimator's fit does.
     printed = {"start": None, "sampling": "independent", "tol": 0.0}
-    if unlike := {name: value for name, value in printed.items() if getattr(s, name) != value}:
-        said = (
-            "The run starts at 0, draws its mini-batches independently, and makes all iterations (here: as a fit does)."
-        )
-        found.append(Assumption(said, holds=False, remedy={"solver": unlike}))
-    return tuple(found)
+    unlike = {name: value for name, value in printed.items() if getattr(s, name) != value}
+    return (
+        assumption("kernel", spec, is_bounded, breach={"kernel": {"name": DotProduct.name}}, here=here),
+        assumption("features", spec, s.features == "fresh", fresh, fixed),
+        assumption("unchanged", spec, not spec.changes, breach={"changes": changes}),
+        *([assumption("from_0", spec, holds=False, remedy={"solver": unlike})] if unlike else []),
+    )
 
 
 # Steps theta / t begin at theta. With a smaller ridge, theta = 1.5 / lam is so large that many steps overshoot.
@@ -311,41 +285,16 @@ def _decaying_steps(spec: RunSpec, L: float) -> tuple[Assumption, ...]:
     in_range = 1 < product < 2 or (product >= 1 and float(product).is_integer())
     here = AUTOMATIC if math.isnan(product) else f"{product:g}"
     doublings = product + (s.step_size or math.nan) * spec.kernel.bound * L
-    lam = max(s.lam, SMALLEST_RIDGE)
+    grows, lam = f"{doublings:.3g}" if math.isfinite(doublings) else AUTOMATIC, max(s.lam, SMALLEST_RIDGE)
     # Both together, because a theta that suits one schedule may not suit another.
     remedy = {"solver": {"schedule": "theta/t", "step_size": PRODUCT / lam, "lam": lam}}
+    constant = {"solver": {"schedule": "constant", "step_size": CONSTANT / lam}}
+    small = {"solver": {"schedule": "theta/t", "step_size": TOO_SMALL / lam, "lam": lam}}
+    is_bounded = doublings <= MOST_DOUBLINGS or not math.isfinite(spec.kernel.bound)
     return (
-        Assumption(
-            placed(f"The steps are θ/t (here: {SCHEDULE_WORDS[s.schedule]}).", spec, "steps"),
-            s.schedule == "theta/t",
-            remedy,
-            breach=Breach(
-                "constant step",
-                {"solver": {"schedule": "constant", "step_size": CONSTANT / lam}},
-                "f comes close sooner, and then its noise stops it: the curves become flat. Their average still improves.",
-            ),
-        ),
-        Assumption(
-            placed(f"θλ lies in (1, 2) or is a positive whole number (here: {here}).", spec, "steps"),
-            in_range,
-            remedy,
-            breach=Breach(
-                "θλ = 0.1",
-                {"solver": {"schedule": "theta/t", "step_size": TOO_SMALL / lam, "lam": lam}},
-                "The steps shrink before f has arrived. The distance falls as t^−0.2 (2θλ = 0.2) instead of 1/t.",
-            ),
-        ),
-        Assumption(
-            placed(
-                "The derivatives of the loss are bounded by some M. Those of a squared loss are only as bounded as f, and the "
-                "first steps can multiply f by up to 2 to the power θ(λ + κL) "
-                f"(here: {f'{doublings:.3g}' if math.isfinite(doublings) else AUTOMATIC}, at most {MOST_DOUBLINGS} allowed).",
-                spec,
-                "slopes",
-            ),
-            doublings <= MOST_DOUBLINGS or not math.isfinite(spec.kernel.bound),
-            remedy,
-        ),
+        assumption("steps", spec, s.schedule == "theta/t", remedy, constant, here=SCHEDULE_WORDS[s.schedule]),
+        assumption("product", spec, in_range, remedy, small, here=here),
+        assumption("slopes", spec, is_bounded, remedy, here=grows, most=MOST_DOUBLINGS),
     )
 
 
@@ -361,25 +310,10 @@ def _constant_step(
     theta = largest if given is None else SCHEDULES[used](given, math.ceil(T**0.5), T) / per_theta
     allowed = min(float(f"{theta:.3g}"), largest)
     remedy = {"solver": {"schedule": schedule, "step_size": allowed}}
-    here = AUTOMATIC if given is None else f"{given:g}"
+    same = {"solver": {"schedule": "constant", "step_size": SCHEDULES[schedule](allowed, 1, SHORT)}}
+    words = {"words": SCHEDULE_WORDS[schedule], "here": SCHEDULE_WORDS[used]}
+    here, fits = AUTOMATIC if given is None else f"{given:g}", given is not None and given <= largest
     return (
-        Assumption(
-            placed(
-                f"The step is {SCHEDULE_WORDS[schedule]}, the same throughout (here: {SCHEDULE_WORDS[used]}).",
-                spec,
-                "steps",
-            ),
-            used == schedule,
-            remedy,
-            breach=Breach(
-                "a step that T does not shrink",
-                {"solver": {"schedule": "constant", "step_size": SCHEDULES[schedule](allowed, 1, SHORT)}},
-                "Longer runs come no closer. The noise of the step remains, and it is now the same for all lengths.",
-            ),
-        ),
-        Assumption(
-            f"θ is at most {limit_in_words}, and a step times λ is at most 1: here θ ≤ {largest:.4g} (here: {here}).",
-            given is not None and given <= largest,
-            remedy,
-        ),
+        assumption("constant", spec, used == schedule, remedy, same, **words),
+        assumption("largest", spec, fits, remedy, words=limit_in_words, largest=largest, here=here),
     )

@@ -14,10 +14,10 @@ from dsgcore.explained import (
     GRID,
     SWITCHES,
     Example,
-    bowl_of,
     exact_bump,
     example,
     first_steps,
+    largest_step,
     noises,
     objectives,
     rolled,
@@ -244,11 +244,12 @@ def one_step(theme: str) -> Screen:
 def step_size(theme: str) -> Screen:
     """Return the screen of the step size."""
     shown = example()
-    bowl = bowl_of(shown)
-    sizes = [share * bowl.limit for share in SHARES]
-    balls = [rolled(bowl, size, BALL_STEPS) for size in sizes]
+    limit = largest_step(shown)
+    steep = 2.0 / limit
+    sizes = [share * limit for share in SHARES]
+    balls = [rolled(steep, size, BALL_STEPS) for size in sizes]
     runs = [objectives(shown, size, RUN_STEPS) for size in sizes]
-    x, name = np.linspace(-2.0, 2.0, 81), f"A bowl of steepness λ + μ = {bowl.steepness:.2f}"
+    x, name = np.linspace(-2.0, 2.0, 81), f"A bowl of steepness λ + μ = {steep:.2f}"
     place, iteration = Axis("place of the ball", -2.0, 2.0), Axis("iteration t", 1, RUN_STEPS)
     rolls = [[Curve(ball, ball**2, "faint"), Curve(ball, ball**2, "dots", "the ball")] for ball in balls]
     curves = [[Curve(np.arange(1, len(run) + 1), run, name="objective")] for run in runs]
@@ -257,13 +258,13 @@ def step_size(theme: str) -> Screen:
         "Each step moves the ball downhill, by the step size times the slope. The bowl's steepness is λ + μ: the ridge and the "
         "curvature of the loss. Above 2/(λ + μ), every step lands higher than the one before.",
         "Step size",
-        [f"step size {size:.2f}, limit {bowl.limit:.2f}" for size in sizes],
+        [f"step size {size:.2f}, limit {limit:.2f}" for size in sizes],
         [
             chart(name, place, Axis("height", 0.0, 4.0), rolls, [Curve(x, x**2, "ink")], theme=theme),
             chart("A run with this step size", iteration, Axis("objective", 0.1, GROWN, log=True), curves, theme=theme),
         ],
         start=2,
-        mark=Mark(SHARES.index(1.0), f"limit 2/(λ + μ) = {bowl.limit:.2f}"),
+        mark=Mark(SHARES.index(1.0), f"limit 2/(λ + μ) = {limit:.2f}"),
     )
 
 
