@@ -70,19 +70,19 @@ def test_a_wave_is_a_cosine_in_its_own_direction_and_its_coefficient_is_drawn_on
 
 def test_the_amplitudes_are_those_that_count_now_and_of_a_long_run_no_more_than_so_many():
     model = made().model
-    found = amplitudes(model)
-    assert found.t.tolist() == [1, 2, 3, 4, 5, 6]
+    t, found = amplitudes(model)
+    assert t.tolist() == [1, 2, 3, 4, 5, 6]
     for i, block in enumerate(model.blocks):
         sizes = np.sort(np.abs(block[0])) * np.prod(model.decays[i + 1 :])
-        assert found.sizes["largest"][i] == pytest.approx(sizes[-1])
-        assert found.sizes["median"][i] == pytest.approx(np.median(sizes))
-    assert list(found.sizes) == list(QUANTILES)
-    assert np.all(np.diff(np.array(list(found.sizes.values())), axis=0) <= 0)
+        assert found["largest"][i] == pytest.approx(sizes[-1])
+        assert found["median"][i] == pytest.approx(np.median(sizes))
+    assert list(found) == list(QUANTILES)
+    assert np.all(np.diff(np.array(list(found.values())), axis=0) <= 0)
     model.blocks += [model.blocks[0]] * (2 * MOST_BLOCKS)
     model.decays += [1.0] * (2 * MOST_BLOCKS)
-    t = amplitudes(model).t
+    t, _ = amplitudes(model)
     assert (len(t), t[0], t[-1]) == (MOST_BLOCKS, 1, len(model))
-    assert len(amplitudes(Run(small("auc")).model).t) == 0
+    assert len(amplitudes(Run(small("auc")).model)[0]) == 0
 
 
 @pytest.mark.parametrize("setting", ["auc", "s3vm"])
@@ -172,9 +172,9 @@ def test_one_training_point_is_drawn_with_its_pull_and_its_way():
     app.session_state["inside"] = "all coefficients"
     app = app.run()
     lines = figure(app, "chart-inside-all")["data"]
-    found = amplitudes(run.model)
-    assert [line["name"] for line in lines] == list(found.sizes)
-    assert lines[2]["y"] == close(found.sizes["median"])
+    _, found = amplitudes(run.model)
+    assert [line["name"] for line in lines] == list(found)
+    assert lines[2]["y"] == close(found["median"])
 
 
 @pytest.mark.parametrize("name", ["similar_unlabeled", "multiclass"])

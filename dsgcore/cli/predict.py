@@ -27,7 +27,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.files import whole_file, whole_files
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError
-from dsgcore.data.reading import Features, File, Recipe, Table
+from dsgcore.data.reading import Features, File
 from dsgcore.data.reading.binary import is_large
 from dsgcore.data.reading.cells import check_column, listed
 from dsgcore.data.rows import PartedTable, rows_of
@@ -192,7 +192,13 @@ class Fitted:
                 f"got {listed(features)}"
             )
         if not is_large(data):
-            table = _table(File.of_path(data), self.features.recipe, text)
+            trained, file = self.features.recipe, File.of_path(data)
+            own = file.sniff(**text)
+            is_alike = trained.format == own.format == "delimited" and trained.delimiter == own.delimiter
+            if is_alike and "decimal" not in text:  # a file without decimals has no mark of its own
+                own = replace(own, decimal=trained.decimal)
+            # Missing words and roles are those of the training file, and the format that of this file.
+            table = file.table(replace(trained, **{name: getattr(own, name) for name in _OF_FILE}))
             for name in keep:
                 check_column(name, [*map(str, table.frame.columns)])
             return [Part("", partial(self._of_frame, lambda: table.frame, keep, "", table.notes[1:]))]
@@ -248,15 +254,6 @@ class Fitted:
             return found | {"score": values}
         names = range(values.shape[1]) if classes is None else classes
         return found | {f"score {name}": np.ascontiguousarray(v) for name, v in zip(names, values.T, strict=True)}
-
-
-def _table(file: File, trained: Recipe, text: Mapping[str, Any]) -> Table:
-    """Return the table; missing words and roles are those of the training file, and the format that of this file."""
-    own = file.sniff(**text)
-    is_alike = trained.format == own.format == "delimited" and trained.delimiter == own.delimiter
-    if is_alike and "decimal" not in text:  # a file without decimals has no mark of its own
-        own = replace(own, decimal=trained.decimal)
-    return file.table(replace(trained, **{name: getattr(own, name) for name in _OF_FILE}))
 
 
 def _key_of(file: Path) -> str:

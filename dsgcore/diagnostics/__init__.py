@@ -6,7 +6,6 @@ from dsgcore.diagnostics.convergence import Slope as Slope
 from dsgcore.diagnostics.convergence import convergence as convergence
 from dsgcore.diagnostics.convergence import fitted as fitted
 from dsgcore.diagnostics.convergence import trajectory as trajectory
-from dsgcore.diagnostics.inside import Amplitudes as Amplitudes
 from dsgcore.diagnostics.inside import amplitudes as amplitudes
 from dsgcore.diagnostics.inside import feature_trajectory as feature_trajectory
 from dsgcore.diagnostics.inside import feature_wave as feature_wave

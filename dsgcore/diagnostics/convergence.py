@@ -18,6 +18,7 @@ from dsgcore.core.cost import Cost
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.diagnostics.references import (
+    BYTES_A_PAIR,
     MAX_POINTS,
     Subsample,
     is_sampled,
@@ -27,7 +28,7 @@ from dsgcore.diagnostics.references import (
     settled_task,
 )
 from dsgcore.experiments import Spec, load_split, theory_of
-from dsgcore.settings import Constant, Measured, profile_of
+from dsgcore.settings import Constant, profile_of
 from dsgcore.solver.exact import DualCoefficients, ExactTwin, Reference, slope
 from dsgcore.solver.loop import AllPoints, solve
 from dsgcore.solver.task import Task
@@ -44,8 +45,6 @@ WORDS = {
     GRADIENT_MEAN: "running mean of ‖∇J(h)‖²",
 }
 PER_DECADE = 20
-# Bytes of the arrays of n × n numbers: kernel matrix, quadratic form, their product, and the same again to solve.
-BYTES_A_PAIR = 4 * 8
 # Seconds for each pair of points: of a product of the matrix and a vector, and of solving.
 SECONDS_A_PAIR, SECONDS_A_TRIPLE = 1e-9, 1e-10
 # Share of the upper estimate that a trajectory is likely to take.
@@ -272,7 +271,7 @@ class Convergence:
             return None
         names = ("largest_weight", "f_star_norm")
         M, squared = (float(self.mean(name)[-1]) if name in self.columns else np.nan for name in names)
-        return profile_of(self.spec.problem).theorem.constant(self.spec, Measured(M, squared**0.5))
+        return profile_of(self.spec.problem).theorem.constant(self.spec, M, squared**0.5)
 
     def slope(self, name: str) -> Slope:
         """Return the slope of a quantity's mean over the last decade of t."""

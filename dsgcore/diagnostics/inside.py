@@ -7,7 +7,6 @@ an iteration.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -26,27 +25,19 @@ MOST_BLOCKS, MOST_COEFFICIENTS = 200, 2**19
 QUANTILES = {"largest": 1.0, "90 % below": 0.9, "median": 0.5, "10 % below": 0.1}
 
 
-@dataclass(frozen=True, eq=False)
-class Amplitudes:
-    """Sizes of the coefficients that some iterations have left in a model.
+def amplitudes(model: Expansion) -> tuple[NDArray, dict[str, NDArray]]:
+    """Return some iterations, evenly spread, and the sizes of the coefficients that each has left in a model.
 
-    The iterations `t` are evenly spread if there are many. `sizes` holds quantiles of the features' absolute
-    coefficients, by name. All have shape (k,).
+    The sizes are quantiles of the features' absolute coefficients by name, after the shrinkage of all later steps. All have
+    the shape (k,).
     """
-
-    t: NDArray
-    sizes: dict[str, NDArray]
-
-
-def amplitudes(model: Expansion) -> Amplitudes:
-    """Return the sizes of each iteration's coefficients in a model, after the shrinkage of all later steps."""
     largest = max((block.shape[1] for block in model.blocks), default=1)
     number = min(len(model), max(1, min(MOST_BLOCKS, MOST_COEFFICIENTS // largest)))
     t = np.unique(np.linspace(1, len(model), number).round().astype(int))
     left = _left(model.decays)
     found = [np.quantile(np.abs(model.blocks[i - 1][0]), list(QUANTILES.values())) * left[i - 1] for i in t]
     values = np.array(found, dtype=np.float64).reshape(len(t), len(QUANTILES)).T
-    return Amplitudes(t, dict(zip(QUANTILES, values, strict=True)))
+    return t, dict(zip(QUANTILES, values, strict=True))
 
 
 def feature_wave(model: Expansion, t: int, number: int, Z: NDArray) -> NDArray:

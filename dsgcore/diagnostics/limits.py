@@ -12,7 +12,15 @@ from dsgcore.core.metrics import Difference, paired_difference
 from dsgcore.core.parameters import Real, finite
 from dsgcore.data import Split
 from dsgcore.data.datasets import keyed_generator
-from dsgcore.diagnostics.references import MAX_POINTS, FourRuns, Subsample, check_possible, four_runs, seeds_of
+from dsgcore.diagnostics.references import (
+    BYTES_A_PAIR,
+    MAX_POINTS,
+    FourRuns,
+    Subsample,
+    check_possible,
+    four_runs,
+    seeds_of,
+)
 from dsgcore.experiments import Spec, load_split
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.stochastic import learned_score, task_of
@@ -40,9 +48,8 @@ SHARE_OF_FOUR_RUNS = 0.7
 MOST_FEATURES, LARGEST_BATCH = 65_536, 65_536
 # Number of seeds of a verdict in the background.
 SEEDS = 5
-# Bytes beyond the process after its imports: kernel matrix, quadratic form and their product, and the same again to
-# solve.
-ARRAYS, BYTES, ALLOWANCE = 6, 8, 300_000_000
+# Bytes of a process after its imports, beside those of the pairs of points.
+ALLOWANCE = 300_000_000
 # Number of progress reports.
 REPORTS = 200
 
@@ -262,7 +269,7 @@ def begin_limits(queue: JobQueue, spec: Spec, split: Split, **options: Any) -> J
     n = min(len(split.X_train), MAX_POINTS)
     check_possible(spec)
     held = split if spec.data.name == FILE else None
-    return queue.submit(find_limits, spec.to_json(), held, memory_limit=ARRAYS * BYTES * n * n + ALLOWANCE, **options)
+    return queue.submit(find_limits, spec.to_json(), held, memory_limit=BYTES_A_PAIR * n * n + ALLOWANCE, **options)
 
 
 def find_limits(spec: str, split: Split | None, *, report: Callable[[float], object]) -> RunLimits:

@@ -34,6 +34,8 @@ from dsgcore.solver.task import Step, Task
 
 # A diagnosis needs the kernel matrix of its points, and so uses at most this many.
 MAX_POINTS = 4000
+# Bytes for each pair of them: kernel matrix, quadratic form and their product (three arrays at a time), and one more.
+BYTES_A_PAIR = 4 * 8
 NUMBER_OF_SEEDS = Integer("seeds", None, low=1, high=1000)
 
 

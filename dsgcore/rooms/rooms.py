@@ -225,22 +225,22 @@ class Rooms:
     def _states(self, code: str, key: Key | None = None, *, are_all: bool = False) -> list[State]:
         with self._store.opened() as connection:
             room = self._room(connection, code, key)
-        names = room["asked"] if are_all else [room["question"]]
-        return [self._state(room, name, is_lecturer=key is not None) for name in names]
-
-    def _state(self, room: Mapping[str, Any], name: str, *, is_lecturer: bool) -> State:
-        record = room["asked"].get(name)
-        if record is None:
-            return State(2 * room["version"], room["is_shut"])
-        asked, rounds, guesses = asked_by(name, record["own"]), record["rounds"], list[list[Any]]()
-        closes = rounds[-1]["closes"]
-        left = None if closes is None else max(0.0, closes - self._now())
-        is_open = left is None or left > 0
-        if (is_lecturer or record["is_revealed"]) and (asks := asked.question) is not None:
-            # Sorted by the guess, so that the order tells nothing of who has answered.
-            guesses = [[asks.read(guess) for guess in sorted(one["votes"].values())] for one in rounds]
-        shown = (record["is_revealed"], record["outcome"], record["picture"], guesses)
-        return State(2 * room["version"] + (not is_open), room["is_shut"], asked, len(rounds), is_open, left, *shown)
+        found, version = list[State](), 2 * room["version"]
+        for name in room["asked"] if are_all else [room["question"]]:
+            record = room["asked"].get(name)
+            if record is None:
+                found.append(State(version, room["is_shut"]))
+                continue
+            asked, rounds, guesses = asked_by(name, record["own"]), record["rounds"], list[list[Any]]()
+            closes = rounds[-1]["closes"]
+            left = None if closes is None else max(0.0, closes - self._now())
+            is_open = left is None or left > 0
+            if (key is not None or record["is_revealed"]) and (asks := asked.question) is not None:
+                # Sorted by the guess, so that the order tells nothing of who has answered.
+                guesses = [[asks.read(guess) for guess in sorted(one["votes"].values())] for one in rounds]
+            shown = (record["is_revealed"], record["outcome"], record["picture"], guesses)
+            found.append(State(version + (not is_open), room["is_shut"], asked, len(rounds), is_open, left, *shown))
+        return found
 
     def answer(
         self,

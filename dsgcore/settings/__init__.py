@@ -26,9 +26,7 @@ from dsgcore.settings.supervised import SUPERVISED
 from dsgcore.settings.theorems import Assumption as Assumption
 from dsgcore.settings.theorems import Breach as Breach
 from dsgcore.settings.theorems import Constant as Constant
-from dsgcore.settings.theorems import Measured as Measured
 from dsgcore.settings.theorems import Rate as Rate
-from dsgcore.settings.theorems import Theorem as Theorem
 
 PROFILES: dict[str, Profile] = {
     "supervised": SUPERVISED,

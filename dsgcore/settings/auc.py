@@ -20,7 +20,7 @@ def _details(run: panels.Result) -> panels.Details:
     return (scores,), (_OVERLAP,)
 
 
-_OVERLAP = panels.Words(
+_OVERLAP = (
     "The AUC is the share of (positive, negative) pairs in the right order. The less the two "
     "histograms overlap, the higher it is. Only the order of the scores counts, not their values."
 )

@@ -26,15 +26,13 @@ def _details(run: panels.Result) -> panels.Details:
     )
     measures = [panels.Metric(f"Test {name}", f"{value:.3f}") for name, value in class_measures(y, f, b).items()]
     cuts = range(1, len(names))
-    sub_problems = panels.Table(
-        {
-            "threshold": [f"b{j}" for j in cuts],
-            "between": [f"{names[j - 1]} | {names[j]}" for j in cuts],
-            "at": [float(b[j - 1]) for j in cuts],
-            "test AUC": [auc(y >= j, f) for j in cuts],
-        }
-    )
-    return (scores,), (sub_problems, panels.confusion(run, classify(f, b))), (panels.Metrics(measures),)
+    sub_problems = {
+        "threshold": [f"b{j}" for j in cuts],
+        "between": [f"{names[j - 1]} | {names[j]}" for j in cuts],
+        "at": [float(b[j - 1]) for j in cuts],
+        "test AUC": [auc(y >= j, f) for j in cuts],
+    }
+    return (scores,), (sub_problems, panels.confusion(run, classify(f, b))), (measures,)
 
 
 ORDINAL = profile(

@@ -77,13 +77,6 @@ class Confusion:
 
 
 @dataclass(frozen=True)
-class Table:
-    """Columns of equal length, by name."""
-
-    columns: Mapping[str, Sequence[Any]]
-
-
-@dataclass(frozen=True)
 class Metric:
     """Number with its name."""
 
@@ -105,21 +98,8 @@ class OnRequest:
     compute: Callable[[], float]
 
 
-@dataclass(frozen=True)
-class Metrics:
-    """Numbers side by side."""
-
-    items: Sequence[Metric | OnRequest]
-
-
-@dataclass(frozen=True)
-class Words:
-    """Text in Markdown."""
-
-    text: str
-
-
-Panel = Histogram | Curves | Confusion | Table | Metrics | Words
+# A chart, columns of equal length by name, numbers side by side, or a text in Markdown.
+Panel = Histogram | Curves | Confusion | Mapping[str, Sequence[Any]] | Sequence[Metric | OnRequest] | str
 # Rows of panels. Panels of one row are drawn side by side.
 Details = tuple[tuple[Panel, ...], ...]
 

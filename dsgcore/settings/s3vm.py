@@ -47,7 +47,7 @@ def _details(run: panels.Result) -> panels.Details:
     """Show the scores of the unlabeled points against the margin."""
     f = run.result_unlabeled_values + run.result_shift
     if not len(f):  # all training points have a label
-        return ((panels.Words("All training points have a label, so no unlabeled point lies inside the margin."),),)
+        return (("All training points have a label, so no unlabeled point lies inside the margin.",),)
     inside = float(np.mean(np.abs(f) < 1.0))
     scores = panels.Histogram(
         "Scores of the unlabeled points",
@@ -57,7 +57,7 @@ def _details(run: panels.Result) -> panels.Details:
         marks=[panels.Mark(-1.0, "−1"), panels.Mark(0.0, "boundary"), panels.Mark(1.0, "+1")],
         band=(-1.0, 1.0),
     )
-    said = panels.Words(
+    said = (
         f"**{inside:.0%}** of the unlabeled points lie inside the margin (shaded), and each of them costs something. So "
         "the boundary moves to a place with few points. With C* = 0 they cost nothing."
     )

@@ -53,7 +53,7 @@ def _details(run: panels.Result) -> panels.Details:
         panels.OnRequest(*words, _ESTIMATE, estimated),
     )
     curves = panels.Curves("Estimated risks", t, lines, "Estimated risks of both classes over iterations.")
-    return (curves,), (panels.Words(said),), (panels.Metrics(priors),)
+    return (curves,), (said,), (priors,)
 
 
 def _of_risk(spec: RunSpec) -> tuple[Assumption, ...]:

@@ -28,9 +28,7 @@ def _details(run: panels.Result) -> panels.Details:
         "Histogram of the test points' margins.",
         marks=[panels.Mark(0.0, "boundary"), panels.Mark(1.0, "1")],
     )
-    return (margins,), (
-        panels.Words("A point left of the boundary is on the wrong side. Each loss falls with the margin."),
-    )
+    return (margins,), ("A point left of the boundary is on the wrong side. Each loss falls with the margin.",)
 
 
 def _smooth(spec: RunSpec) -> tuple[Assumption, ...]:

@@ -47,16 +47,6 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """Measured quantities that a theorem's constants depend on."""
-
-    # Largest sum of the absolute coefficients of a mini-batch.
-    M: float
-    # Norm of f* in the kernel's space.
-    f_star: float
-
-
-@dataclass(frozen=True)
 class Constant:
     """Bound of a theorem on a quantity of `dsgcore.diagnostics.convergence`: `value` times a power of t or T.
 
@@ -114,9 +104,9 @@ class Theorem:
     cost: str = ""
     # The paper's name of its bound on |f - h|^2, such as "Lemma 1".
     bound: str = ""
-    # Function from a spec that meets the assumptions, and the measured quantities, to the bound. None if the paper
-    # gives none.
-    constant: Callable[[RunSpec, Measured], Constant | None] = lambda spec, measured: None
+    # Function to the bound from a spec that meets the assumptions, the largest sum of the absolute coefficients of a
+    # mini-batch, and the norm of f* in the kernel's space. None if the paper gives none.
+    constant: Callable[[RunSpec, float, float], Constant | None] = lambda spec, M, f_star: None
 
     @property
     def error_slope(self) -> float | None:
@@ -195,7 +185,7 @@ def convex_theorem(
     )
 
 
-def _convex_constant(spec: RunSpec, measured: Measured) -> Constant | None:
+def _convex_constant(spec: RunSpec, M: float, f_star: float) -> Constant | None:
     """Return the bound on E |f - f*|^2 of QSG-S2AUC's and QS3ORAO's Theorem 1, as printed.
 
     The proofs end with twice this Q_0. But their recursion, with beta_1 = 2 sqrt(2 kappa) L M (kappa + phi) theta^2,
@@ -204,13 +194,13 @@ def _convex_constant(spec: RunSpec, measured: Measured) -> Constant | None:
     theta, lam, kappa, phi = spec.solver.step_size, spec.solver.lam, spec.kernel.bound, spec.kernel.feature_bound
     if theta is None:
         return None
-    M, L, more = measured.M, _lipschitz(spec), 2.0 * theta * lam - 1.0
+    L, more = _lipschitz(spec), 2.0 * theta * lam - 1.0
     C2 = ((kappa + phi) * M * theta) ** 2
     Q0 = math.sqrt(2.0 * kappa) * (kappa + phi) * L * M * theta**2
     root = math.sqrt(Q0**2 + more * ((1.0 + theta * lam) * theta * M) ** 2 * kappa)
-    Q1 = max(measured.f_star, (Q0 + root) / more)
+    Q1 = max(f_star, (Q0 + root) / more)
     made = {"C²": C2, "Q₁": Q1, "Q₀": Q0}
-    given = {"κ": kappa, "φ": phi, "M": M, "L": L, "θ": theta, "λ": lam, "‖f*‖": measured.f_star}
+    given = {"κ": kappa, "φ": phi, "M": M, "L": L, "θ": theta, "λ": lam, "‖f*‖": f_star}
     return Constant(
         "distance", 2.0 * (C2 + kappa * Q1**2), Rate(-1.0, "t", "1/t"), "(2 C² + 2 κ Q₁²) / t", made | given
     )
@@ -231,9 +221,9 @@ def constant_step_theorem(
     `largest` is the paper's largest theta, in words and as a function of T; `constant` is the bound for M = theta = 1.
     """
 
-    def bound(spec: RunSpec, measured: Measured) -> Constant | None:
+    def bound(spec: RunSpec, M: float, f_star: float) -> Constant | None:
         """Return the bound on E |f - h|^2 of TSGSU's Lemma 1 and TSGS3VM's Theorem 1, theta^2 M^2 (sqrt kappa + sqrt phi)^2."""
-        theta, M, kappa, phi = spec.solver.step_size, measured.M, spec.kernel.bound, spec.kernel.feature_bound
+        theta, kappa, phi = spec.solver.step_size, spec.kernel.bound, spec.kernel.feature_bound
         if theta is None:
             return None
         value = (theta * M * (kappa**0.5 + phi**0.5)) ** 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -56,14 +56,14 @@ def details(bench: Bench, run: Run, *, theme: str) -> None:
 def _draw(panel: panels.Panel, run: Run, theme: str, drawn: Counter[str]) -> None:
     kind, alt = "chart-details", getattr(panel, "alt", "Confusion matrix.")
     match panel:
-        case panels.Words():
-            st.markdown(panel.text)
+        case str():
+            st.markdown(panel)
             return
-        case panels.Table():
-            st.dataframe(pd.DataFrame(dict(panel.columns)), width="stretch", hide_index=True)
+        case Mapping():
+            st.dataframe(pd.DataFrame(dict(panel)), width="stretch", hide_index=True)
             return
-        case panels.Metrics():
-            for place, item in zip(st.columns(len(panel.items)), panel.items, strict=True):
+        case Sequence():
+            for place, item in zip(st.columns(len(panel)), panel, strict=True):
                 with place:
                     _metric(item, run)
             return
@@ -167,11 +167,11 @@ def _kind(run: Run, row: int) -> str:
 
 
 def _all(bench: Bench, run: Run, theme: str, beside: DeltaGenerator) -> None:
-    found = amplitudes(run.model)
+    t, sizes = amplitudes(run.model)
     colors = (charts.EXACT, charts.PREDICTED, charts.TWIN, charts.UNLABELED)
     curves = [
-        charts.Curve(name, found.t, values, color, width=1.5)
-        for (name, values), color in zip(found.sizes.items(), colors, strict=True)
+        charts.Curve(name, t, values, color, width=1.5)
+        for (name, values), color in zip(sizes.items(), colors, strict=True)
     ]
     figure = charts.line_chart(
         curves,
