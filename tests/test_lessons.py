@@ -23,14 +23,14 @@ from dsgcore.experiments.data_of import with_choice
 from dsgcore.experiments.verdict import RandomChoices, chosen_rows, known_choices, random_choices
 from dsgcore.lessons import FOLDER, lessons_of, library
 from dsgcore.settings import Claim, Curve, Estimate, Goal, Option, Pick, profile_of
-from dsgcore.settings.lessons import BETTER, DIVERGES, HERE, LessonError, read_lesson
+from dsgcore.settings.lessons import HERE, NAMED, LessonError, read_lesson
 from pages.session.lesson_check import Runs, check_file, findings, read_by
 
 
 def all_claims(name):
     """All that the lessons of a setting say, as pairs of the controls' values and a measure."""
     for lesson in profile_of(SETTINGS[name]).lessons:
-        yield from ((lesson.values, claim.measure) for claim in (*lesson.claims, BETTER))
+        yield from ((lesson.values, claim.measure) for claim in (*lesson.claims, NAMED["better"]))
     for lesson in lessons_of(name):
         yield from read_by(lesson)
 
@@ -139,7 +139,7 @@ def test_all_that_a_file_can_say_is_read(tmp_path):
     assert (first.text, first.explanation, first.notes) == ("Long lines are wrapped.", "That.", "Ask.")
     assert first.values == {"data": "digits", "n_labeled": 20, "lam": 0.01, "is_pooled": True, "step_size": None}
     assert (first.controls, first.show, last.show) == (("data", "n_labeled"), ("map", "score"), ("map",))
-    unlike, that = Option("this", (BETTER,), why="Not quite."), (Claim("score", 0.0, 0.5), DIVERGES)
+    unlike, that = Option("this", (NAMED["better"],), why="Not quite."), (Claim("score", 0.0, 0.5), NAMED["diverges"])
     assert first.pick == Pick("What will be?", (unlike, Option("that", that, is_expected=True)))
     assert first.claims == (Claim("score_test@0.1", high=1.0),)
     assert number.asks == Estimate("Guess.", "the part", 0.0, 1.0, 0.1, "near")

@@ -16,8 +16,8 @@ from dsgcore.cli.options import PROGRAM, client_of, typed_value
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import read_text, whole_file, whole_files
 from dsgcore.core.parameters import quoted
-from dsgcore.diagnostics.judgement import Judgement, judgement
-from dsgcore.diagnostics.limits import RunLimits, limits
+from dsgcore.diagnostics.judgement import judgement
+from dsgcore.diagnostics.limits import CAUSES, limits
 from dsgcore.diagnostics.references import check_possible
 from dsgcore.experiments import SETTINGS, Run, StopReason, as_in_paper, load_split, read_spec, summary_json
 from dsgcore.experiments.cost import check_cost, machine_budget
@@ -74,7 +74,7 @@ def run(given: argparse.Namespace) -> Made:
 
 
 def check(given: argparse.Namespace) -> Made:
-    """Return the verdict on a run; the exit code is 0 if the run has converged, else 1."""
+    """Say what limits a run, with the app's judgement and remedy; the exit code is 0 if it has converged, else 1."""
     spec = read_spec(given.spec)
     check_possible(spec)
     check_cost(spec, machine_budget())
@@ -88,26 +88,20 @@ def check(given: argparse.Namespace) -> Made:
     run.advance()
     said = judgement(run, limits=found)
     data = found.to_dict() | {"cause": said.cause.value, "sentence": said.sentence, "remedy": said.remedy}
-    return Made(data, words(found, said), 0 if found.converged else NO, is_result=True)
-
-
-def words(found: RunLimits, said: Judgement) -> str:
-    """Return the verdict as lines: convergence, parts and shares, slopes, and the app's judgement with its remedy."""
     seeds = f"Seeds: {', '.join(map(str, found.seeds))}." if found.subsample is None else found.subsample.sentence()
     advice = f"{said.sentence} {said.remedy}".rstrip()
-    if found.has_grown:
-        return f"The run diverges. {advice}\n{seeds}"
     state = "has converged" if found.converged else "has not converged"
     optimum = "the optimum f*" if found.runs[0].is_exact else "the point that it would reach without noise, f*"
     lines = [f"The run {state}: at the end it is {found.parts['together']:.3g} ||f*|| away from {optimum}."]
-    for name in ("optimisation", "batches", "features"):
+    for name in CAUSES:
         lines.append(f"  {name:<13}{found.parts[name]:8.3g} ||f*||, {found.shares[name]:7.1%} of the squared distance")
     lines.append(f"  {'remainder':<13}{'':8}         {found.shares['remainder']:7.1%}")
     lines.append(f"Leading: {found.leading}. {advice}")
-    lines.append(
-        f"Slopes over the second half: |f - h|^2 {found.slopes['error']:+.2f}, |f - f*|^2 {found.slopes['distance']:+.2f}."
-    )
-    return "\n".join([*lines, seeds])
+    slopes = f"|f - h|^2 {found.slopes['error']:+.2f}, |f - f*|^2 {found.slopes['distance']:+.2f}."
+    lines.append(f"Slopes over the second half: {slopes}")
+    if found.has_grown:
+        lines = [f"The run diverges. {advice}"]
+    return Made(data, "\n".join([*lines, seeds]), 0 if found.converged else NO, is_result=True)
 
 
 def sweep(given: argparse.Namespace) -> Made:

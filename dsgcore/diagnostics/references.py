@@ -247,7 +247,8 @@ def paths_of_four_runs(
     """Yield the four runs of each seed. A seed's values can take 10 MB."""
     task, used = settled_task(spec, load_split(spec) if split is None else split), seeds_of(spec, seeds)
     has_own, parts, g, end = is_sampled(len(task.X)), count(), dict[int, NDArray](), np.zeros(0)
-    n_parts = len(used) * (1 + has_own) + (not has_own)
+    n_parts, n_iter = len(used) * (1 + has_own) + (not has_own), task.plan.n_iter
+    wanted = set(np.geomspace(1, n_iter, min(RECORDED, n_iter)).round().astype(int).tolist())
 
     def next_part() -> Callable[[float], object]:
         part = next(parts)
@@ -255,29 +256,21 @@ def paths_of_four_runs(
 
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
         for own, reference in references(replace(task, seed=seed) for seed in used):
-            if has_own or not g:
-                g, end = _noiseless(own, reference, next_part())
+            if has_own or not g:  # the noiseless path is equal for all seeds that have the same points
+                path, told = DualCoefficients(len(own.X)), next_part()
+                values, g = reference.K @ path.values, {}
+                for t in range(1, n_iter + 1):
+                    values = _down(reference, path, values, own.plan.at(t))
+                    told(t / n_iter)
+                    if t in wanted:
+                        g[t] = values
+                end = _end(own, reference, path)
             h = DualCoefficients(len(own.X))
             rows = list(_steps(own, reference, g, h, next_part()))
             found = Paths(rows, _end(own, reference, h), end, reference.optimum is not None)
             del reference, rows  # before the next kernel matrix is made
             yield found
             del found
-
-
-def _noiseless(
-    task: Task, reference: Reference, callback: Callable[[float], object]
-) -> tuple[dict[int, NDArray], NDArray]:
-    """Return the noiseless path g, equal for all seeds, at the recorded iterations, and its limit."""
-    path, g, n_iter = DualCoefficients(len(task.X)), dict[int, NDArray](), task.plan.n_iter
-    wanted = set(np.geomspace(1, n_iter, min(RECORDED, n_iter)).round().astype(int).tolist())
-    values = reference.K @ path.values
-    for t in range(1, n_iter + 1):
-        values = _down(reference, path, values, task.plan.at(t))
-        callback(t / n_iter)
-        if t in wanted:
-            g[t] = values
-    return g, _end(task, reference, path)
 
 
 def _down(reference: Reference, path: DualCoefficients, values: NDArray, step: Step) -> NDArray:

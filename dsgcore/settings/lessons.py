@@ -62,11 +62,13 @@ class Claim:
 
 # Points of a drawn curve: the first iteration, and these shares of all iterations.
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
-BETTER, WORSE = Claim("verdict", low=1.0), Claim("verdict", high=-1.0)
-TIE = Claim("verdict", low=0.0, high=0.0)
-DIVERGES = Claim("growth", low=math.inf)
 # Short names of frequent claims in files.
-NAMED = {"better": BETTER, "tie": TIE, "worse": WORSE, "diverges": DIVERGES}
+NAMED = {
+    "better": Claim("verdict", low=1.0),
+    "tie": Claim("verdict", low=0.0, high=0.0),
+    "worse": Claim("verdict", high=-1.0),
+    "diverges": Claim("growth", low=math.inf),
+}
 CLAIM = Record("claim", None, kind=Claim, named=NAMED)
 
 

@@ -24,9 +24,9 @@ def _details(run: panels.Result) -> panels.Details:
         "Histograms of the scores by class, with thresholds.",
         marks=[panels.Mark(float(cut), f"b{j + 1}") for j, cut in enumerate(b)],
     )
-    measures = [panels.Metric(f"Test {name}", f"{value:.3f}") for name, value in class_measures(y, f, b).items()]
+    measures = tuple(panels.Metric(f"Test {name}", f"{value:.3f}") for name, value in class_measures(y, f, b).items())
     cuts = range(1, len(names))
-    sub_problems = {
+    sub_problems: panels.Panel = {
         "threshold": [f"b{j}" for j in cuts],
         "between": [f"{names[j - 1]} | {names[j]}" for j in cuts],
         "at": [float(b[j - 1]) for j in cuts],

@@ -99,7 +99,7 @@ class OnRequest:
 
 
 # A chart, columns of equal length by name, numbers side by side, or a text in Markdown.
-Panel = Histogram | Curves | Confusion | Mapping[str, Sequence[Any]] | Sequence[Metric | OnRequest] | str
+Panel = Histogram | Curves | Confusion | Mapping[str, Sequence[Any]] | tuple[Metric | OnRequest, ...] | str
 # Rows of panels. Panels of one row are drawn side by side.
 Details = tuple[tuple[Panel, ...], ...]
 

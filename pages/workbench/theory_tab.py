@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,7 @@ def _draw(panel: panels.Panel, run: Run, theme: str, drawn: Counter[str]) -> Non
         case Mapping():
             st.dataframe(pd.DataFrame(dict(panel)), width="stretch", hide_index=True)
             return
-        case Sequence():
+        case tuple():
             for place, item in zip(st.columns(len(panel)), panel, strict=True):
                 with place:
                     _metric(item, run)
