@@ -582,7 +582,7 @@ FILES = [
     "sweep study.json --store",
     *(f"compare data.csv --target class --{name}" for name in ("csv", "json", "html", "store")),
     "label half.csv --target class --out",
-    "reproduce auc/fig1 --data rows --store",
+    "reproduce auc/fig1 --quick --store",
     "predict model data.csv --out new --csv",
     "predict model rows --out new --csv",
 ]

@@ -20,7 +20,7 @@ _UNSEEN = ("Thumbs.db", "desktop.ini")
 
 def check_given_places(given: argparse.Namespace) -> None:
     """Raise `TextFileError` unless a command may write the files and folders of its options, as `commands.toml` marks them."""
-    read = {name: places_read(getattr(given, name), kind) for name, kind in given.reads.items()}
+    read = {name: places_read(Path(getattr(given, name)), kind) for name, kind in given.reads.items()}
     written = dict[str, Path]()
     for name, mark in given.writes.items():
         place = getattr(given, name)
@@ -36,11 +36,8 @@ def check_given_places(given: argparse.Namespace) -> None:
         written[name] = place
 
 
-def places_read(given: str | Path | None, kind: str) -> list[Path]:
+def places_read(place: Path, kind: str) -> list[Path]:
     """Return what a command reads: a place, the files of a folder, or a spec's or study's file with the spec's data."""
-    if given is None:
-        return []
-    place = Path(given)
     if kind == "files" and place.is_dir():
         return [*place.glob("*")]
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
