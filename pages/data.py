@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import streamlit as st
@@ -46,6 +47,8 @@ FEATURE_KEY, OWN_FILE = "look_feature", "look_file"
 LOOK_SEED = Control("look_seed", "", SEED)
 TITLES = {OWN_TITLE: FILE} | {entry.title: entry.name for entry in DATASETS.values()}
 _READ = "_data_file"  # the file for which the options were set
+_LOOKED = "_data_looked"  # the file that was looked at last
+_SUITED = "_data_suited"  # the setting to choose at the next drawing
 _CLAMP = "_data_clamp"  # the number of labels to set at the next drawing
 _CLAMPED = "_data_clamped"  # the number that was set in place of another one, and why
 
@@ -108,12 +111,17 @@ def _forget() -> None:
 
 
 def _close_look(name: str) -> None:
+    control = _setting_control(name)
+    if _SUITED in st.session_state:
+        st.session_state[control.key] = st.session_state.pop(_SUITED)
     with st.sidebar:
-        setting = str(draw(_setting_control(name)))
+        setting = str(draw(control))
     problem = SETTINGS[setting]
     own = _read_own(problem) if name == FILE else None
     if name == FILE and own is None:
         return  # the upload has its own message
+    if own is not None and _use_suited(setting, own):
+        st.rerun()
     entry, offered = entry_of(problem, name), _offered(setting, name)
     labels = offered["n_labeled"].key
     if _CLAMP in st.session_state:
@@ -138,7 +146,10 @@ def _close_look(name: str) -> None:
         st.warning(plain(said), icon=":material/vertical_align_bottom:")
     else:
         st.session_state.pop(_CLAMPED, None)
-    _head(entry, spec, setting, _linked(offered, values, spec, split))
+    entries = {each: entry_of(other, name) for each, other in SETTINGS.items()}  # the own file suits every setting
+    if own is not None and _n_labels(problem, own) == 2:
+        entries["ordinal"] = replace(entries["ordinal"], target="binary")  # there is nothing to order
+    _head(entry, entries, spec, setting, _linked(offered, values, spec, split))
     title, table = entry.title, None
     if own is not None:  # its rows, and their recipe
         title, recipe = own["path"], Recipe.from_dict(own["recipe"])
@@ -162,6 +173,23 @@ def _read_own(problem: type[Setting]) -> dict[str, Any] | None:
         begin_anew(PREFIX, frozenset(link_now().given if before is None else ()))  # a link waits for its file
     st.session_state[_READ] = read
     return own
+
+
+def _n_labels(problem: type[Setting], own: dict[str, Any]) -> float:
+    """Return the number of different labels of a file; infinity for numbers that are cut into bins."""
+    recipe = Recipe.from_dict(own["recipe"])
+    look = store().result(own["sha256"], own["path"], Step("look", problem.labels, recipe))
+    return len(look.classes) if recipe.bins is None else inf
+
+
+def _use_suited(setting: str, own: dict[str, Any]) -> bool:
+    """Note the setting that suits the labels of a file that was just chosen; return True if it is not the current one."""
+    before, st.session_state[_LOOKED] = st.session_state.get(_LOOKED), own["sha256"]
+    if before == own["sha256"] or link_now().given.get(FILE_ENTRY) or setting != _setting_control(FILE).usual:
+        return False
+    n = _n_labels(SETTINGS[setting], own)
+    st.session_state[_SUITED] = suited = "ordinal" if n == inf else "multiclass" if n > 2 else setting
+    return suited != setting
 
 
 def _setting_control(dataset: str) -> Control:
@@ -197,7 +225,9 @@ def _linked(offered: dict[str, Control], values: dict[str, Any], spec: Spec, spl
     return {there[name].name: there[name].text(value) for name, value in differing.items()} | seed
 
 
-def _head(entry: DatasetEntry, spec: Spec, setting: str, linked: dict[str, str]) -> None:
+def _head(
+    entry: DatasetEntry, entries: dict[str, DatasetEntry], spec: Spec, setting: str, linked: dict[str, str]
+) -> None:
     st.markdown(f"## {entry.title}\n{entry.sentence}")
     st.caption(facts(entry))
     conversion = spec.data.convert
@@ -206,11 +236,11 @@ def _head(entry: DatasetEntry, spec: Spec, setting: str, linked: dict[str, str])
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="open-in"):
         st.markdown("Open in", width="content")
         for name in SETTINGS:
-            setting_link(entry, name, linked if name == setting else {})
+            setting_link(entries[name], name, linked if name == setting else {})
         draw_links(spec)
         st.button("All data sets", icon=":material/grid_view:", on_click=_choose, args=(None,), type="tertiary")
-    for problem in SETTINGS.values():
-        if reason := entry.why_not(problem.labels):
+    for name, problem in SETTINGS.items():
+        if reason := entries[name].why_not(problem.labels):
             st.caption(f"{profile_of(problem).short}: {reason}")
 
 

@@ -165,7 +165,7 @@ def test_the_data_page_looks_closely_at_a_file_and_another_one_begins_with_label
     app = checked(open_own("data"))
     assert any("one row for each point" in info.value for info in app.info)
     give(app, "own.csv", iris_csv())
-    assert "150 points · 4 features · 2 classes" in written(app)
+    assert "150 points · 4 features · 3 classes" in written(app)  # all of its classes, as the commands take them
     assert any("Every training point has a label" in info.value for info in app.info)  # all of a file's labels count
     app = checked(app.select_slider(key="data_n_labeled").set_value(100).run())
     for key in ("chart-plane", "chart-data-balance", "chart-data-coverage"):
@@ -173,9 +173,24 @@ def test_the_data_page_looks_closely_at_a_file_and_another_one_begins_with_label
     rows = iris_csv().splitlines()
     give(app, "small.csv", b"\n".join([rows[0], *rows[1::5]]))
     assert "30 points" in written(app)
-    choose(app, "Hide labels as in", "multiclass")
-    assert "30 points · 4 features · 3 classes" in written(app)
+    choose(app, "Hide labels as in", "auc")
+    assert "30 points · 4 features · 2 classes" in written(app)
     assert figure(app, "chart-data-balance")["data"]
+
+
+@each("labels, setting, is_ordered", [
+    (["low", "medium", "high"], "multiclass", True),
+    (["yes", "no"], "auc", False),
+    ([f"{i}.5" for i in range(60)], "ordinal", True),
+])  # fmt: skip
+def test_the_data_page_begins_with_the_setting_that_suits_a_files_labels_and_does_not_call_three_two(
+    labels, setting, is_ordered
+):
+    rows = [f"{i % 7},{i % 11},{labels[i % len(labels)]}" for i in range(60)]
+    app = give(open_own("data"), "own.csv", "\n".join(["a,b,label", *rows, ""]).encode())
+    assert box(app, "Hide labels as in").value == setting
+    app = choose(app, "Hide labels as in", "auc")
+    assert ("so there is nothing to order" in written(app)) != is_ordered
 
 
 # --- from page to page

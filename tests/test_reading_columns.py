@@ -467,6 +467,13 @@ def test_empty_labels_stay_unlabeled_and_are_never_used_for_testing():
         assert np.all(one.y_hidden[one.labeled] >= 0)
 
 
+def test_a_class_that_may_mean_no_label_is_not_guessed_to_be_the_positive_one():
+    content = lines(*labeled(["yes", "no", "unknown", "unknown"] * 12))
+    recipe = sniff(content, "t.csv", labels="binary")
+    assert recipe.positive == "no"  # the first of the most frequent others
+    assert "The label 'unknown' is taken for a class" in " ".join(read(content, recipe).report)
+
+
 def test_one_class_against_the_rest():
     content = iris_csv()
     recipe = sniff(content, "iris.csv", labels="binary")

@@ -178,7 +178,8 @@ def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Look, place: DeltaGe
             say("warning", f"{_of_page(sentence)} Add it to *Cells that mean a missing value* under *Format*.")
     if names := own.left_out:
         index = [name for name in names if own.recipe.role(name) == "index"]
-        is_index = f" ({listed(index)}: names or numbers the rows)" if index else ""
+        which = "" if len(index) == len(names) else f"{listed(index)}: "
+        is_index = f" ({which}names or numbers the rows)" if index else ""
         say(
             "visibility_off",
             f"{len(names)} of {len(look.names)} columns {'is' if len(names) == 1 else 'are'} left out: "

@@ -43,6 +43,7 @@ from dsgcore.data.reading.parse import head_text, read_delimited, sniff_delimite
 from dsgcore.data.reading.recipe import AUTO, DELIMITERS, LOCAL, UPLOADED, Limits, Recipe
 from dsgcore.data.reading.sources import Source, binary_format, files_of, unpacked
 from dsgcore.data.reading.svmlight import TARGET, is_svmlight, read_svmlight, zero_is_unlabeled
+from dsgcore.data.reading.unlabeled import is_doubtful
 
 _FORMAT_NAMES = {
     "parquet": "Parquet",
@@ -383,7 +384,7 @@ def suit(recipe: Recipe, frame: pd.DataFrame, labels: str, *, is_asked: bool = F
     """Return the recipe with the label settings that a setting needs, unless the recipe has them.
 
     A label with many different numbers is cut into bins, two of them for a binary task. If a binary task has more than
-    two classes, the most frequent one is positive, or with `is_asked` a person must name it.
+    two classes, the most frequent one that surely is a class is positive, or with `is_asked` a person must name it.
     """
     label = recipe.column("label")
     if label is None or label not in frame.columns:
@@ -394,6 +395,8 @@ def suit(recipe: Recipe, frame: pd.DataFrame, labels: str, *, is_asked: bool = F
     counts = pd.Series(values).value_counts()
     if recipe.bins is None and recipe.positive is None and labels in BINARY and len(counts) > 2 and not is_asked:
         # Among equally frequent classes, take the first in their order: the count alone does not decide.
+        sure = counts[[not is_doubtful(str(name)) for name in counts.index]]
+        counts = sure if len(sure) else counts
         most = [str(name) for name in counts.index[counts == counts.iloc[0]]]
         return replace(recipe, positive=min(most, key=lambda name: (as_number(name) or 0.0, name)))
     return recipe

@@ -69,11 +69,16 @@ def about_unlabeled(hidden: Collection[str], said: object = AUTO) -> tuple[str, 
 
 def about_doubtful(names: Collection[str], said: object = AUTO, *, classes: Collection[str] = ()) -> tuple[str, ...]:
     """Return a sentence about each class, of three or more, that may mean "not labeled"; none of `classes` does."""
-    doubtful = [name for name in names if _DOUBTFUL.fullmatch(name.strip().lower()) and name not in classes]
+    doubtful = [name for name in names if is_doubtful(name) and name not in classes]
     return tuple(
         f"The label {quoted(name)} is taken for a class: unlabeled={name} makes its rows {MEANING}."
         for name in doubtful * (said == AUTO and len(names) > 2)
     )
+
+
+def is_doubtful(name: str) -> bool:
+    """Return True for a label that may mean "not labeled", or a class of its own."""
+    return _DOUBTFUL.fullmatch(name.strip().lower()) is not None
 
 
 def _number(text: str) -> float | None:
