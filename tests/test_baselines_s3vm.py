@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from dsgcore.baselines.centred_s3vm import BLS3VM, QNS3VM, Objective, centred_matrix
 from dsgcore.baselines.gradient_s3vm import BGS3VM, FRS3VM
-from dsgcore.baselines.s3vm import OrderedPoints, S3VMLight
+from dsgcore.baselines.s3vm import S3VMLight
 from dsgcore.core.sampling import batch_rows, generator
 from dsgcore.kernels import Gaussian
 
@@ -98,7 +98,7 @@ def test_bls3vm_ends_where_its_last_convex_step_is_optimal(s, target):
 
 def test_bls3vms_coefficients_are_those_of_its_function():
     model = fitted(BLS3VM, C=5.0)
-    f = centred_matrix(Gaussian(2.0), OrderedPoints(ORDERED, SIGNS)) @ model.dual_coef_ + SIGNS.mean()
+    f = centred_matrix(Gaussian(2.0), ORDERED, len(SIGNS)) @ model.dual_coef_ + SIGNS.mean()
     assert_allclose(model.decision_function(ORDERED), f, atol=1e-9)
     ramps = sum(np.clip(1.0 - z, 0.0, 1.3).sum() for z in (f[30:], -f[30:]))
     hinges = np.maximum(0.0, 1.0 - SIGNS * f[:30]).sum()
@@ -118,8 +118,8 @@ def test_bls3vm_reaches_labeled_values_beyond_the_regressions_second_kink():
 
 
 def test_qns3vms_objective_is_the_papers_and_its_gradient_is_right():
-    points = OrderedPoints(np.random.default_rng(3).normal(size=(20, 2)), np.where(np.arange(8) % 2, 1.0, -1.0))
-    objective = Objective(centred_matrix(Gaussian(0.5), points), points, 0.1, 0.7, 0.2)
+    points, signs = np.random.default_rng(3).normal(size=(20, 2)), np.where(np.arange(8) % 2, 1.0, -1.0)
+    objective = Objective(centred_matrix(Gaussian(0.5), points, 8), signs, 0.1, 0.7, 0.2)
     coef = np.random.default_rng(4).normal(size=20)
     f = objective.K @ coef + 0.2
     hinge = np.log1p(np.exp(20 * (1 - objective.y * f[:8]))).mean() / 20
@@ -131,8 +131,8 @@ def test_qns3vms_objective_is_the_papers_and_its_gradient_is_right():
 
 
 def test_qns3vm_ends_where_the_gradient_vanishes():
-    model, points = fitted(QNS3VM, lam=0.05, lam_u=0.5), OrderedPoints(ORDERED, SIGNS)
-    objective = Objective(centred_matrix(Gaussian(2.0), points), points, 0.05, 0.5, float(SIGNS.mean()))
+    model = fitted(QNS3VM, lam=0.05, lam_u=0.5)
+    objective = Objective(centred_matrix(Gaussian(2.0), ORDERED, len(SIGNS)), SIGNS, 0.05, 0.5, float(SIGNS.mean()))
     value, gradient = objective(model.dual_coef_)
     assert np.abs(gradient).max() < 1e-4
     assert model.objectives_[-1] == pytest.approx(value, rel=1e-9)

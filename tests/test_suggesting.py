@@ -112,6 +112,19 @@ def test_a_kernel_is_tuned_by_its_own_length_and_labels_by_the_weight_that_is_us
     assert not others & found
 
 
+def test_candidates_are_multiples_of_the_width_that_a_map_of_random_features_has():
+    found = suggest(of(PS3VT, feature_map="fourier", sigma=500.0, tol=None), X, SEEN, seconds=6.0)
+    widths = [one.parameters["sigma"] for one in found.tried if "sigma" in one.parameters]
+    assert widths
+    assert min(widths) > 500.0 / 8.1
+
+
+def test_a_method_for_pairs_that_draws_them_from_labels_is_scored_by_labels():
+    found = suggest(of(TSGSU, y_holds="classes"), X, np.where(np.arange(400) < 120, X[:, 0] > 0.0, -1), seconds=3.0)
+    assert found.score > 0.5
+    assert all(one.on_folds[0].dtype == bool for one in found.tried)
+
+
 @each("kind", some([TSGS3VM, QSGS2AUC, QS3ORAO, PS3VT], 1, 4))
 def test_an_estimator_in_a_pipeline_is_tuned_by_the_pipelines_names(kind):
     model = make_pipeline(StandardScaler(), make_pipeline(MinMaxScaler(), Calibrated(of(kind), n_splits=2)))
@@ -215,7 +228,7 @@ NAMED = ({"named": 1},)
 
 
 def searched(others, own=OWN, first=()):
-    return Search(Scored(others, own, first), 100.0, 0).carry_out()
+    return Search(0).go_on(Scored(others, own, first), 100.0)
 
 
 def test_a_score_that_is_no_accuracy_must_be_better_over_the_folds():
@@ -266,13 +279,13 @@ def test_a_search_that_goes_on_scores_nothing_twice_also_after_a_time_that_was_t
             asked.append((str(parameters), share, fold))
             return super().score(parameters, share, fold, until)
 
-    search = Search(Counted(SLIGHTLY, OWN, NAMED), 1000.0, 0)
-    search.carry_out()
-    search.go_on(1000.0)
+    search, subject = Search(0), Counted(SLIGHTLY, OWN, NAMED)
+    search.go_on(subject, 1000.0)
+    search.go_on(subject, 1000.0)
     assert len(asked) == len(set(asked))
-    search = Search(Scored(SLIGHTLY + 0.05, OWN), 0.1, 0)
-    assert search.carry_out().parameters == {}
-    found = search.go_on(100.0)
+    search, subject = Search(0), Scored(SLIGHTLY + 0.05, OWN)
+    assert search.go_on(subject, 0.1).parameters == {}
+    found = search.go_on(subject, 100.0)
     assert found.tried[0].parameters == found.parameters != {}
 
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from dsgcore.baselines.basis import CENTERS, Basis, HasMatrix, Linear, choose_centers, make_basis
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.parameters import Choice, Integer, Parameter, Real, like, parameter_like, parameters_of_fields
-from dsgcore.estimators.classes import OrderedClassifier, check_classes
+from dsgcore.estimators.classes import HighestScore, OrderedClassifier, check_classes
 from dsgcore.estimators.inputs import (
     SIGMA,
     KernelParameters,
@@ -195,6 +195,10 @@ class Baseline(BaseEstimator):
         with np.errstate(over="ignore", invalid="ignore"):  # check_values reports overflow
             return check_values(self.model_.evaluate(points))
 
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return the scores of the rows of `X`, of shape (n, k), or (n,) for two classes: that of the second one."""
+        return self._values(X) - getattr(self, "threshold_", 0.0)
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BasisParameters(KernelParameters, Baseline):
@@ -226,8 +230,6 @@ class LabelsBaseline(ScoredOnLabels, Baseline):
     classes_ : ndarray of shape (k,)
         The labels in their order.
     """
-
-    is_ordered: ClassVar[bool] = False
 
     classes_: NDArray
 
@@ -271,7 +273,7 @@ class LabelsAlone(Baseline):
         return super()._run(X[is_labeled], y[is_labeled], callback)
 
 
-class BinaryBaseline(LabelsBaseline):
+class BinaryBaseline(HighestScore, LabelsBaseline):
     """Base class of methods for two classes; `_learn` gets y in {1, -1, 0}, with 0 for unlabeled points.
 
     Attributes
@@ -291,15 +293,6 @@ class BinaryBaseline(LabelsBaseline):
     def _targets(self, classes: NDArray, codes: NDArray) -> NDArray:
         check_classes(classes, is_binary=True)
         return np.array([-1.0, 1.0, 0.0])[codes]  # an unlabeled point's code -1 picks the last value
-
-    def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return the score of each row of `X` for the second class, of shape (n,); compare it with `threshold_`."""
-        return self._values(X) - getattr(self, "threshold_", 0.0)
-
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Return the predicted label of each row of `X`, of shape (n,)."""
-        is_second = self.decision_function(X) > 0
-        return self.classes_[is_second.astype(int)]
 
 
 class OrdinalBaseline(OrderedClassifier, LabelsBaseline):

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit
-from sklearn.utils import gen_batches
 
 from dsgcore.baselines.base import LAM, MAX_ITER, TOL, Watch
 from dsgcore.baselines.basis import HasMatrix
-from dsgcore.baselines.s3vm import HOLDERS, MAX_VALUES, OrderedPoints, S3VMBaseline, expansion, kernel_matrix, regress
+from dsgcore.baselines.s3vm import HOLDERS, S3VMBaseline, expansion, kernel_matrix, regress
 from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Real, like
@@ -48,20 +47,17 @@ class CentredS3VM(S3VMBaseline):
 
     extra: ClassVar[int] = 0  # rows and columns of zeros at the end of the matrix
 
-    def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
-        mean = float(points.y.mean()) if s["balance_target"] is None else s["balance_target"]
-        K = centred_matrix(kernel, points, extra=self.extra)
-        self.dual_coef_ = self._coefficients(K, points, mean, s, watch)
+    def _learn_from(self, X: NDArray, y: NDArray, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
+        mean = float(y.mean()) if s["balance_target"] is None else s["balance_target"]
+        K = centred_matrix(kernel, X, len(y), extra=self.extra)
+        self.dual_coef_ = self._coefficients(K, y, mean, s, watch)
         # The function over the centred kernel as an expansion in the kernel itself, with the right mean.
         coef = self.dual_coef_.copy()
-        coef[points.n_labeled :] -= coef.sum() / points.n_unlabeled
-        self.model_ = expansion(kernel, points.X, coef, 0.0)
-        unlabeled = points.X[points.n_labeled :]
-        pieces = gen_batches(len(unlabeled), max(1, MAX_VALUES // len(points.X)))
-        own_mean = np.concatenate([self.model_.evaluate(unlabeled[rows]) for rows in pieces]).mean()
-        self.model_.coef[-1] = mean - own_mean
+        coef[len(y) :] -= coef.sum() / (len(X) - len(y))
+        self.model_ = expansion(kernel, X, coef, 0.0)
+        self.model_.coef[-1] = mean - self.model_.evaluate(X[len(y) :]).mean()
 
-    def _coefficients(self, K: NDArray, points: OrderedPoints, mean: float, s: dict[str, Any], watch: Watch) -> NDArray:
+    def _coefficients(self, K: NDArray, y: NDArray, mean: float, s: dict[str, Any], watch: Watch) -> NDArray:
         """Return the coefficients `dual_coef_` of the function with this mean, from the centred kernel matrix."""
         raise NotImplementedError
 
@@ -135,17 +131,18 @@ class BLS3VM(CentredS3VM):
     tol: float = like(TOL)
     max_iter: int = like(MAX_ITER)
 
-    def _coefficients(self, K: NDArray, points: OrderedPoints, mean: float, s: dict[str, Any], watch: Watch) -> NDArray:
-        C_star = s["C"] * points.n_labeled / points.n_unlabeled if s["C_star"] is None else s["C_star"]
-        machine = _Machine(K, points, s["C"], C_star, s["s"], mean, s["tol"])
+    def _coefficients(self, K: NDArray, y: NDArray, mean: float, s: dict[str, Any], watch: Watch) -> NDArray:
+        n_unlabeled = len(K) - self.extra - len(y)
+        C_star = s["C"] * len(y) / n_unlabeled if s["C_star"] is None else s["C_star"]
+        machine = _Machine(K, y, s["C"], C_star, s["s"], mean, s["tol"])
         watch.total = s["max_iter"]
-        coef, f = machine.solve(np.zeros(points.n_unlabeled), 0.0)
+        coef, f = machine.solve(np.zeros(n_unlabeled), 0.0)
         tangents = machine.tangents(f)
         for _ in range(s["max_iter"]):
             coef, f = machine.solve(tangents, C_star)
-            u = f[points.n_labeled :]
+            u = f[len(y) :]
             ramps = sum(np.clip(1.0 - z, 0.0, 1.0 - s["s"]).sum() for z in (u, -u))
-            hinges = np.maximum(0.0, 1.0 - points.y * f[: points.n_labeled]).sum()
+            hinges = np.maximum(0.0, 1.0 - y * f[: len(y)]).sum()
             watch.step(float(0.5 * coef @ (f - mean) + s["C"] * hinges + C_star * ramps))
             last, tangents = tangents, machine.tangents(f)
             if np.array_equal(last, tangents):
@@ -164,10 +161,8 @@ class BLS3VM(CentredS3VM):
 class _Machine:
     """The objective over centred features, and its convex steps."""
 
-    def __init__(
-        self, matrix: NDArray, points: OrderedPoints, C: float, C_star: float, s: float, mean: float, tol: float
-    ) -> None:
-        self.G, self.y, self.n_labeled, self.n = matrix, points.y, points.n_labeled, len(points.X)
+    def __init__(self, G: NDArray, y: NDArray, C: float, C_star: float, s: float, mean: float, tol: float) -> None:
+        self.G, self.y, self.n_labeled, self.n = G, y, len(y), len(G) - len(HOLDERS)
         self.C, self.C_star, self.s, self.mean, self.tol = C, C_star, s, mean, tol
         self.is_accurate = True
         self.scale = np.ones(self.n)  # G = scale K scale on the points
@@ -266,8 +261,8 @@ class QNS3VM(CentredS3VM):
     tol: float = like(TOL, low=1e-12)
     max_iter: int = like(MAX_ITER, default=5000)
 
-    def _coefficients(self, K: NDArray, points: OrderedPoints, mean: float, s: dict[str, Any], watch: Watch) -> NDArray:
-        objective, most = Objective(K, points, s["lam"], s["lam_u"], mean), s["max_iter"]
+    def _coefficients(self, K: NDArray, y: NDArray, mean: float, s: dict[str, Any], watch: Watch) -> NDArray:
+        objective, most = Objective(K, y, s["lam"], s["lam_u"], mean), s["max_iter"]
         coef, weights, unfinished = np.zeros(len(K)), [], []
         watch.total = len(SHARES) * most
         options = {"maxcor": MEMORY, "gtol": s["tol"], "ftol": ROUNDING, "maxiter": most, "maxfun": 20 * most}
@@ -290,19 +285,18 @@ class QNS3VM(CentredS3VM):
 
 
 class Objective:
-    """Smooth objective over the coefficients for the centred kernel matrix K (n, n), and its gradient.
+    """Smooth objective over the coefficients for the centred kernel matrix K (n, n) and labels y (n_l,), and its gradient.
 
     The parameters are a ridge lam, the unlabeled points' weight lam_u, and the mean of f over these points.
     """
 
-    def __init__(self, K: NDArray, points: OrderedPoints, lam: float, lam_u: float, mean: float) -> None:
-        self.K, self.y, self.n_labeled = K, points.y, points.n_labeled
-        self.lam, self.lam_u, self.mean = lam, lam_u, mean
+    def __init__(self, K: NDArray, y: NDArray, lam: float, lam_u: float, mean: float) -> None:
+        self.K, self.y, self.lam, self.lam_u, self.mean = K, y, lam, lam_u, mean
 
     def __call__(self, coef: NDArray, share: float = 1.0) -> tuple[float, NDArray]:
         """Return the objective and its gradient of shape (n,), with a share of the unlabeled points' weight."""
         v = self.K @ coef
-        labeled, unlabeled = np.split(v + self.mean, [self.n_labeled])
+        labeled, unlabeled = np.split(v + self.mean, [len(self.y)])
         z = HINGE_SHARPNESS * (1.0 - self.y * labeled)
         weight = share * self.lam_u / len(unlabeled)
         bumps = weight * np.exp(-UNLABELED_SHARPNESS * unlabeled**2)
@@ -311,15 +305,15 @@ class Objective:
         return float(value), self.K @ (slopes + 2.0 * self.lam * coef)
 
 
-def centred_matrix(kernel: HasMatrix, points: OrderedPoints, *, extra: int = 0) -> NDArray:
+def centred_matrix(kernel: HasMatrix, X: NDArray, n_labeled: int, *, extra: int = 0) -> NDArray:
     """Return the `kernel_matrix` of the points, centred in feature space on the mean of the unlabeled ones.
 
     With phi' = phi - mean_U phi, every function <w, phi'> has the mean 0 over the unlabeled points.
     """
-    n = len(points.X)
-    K = kernel_matrix(kernel, points.X, extra=extra)
-    mean = K[:n, points.n_labeled : n].mean(axis=1)
+    n = len(X)
+    K = kernel_matrix(kernel, X, extra=extra)
+    mean = K[:n, n_labeled:n].mean(axis=1)
     K[:n, :n] -= mean[:, None]
     K[:n, :n] -= mean
-    K[:n, :n] += mean[points.n_labeled :].mean()
+    K[:n, :n] += mean[n_labeled:].mean()
     return K

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -38,6 +38,7 @@ from dsgcore.baselines.base import (
     Watch,
 )
 from dsgcore.baselines.basis import MAX_VALUES
+from dsgcore.baselines.s3vm import CACHE
 from dsgcore.core.documented import SEED, described, documented
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Choice, Integer, Real, like
@@ -48,7 +49,6 @@ from dsgcore.problems.s3vm import C
 from dsgcore.problems.thresholds import thresholds
 from dsgcore.solver.problem import UNLABELED
 
-CACHE = 200  # MB of kernel rows that libsvm caches (its own default)
 # Folds for the probabilities of a support vector machine. Fewer if a class has fewer labels.
 FOLDS = 5
 LIBSVM = "scikit-learn; LIBSVM, Chang and Lin 2011"
@@ -141,13 +141,6 @@ class Everyday(Baseline):
 class EverydayClassifier(HighestScore, Everyday, LabelsBaseline):
     """Base class of classifiers; `_learn` gets codes 0 .. k - 1, and -1 for unlabeled points."""
 
-    def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return the score of each row of `X` for each class, of shape (n, k).
-
-        For two classes return the score for the second class, of shape (n,).
-        """
-        return self._values(X)
-
 
 class EverydayOrdinal(LabelsAlone, Everyday, OrdinalBaseline):
     """Base class of machines that learn from the labeled points of ordered classes.
@@ -191,7 +184,6 @@ _EPSILON = Real("epsilon", 0.1, low=0.0, high=10.0).called(
 _TREES = Integer("n_estimators", 100, low=1, high=100_000, scale="log", usual=(10, 1000)).called(
     "Trees", "Number of trees."
 )
-_SEED_OF_TREES = "Parameters\n----------\nrandom_state\n    Seed for the trees."
 _BOTH, _GAUSSIAN = ("gaussian", "linear"), ("gaussian",)
 
 
@@ -222,9 +214,13 @@ def _peer(
     values: Callable[..., NDArray] = decisions,
     effort: int = 1,
     is_slow: bool = False,
+    seed_of: str = "",
     **fields: Any,
 ) -> Any:
     """Return the class of a row: its texts, the machine it makes from checked parameters, and its parameters."""
+    if seed_of:
+        fields["random_state"] = described(None, SEED)
+        doc += f"\n\nParameters\n----------\nrandom_state\n    Seed for {seed_of}."
     own = [(p.name, Any, like(p)) for p in parameters] + [(key, Any, value) for key, value in fields.items()]
     space: dict[str, Any] = {
         "__doc__": doc,
@@ -255,9 +251,7 @@ EverydayNystroem = _peer(
     "EverydayNystroem", Alone, "Nyström + logistic regression",
     "learns from the labels alone, linear in kernels at some of the labeled points",
     _nystroem, _CENTERS, C, _ITERATIONS, kernels=_GAUSSIAN, citation="scikit-learn; Williams and Seeger 2001",
-    random_state=described(None, SEED), effort=2,
-    doc="scikit-learn's Nystroem, then its LogisticRegression, on the labeled points.\n\n"
-    "Parameters\n----------\nrandom_state\n    Seed for drawing the centres.",
+    seed_of="drawing the centres", effort=2, doc="scikit-learn's Nystroem, then its LogisticRegression, on the labeled points.",
 )  # fmt: skip
 EverydayNeighbors = _peer(
     "EverydayNeighbors", Alone, "Nearest neighbours", "learns from the labels alone, by the classes of the nearest labeled points",
@@ -276,13 +270,13 @@ def _forest(cls: type[Any], given: Any) -> Any:
 EverydayRandomForest = _peer(
     "EverydayRandomForest", Alone, "Random forest", "learns from the labels alone, by the vote of many trees",
     lambda p, X, y: _forest(RandomForestClassifier, p), _TREES, values=probabilities,
-    citation="scikit-learn; Breiman 2001", effort=2, random_state=described(None, SEED),
-    doc="scikit-learn's RandomForestClassifier on the labeled points.\n\n" + _SEED_OF_TREES,
+    citation="scikit-learn; Breiman 2001", effort=2, seed_of="the trees",
+    doc="scikit-learn's RandomForestClassifier on the labeled points.",
 )  # fmt: skip
 # Points in a leaf, scikit-learn's default, and the share of the labels that a leaf needs if they are few. With leaves of 20,
 # trees of 50 labels hardly split: of ten tables the mean accuracy is 76.5 %, and 77.6 % with leaves of 10.
 LEAF, SHARE_OF_LEAF = 20, 0.2
-_SMALL_LEAVES = f"\n\nWith fewer than {LEAF / SHARE_OF_LEAF:.0f} labels a leaf needs a fifth of them, not {LEAF}.\n\n"
+_SMALL_LEAVES = f"\n\nWith fewer than {LEAF / SHARE_OF_LEAF:.0f} labels a leaf needs a fifth of them, not {LEAF}."
 
 
 def _leaf(X: NDArray) -> int:
@@ -293,8 +287,8 @@ def _leaf(X: NDArray) -> int:
 EverydayBoosting = _peer(
     "EverydayBoosting", Alone, "Boosted trees", "learns from the labels alone, by trees that mend each other's errors",
     lambda p, X, y: HistGradientBoostingClassifier(max_iter=p.max_iter, min_samples_leaf=_leaf(X), random_state=p.seed),
-    replace(_ITERATIONS, default=100), citation="scikit-learn; Friedman 2001", effort=2, random_state=described(None, SEED),
-    doc="scikit-learn's HistGradientBoostingClassifier on the labeled points." + _SMALL_LEAVES + _SEED_OF_TREES,
+    replace(_ITERATIONS, default=100), citation="scikit-learn; Friedman 2001", effort=2, seed_of="the trees",
+    doc="scikit-learn's HistGradientBoostingClassifier on the labeled points." + _SMALL_LEAVES,
 )  # fmt: skip
 EverydaySelfTraining = _peer(
     "EverydaySelfTraining", EverydayClassifier, "Self-training SVC",
@@ -339,15 +333,14 @@ EverydayOrdinalForest = _peer(
     "EverydayOrdinalForest", EverydayOrdinal, "Random forest",
     "learns the number of the class from the labels alone, by the mean of many trees",
     lambda p, X, y: _forest(RandomForestRegressor, p), _TREES, values=class_numbers,
-    citation="scikit-learn; Breiman 2001", effort=2, random_state=described(None, SEED),
-    doc="scikit-learn's RandomForestRegressor on class numbers 0, 1, 2, ... in the order of the classes.\n\n" + _SEED_OF_TREES,
+    citation="scikit-learn; Breiman 2001", effort=2, seed_of="the trees",
+    doc="scikit-learn's RandomForestRegressor on class numbers 0, 1, 2, ... in the order of the classes.",
 )  # fmt: skip
 EverydayOrdinalBoosting = _peer(
     "EverydayOrdinalBoosting", EverydayOrdinal, "Boosted trees",
     "learns the number of the class from the labels alone, by trees that mend each other's errors",
     lambda p, X, y: HistGradientBoostingRegressor(max_iter=p.max_iter, min_samples_leaf=_leaf(X), random_state=p.seed),
     replace(_ITERATIONS, default=100), values=class_numbers, citation="scikit-learn; Friedman 2001", effort=2,
-    random_state=described(None, SEED),
-    doc="scikit-learn's HistGradientBoostingRegressor on class numbers 0, 1, 2, ... in the order of the classes."
-    + _SMALL_LEAVES + _SEED_OF_TREES,
+    seed_of="the trees", doc="scikit-learn's HistGradientBoostingRegressor on class numbers 0, 1, 2, ... in the order of the "
+    "classes." + _SMALL_LEAVES,
 )  # fmt: skip

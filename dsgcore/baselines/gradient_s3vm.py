@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 
 from dsgcore.baselines.base import Watch
 from dsgcore.baselines.basis import HasMatrix
-from dsgcore.baselines.s3vm import (
-    OrderedPoints,
-    S3VMBaseline,
-    expansion,
-)
+from dsgcore.baselines.s3vm import S3VMBaseline, expansion
 from dsgcore.core.documented import SEED, described, estimator
 from dsgcore.core.parameters import integer, like
 from dsgcore.core.sampling import batches, generator
@@ -65,9 +61,9 @@ class GradientS3VM(S3VMBaseline):
     random_state: int | np.random.RandomState | None = described(None, SEED)
 
 
-def bound_problem(s: dict[str, Any], points: OrderedPoints) -> tuple[SemiSupervisedSVM, dict[str, NDArray]]:
-    """Return the problem with the parameters `s`, bound to the points' labels, and the row numbers of its sources."""
-    codes = np.concatenate([points.y > 0, np.full(points.n_unlabeled, UNLABELED)])
+def bound_problem(s: dict[str, Any], y: NDArray, n_unlabeled: int) -> tuple[SemiSupervisedSVM, dict[str, NDArray]]:
+    """Return the problem with the parameters `s`, bound to labels y (n_l,), and the row numbers of its sources."""
+    codes = np.concatenate([y > 0, np.full(n_unlabeled, UNLABELED)])
     names = ("labeled_weight", "unlabeled_weight", "loss", "s")
     problem = SemiSupervisedSVM(**{name: s[name] for name in names}).bind(codes)
     return problem, problem.rows(codes)
@@ -121,19 +117,19 @@ class BGS3VM(GradientS3VM):
         None, low=1, high=10**6, scale="log", symbol="B_u", usual=(10, 10_000), optional=True
     )
 
-    def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
-        problem, rows = bound_problem(s, points)
+    def _learn_from(self, X: NDArray, y: NDArray, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
+        n_l, n_u, seed = len(y), len(X) - len(y), self._seed()
+        problem, rows = bound_problem(s, y, n_u)
         assert problem.unlabeled_weight is not None  # always set in a bound problem
-        n_l, n_u, seed = points.n_labeled, points.n_unlabeled, self._seed()
         share = max(1, int(BUDGET_SHARE * n_u)) if s["budget_unlabeled"] is None else s["budget_unlabeled"]
         budgets = min(s["budget_labeled"], n_l), min(share, n_u)
-        near_labeled, near_unlabeled = parts = [_Supports(kernel, budget, points.X) for budget in budgets]
+        near_labeled, near_unlabeled = parts = [_Supports(kernel, budget, X) for budget in budgets]
 
-        def f(X: NDArray) -> NDArray:
-            return near_labeled.values(X) + near_unlabeled.values(X)
+        def f(Z: NDArray) -> NDArray:
+            return near_labeled.values(Z) + near_unlabeled.values(Z)
 
         labeled, unlabeled, rng = (generator(seed, stream) for stream in ("labeled", "unlabeled", "objective"))
-        some = {source: points.X[rng.permutation(own)[:POINTS_FOR_OBJECTIVE]] for source, own in rows.items()}
+        some = {source: X[rng.permutation(own)[:POINTS_FOR_OBJECTIVE]] for source, own in rows.items()}
         n_iter, t = max(n_l, n_u), 0
         stops = set(np.linspace(0, n_iter, STEPS_PER_PASS + 1).astype(int).tolist())
         watch.total = s["n_passes"] * (len(stops) - 1)
@@ -141,18 +137,18 @@ class BGS3VM(GradientS3VM):
             drawn = labeled.integers(n_l, size=n_iter), n_l + unlabeled.integers(n_u, size=n_iter)
             for number, (i, j) in enumerate(zip(*(rows.tolist() for rows in drawn), strict=True), start=1):
                 t += 1
-                step, (at_labeled, at_unlabeled) = s["step_size"] / t, f(points.X[[i, j]])
+                step, (at_labeled, at_unlabeled) = s["step_size"] / t, f(X[[i, j]])
                 for part in parts:
                     part.coef *= 1.0 - step
-                if points.y[i] * at_labeled < 1.0:
-                    near_labeled.add(t, i, step * problem.labeled_weight * points.y[i])
+                if y[i] * at_labeled < 1.0:
+                    near_labeled.add(t, i, step * problem.labeled_weight * y[i])
                 slope = problem.unlabeled_weight * float(LOSSES[problem.loss].slope(at_unlabeled, problem.s))
                 if slope != 0.0:
                     near_unlabeled.add(t, j, -step * slope)
                 if number in stops:
-                    X, coef = _joined(parts)
+                    supports, coef = _joined(parts)
                     values = {source: f(Z) for source, Z in some.items()}
-                    ridge = 0.5 * float(coef @ kernel.matrix(X, X) @ coef)
+                    ridge = 0.5 * float(coef @ kernel.matrix(supports, supports) @ coef)
                     watch.step(ridge + sum(problem.terms(values).values()))
         self.model_ = expansion(kernel, *_joined(parts), 0.0)
 
@@ -254,11 +250,12 @@ class FRS3VM(GradientS3VM):
     batch_size: int = like(SolverParameters, "batch_size")
     n_passes: int = like(GradientS3VM, "n_passes", default=10)
 
-    def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
+    def _learn_from(self, X: NDArray, y: NDArray, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
         kind, seed = "linear" if self.kernel == "linear" else "fourier", self._seed()
         features = FixedFeatures(kind, getattr(kernel, "sigma", 1.0), s["n_features"], seed)
-        phi, (problem, rows) = features(points.X), bound_problem(s, points)
-        w, steps = np.zeros(phi.shape[1]), -(-points.n_unlabeled // s["batch_size"])
+        n_unlabeled = len(X) - len(y)
+        phi, (problem, rows) = features(X), bound_problem(s, y, n_unlabeled)
+        w, steps = np.zeros(phi.shape[1]), -(-n_unlabeled // s["batch_size"])
         watch.total = s["n_passes"]
         for t in range(1, s["n_passes"] * steps + 1):
             step = s["step_size"] / t
@@ -270,4 +267,4 @@ class FRS3VM(GradientS3VM):
                 f = phi @ w
                 terms = problem.terms({source: f[own_rows] for source, own_rows in rows.items()})
                 watch.step(0.5 * float(w @ w) + objective(terms))
-        self.model_ = FixedModel(Weights(features, w[:, None], points.X.shape[1]))
+        self.model_ = FixedModel(Weights(features, w[:, None], X.shape[1]))

@@ -1,10 +1,10 @@
-"""What semi-supervised support vector machines share (libsvm to a tolerance, ordered points, the model), and S3VM-light."""
+"""What semi-supervised support vector machines share (libsvm to a tolerance, the model), and S3VM-light."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 from sklearn.utils import gen_batches
 
-from dsgcore.baselines.base import BinaryBaseline, Callback, GaussianOrLinear, Watch
+from dsgcore.baselines.base import BinaryBaseline, GaussianOrLinear, Watch
 from dsgcore.baselines.basis import Basis, BasisModel, HasMatrix
 from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import like, real
 from dsgcore.problems.s3vm import C_STAR, C
+from dsgcore.solver.problem import unlabeled_rows
 
 TOLERANCE = 1e-4
 # The weight of the unlabeled points starts at this share of its final value. Each level doubles it.
@@ -71,24 +72,6 @@ def fit_to_tolerance(machine: SVC | SVR, G: NDArray, y: NDArray, weights: NDArra
     return False
 
 
-@dataclass(frozen=True, eq=False)
-class OrderedPoints:
-    """Labeled points, then unlabeled ones: X of shape (n, d), and y of shape (n_l,), +1 or -1 for each labeled one."""
-
-    X: NDArray
-    y: NDArray
-
-    @property
-    def n_labeled(self) -> int:
-        """Number of labeled points n_l."""
-        return len(self.y)
-
-    @property
-    def n_unlabeled(self) -> int:
-        """Number of unlabeled points n_u."""
-        return len(self.X) - len(self.y)
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
 class S3VMBaseline(GaussianOrLinear, BinaryBaseline):
     """Base class of semi-supervised support vector machines.
@@ -99,20 +82,14 @@ class S3VMBaseline(GaussianOrLinear, BinaryBaseline):
         The function f, with its bias if it has one.
     """
 
-    def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
-        if not (y == 0).any():  # if all points are labeled, they are the unlabeled sample too
-            X, y = np.concatenate([X, X]), np.concatenate([y, np.zeros(len(y))])
-        return super()._run(X, y, callback)
-
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        is_labeled = y != 0
-        points = OrderedPoints(np.concatenate([X[is_labeled], X[~is_labeled]]), y[is_labeled])
-        kernel = self._kernel(points.X)
+        ordered = np.concatenate([X[y != 0], X[unlabeled_rows(y == 0)]])
+        kernel = self._kernel(ordered)
         assert kernel is not None  # all kernels of these methods have it
-        self._learn_from(points, kernel, s, watch)
+        self._learn_from(ordered, y[y != 0], kernel, s, watch)
 
-    def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
-        """Set `model_`, as `_learn` does, from points sorted into labeled and unlabeled ones."""
+    def _learn_from(self, X: NDArray, y: NDArray, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
+        """Set `model_` from labeled points, then unlabeled ones, X (n, d), and the labels +1 and -1 of the first, y (n_l,)."""
         raise NotImplementedError
 
 
@@ -185,70 +162,59 @@ class S3VMLight(S3VMBaseline):
     C_star: float | None = like(C_STAR)
     positive_share: float | None = real(None, low=0.0, high=1.0, optional=True)
 
-    def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
-        share = float(np.mean(points.y > 0)) if s["positive_share"] is None else s["positive_share"]
-        C_star = s["C"] if s["C_star"] is None else s["C_star"]
-        search = _Search(kernel_matrix(kernel, points.X), points, s["C"], C_star, share, watch)
-        search.run()
-        self.labels_, self.weights_ = search.labels, np.array(search.weights)
-        self.model_ = expansion(kernel, points.X, search.coef, search.bias)
-
-
-class _Search:
-    """State of the search: the labels of the unlabeled points, and the machine trained on them."""
-
-    def __init__(self, K: NDArray, points: OrderedPoints, C: float, C_star: float, share: float, watch: Watch) -> None:
-        self.K, self.y, self.n_labeled = K, points.y, points.n_labeled
-        self.C, self.C_star, self.watch = C, C_star, watch
-        n = points.n_unlabeled
-        self.n_positive = min(max(int(n * share + 0.5), 1), n - 1) if n > 1 else round(share)
+    def _learn_from(self, X: NDArray, y: NDArray, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
+        machine = _Machine(kernel_matrix(kernel, X), y, s["C"], s["C"] if s["C_star"] is None else s["C_star"], watch)
+        n, share = len(X) - len(y), float(np.mean(y > 0)) if s["positive_share"] is None else s["positive_share"]
+        n_positive = min(max(int(n * share + 0.5), 1), n - 1) if n > 1 else round(share)
         # Ratio of the positives' weight to the negatives' weight: Algorithm TSVM.
-        self.ratio = max(1, self.n_positive) / max(1, n - self.n_positive)
-        self.labels, self.is_accurate = np.zeros(n), True
-        self.weights: list[tuple[float, float]] = []
-
-    def run(self) -> None:
-        """Train on the labels, guess the others, and increase the guesses' weight level by level."""
-        self._train(0.0)
-        f = self.f[self.n_labeled :]
-        self.labels = np.full(len(f), -1.0)
-        self.labels[np.argsort(-f, kind="stable")[: self.n_positive]] = 1.0
-        weight = FIRST_SHARE * self.C_star
-        last = self.C_star / min(1.0, self.ratio)
-        self.watch.total = 2 + int(np.ceil(np.log(last / weight) / np.log(GROWTH))) if weight > 0 else 1
+        machine.ratio = max(1, n_positive) / max(1, n - n_positive)
+        labels = np.full(n, -1.0)
+        labels[np.argsort(-machine.train(labels, 0.0), kind="stable")[:n_positive]] = 1.0
+        weight, last = FIRST_SHARE * machine.C_star, machine.C_star / min(1.0, machine.ratio)
+        watch.total = 2 + int(np.ceil(np.log(last / weight) / np.log(GROWTH))) if weight > 0 else 1
         while weight > 0:
             for _ in range(MAX_SWITCHES):
-                self._train(weight)
                 # Guesses to switch, positives and negatives: both slacks above 0, and their sum above 2.
-                slack = np.maximum(0.0, 1.0 - self.labels * self.f[self.n_labeled :])
-                sides = [np.flatnonzero((self.labels == sign) & (slack > 0)) for sign in (1.0, -1.0)]
+                slack = np.maximum(0.0, 1.0 - labels * machine.train(labels, weight))
+                sides = [np.flatnonzero((labels == sign) & (slack > 0)) for sign in (1.0, -1.0)]
                 positive, negative = (side[np.argsort(-slack[side], kind="stable")] for side in sides)
-                n = min(map(len, sides))
-                n = int(np.sum(slack[positive[:n]] + slack[negative[:n]] > 2.0 + LEAST_GAIN))
-                if not n:
+                pairs = min(map(len, sides))
+                pairs = int(np.sum(slack[positive[:pairs]] + slack[negative[:pairs]] > 2.0 + LEAST_GAIN))
+                if not pairs:
                     break
-                self.labels[positive[:n]], self.labels[negative[:n]] = -1.0, 1.0
+                labels[positive[:pairs]], labels[negative[:pairs]] = -1.0, 1.0
             else:
-                self.watch.give_up(
+                watch.give_up(
                     f"labels still change after {MAX_SWITCHES} switches at C* = {weight:.3g}; try a smaller C_star"
                 )
             weight = min(GROWTH * weight, last) if weight < last else 0.0
-        if not self.is_accurate:
-            self.watch.give_up(f"libsvm missed a tolerance of {100 * TOLERANCE:g}; try a smaller C, or scaled points")
+        if not machine.is_accurate:
+            watch.give_up(f"libsvm missed a tolerance of {100 * TOLERANCE:g}; try a smaller C, or scaled points")
+        self.labels_, self.weights_ = labels, np.array(machine.weights)
+        self.model_ = expansion(kernel, X, machine.coef, machine.bias)
 
-    def _train(self, weight: float) -> None:
-        """Train on the labels, and on the guesses with this weight unless it is 0."""
+
+class _Machine:
+    """The machine trained on the labels y (n_l,) and on guesses of the others, whose weight it keeps."""
+
+    def __init__(self, K: NDArray, y: NDArray, C: float, C_star: float, watch: Watch) -> None:
+        self.K, self.y, self.C, self.C_star, self.watch = K, y, C, C_star, watch
+        self.ratio, self.is_accurate = 1.0, True
+        self.weights: list[tuple[float, float]] = []
+
+    def train(self, guesses: NDArray, weight: float) -> NDArray:
+        """Train on the labels, and on the guesses with this weight unless it is 0; return the guessed points' values."""
         negative, positive = min(weight, self.C_star), min(self.ratio * weight, self.C_star)
-        costs = np.where(self.labels > 0, positive, negative)
-        n = len(self.K) if weight > 0 else self.n_labeled
-        costs = np.concatenate([np.full(self.n_labeled, self.C), costs])[:n]
-        y = np.concatenate([self.y, self.labels])[:n]
+        n = len(self.K) if weight > 0 else len(self.y)
+        costs = np.concatenate([np.full(len(self.y), self.C), np.where(guesses > 0, positive, negative)])[:n]
+        y = np.concatenate([self.y, guesses])[:n]
         svm = SVC(C=1.0, kernel="precomputed", cache_size=CACHE)
         self.is_accurate &= fit_to_tolerance(svm, self.K[:n, :n], y, costs, TOLERANCE)
         self.coef = np.zeros(len(self.K))
         self.coef[svm.support_] = svm.dual_coef_[0]
         self.bias = float(svm.intercept_[0])
         self.weights.append((negative, positive))
-        self.f = self.K @ self.coef + self.bias
-        slacks = np.maximum(0.0, 1.0 - y * self.f[:n])
-        self.watch.step(0.5 * float(self.coef @ (self.f - self.bias)) + float(costs @ slacks))
+        f = self.K @ self.coef + self.bias
+        slacks = np.maximum(0.0, 1.0 - y * f[:n])
+        self.watch.step(0.5 * float(self.coef @ (f - self.bias)) + float(costs @ slacks))
+        return f[len(self.y) :]

@@ -90,10 +90,6 @@ class PairsBaseline(ScoredOnLabels, BasisParameters):
         self.classes_ = both
         return self
 
-    def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return f(x), of shape (n,). Larger values are more likely positive."""
-        return self._values(X)
-
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the predicted label of each row of `X`, of shape (n,): the second class if f(x) >= 0."""
         is_second = self.decision_function(X) >= 0

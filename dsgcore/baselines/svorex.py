@@ -92,8 +92,24 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
         assert kernel is not None  # all kernels of this method have it
         K = kernel_matrix(kernel, X)
         K[np.diag_indices_from(K)] += s["jitter"]
-        machine = _Machine(K, y, s["C"], s["tol"])
-        self.thresholds_ = machine.run(s["max_iter"], watch)
+        machine, watch.total = _Machine(K, y, s["C"], s["tol"]), s["max_iter"]
+        for _ in range(s["max_iter"]):
+            moved = machine.step()
+            margins = machine.sign * (machine.f[machine.rows] - machine.b[machine.threshold])
+            watch.step(float(0.5 * machine.coef @ machine.f + s["C"] * np.maximum(0.0, 1.0 - margins).sum()))
+            if moved < STILL:
+                break
+        else:
+            watch.give_up(
+                f"thresholds still move by {moved:.2g} after {s['max_iter']} steps; try a larger max_iter or a smaller tol"
+            )
+        if not machine.is_accurate:
+            watch.give_up(
+                f"libsvm missed a tolerance of {100 * s['tol']:.1g}; try a larger tol, a smaller C, or scaled points"
+            )
+        # The middle of each threshold's optimal interval for this function, if these are in order.
+        middles = np.array([middle(low, high) for low, high in pairwise(machine.f[y == j] for j in range(machine.k))])
+        self.thresholds_ = middles if (np.diff(middles) >= 0).all() else np.maximum.accumulate(machine.b)
         self.dual_coef_ = machine.coef
         self.model_ = expansion(kernel, X, machine.coef, 0.0)
 
@@ -102,8 +118,7 @@ class _Machine:
     """State of the machine: the points at their thresholds, and the current function."""
 
     def __init__(self, K: NDArray, y: NDArray, C: float, tol: float) -> None:
-        self.K, self.y, self.C, self.tol = K, y, C, tol
-        self.k = int(y.max()) + 1
+        self.K, self.tol, self.k = K, tol, int(y.max()) + 1
         below, above = np.flatnonzero(y < self.k - 1), np.flatnonzero(y > 0)
         self.rows = np.concatenate([below, above])
         self.threshold = np.concatenate([y[below], y[above] - 1])
@@ -126,37 +141,15 @@ class _Machine:
         for i, row in enumerate(self.rows):
             self.G[i, :m] += self.K[row, self.rows]
         self.targets = np.concatenate([self.sign * (1.0 + EPSILON), np.full(k - 2, EPSILON)])
-        self.weights = np.full(m + k - 2, PENALTY * self.C * m)
-        self.weights[:m] = self.C
+        self.weights = np.full(m + k - 2, PENALTY * C * m)
+        self.weights[:m] = C
 
-    def run(self, max_iter: int, watch: Watch) -> NDArray:
-        """Move the thresholds until they converge, and return them."""
-        watch.total = max_iter
-        for _ in range(max_iter):
-            moved = self._step()
-            margins = self.sign * (self.f[self.rows] - self.b[self.threshold])
-            watch.step(float(0.5 * self.coef @ self.f + self.C * np.maximum(0.0, 1.0 - margins).sum()))
-            if moved < STILL:
-                break
-        else:
-            watch.give_up(
-                f"thresholds still move by {moved:.2g} after {max_iter} steps; try a larger max_iter or a smaller tol"
-            )
-        if not self.is_accurate:
-            watch.give_up(
-                f"libsvm missed a tolerance of {100 * self.tol:.1g}; try a larger tol, a smaller C, or scaled points"
-            )
-        # The middle of each threshold's optimal interval for this function, if these are in order.
-        values = [self.f[self.y == j] for j in range(self.k)]
-        middles = np.array([middle(low, high) for low, high in pairwise(values)])
-        return middles if (np.diff(middles) >= 0).all() else np.maximum.accumulate(self.b)
-
-    def _step(self) -> float:
+    def step(self) -> float:
         """Minimise near the last thresholds, and return the distance that they moved."""
         targets = self.targets - self.directions[: len(self.targets)] @ self.b
         dual, is_accurate = regress(self.G, targets, self.weights, epsilon=EPSILON, tol=self.tol)
         self.is_accurate &= is_accurate
-        self.coef = np.bincount(self.rows, dual[: len(self.rows)], minlength=len(self.y))
+        self.coef = np.bincount(self.rows, dual[: len(self.rows)], minlength=len(self.K))
         step = self.length * dual @ self.directions[: len(dual)]
         self.b = self.b + step
         self.f = self.K @ self.coef

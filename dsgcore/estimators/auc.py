@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import Real, like
@@ -13,7 +13,6 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.classes import decision_threshold
 from dsgcore.estimators.inputs import POINTS_CUT, TrainingValues
-from dsgcore.estimators.scores import auc_of
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.task import Task
@@ -70,7 +69,7 @@ class QSGS2AUC(BinaryEstimator):
     """
 
     problem_class: ClassVar[type[SemiSupervisedAUC]] = SemiSupervisedAUC
-    is_ranking: ClassVar[bool] = True
+    is_ranking = True
 
     gamma: float = like(SemiSupervisedAUC, "gamma", default=0.9)
     pairing: Literal["triplets", "all"] = like(SemiSupervisedAUC, "pairing", default="all")
@@ -81,12 +80,3 @@ class QSGS2AUC(BinaryEstimator):
         labeled = np.flatnonzero(codes != UNLABELED)
         some = values.at(evenly_spread(len(codes), POINTS_CUT))
         return {"threshold_": decision_threshold(self.positive_share, codes[labeled], values.at(labeled), some)}
-
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the AUC on the labeled points, which the method maximises; NaN if a class is missing.
-
-        Points whose label is -1 or missing do not count. The parameters are as in scikit-learn. The other methods'
-        `score` is the accuracy.
-        """
-        values = self.decision_function(X)
-        return auc_of(self.classes_, values, y, sample_weight)

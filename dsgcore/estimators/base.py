@@ -21,7 +21,7 @@ from dsgcore.core.sampling import UNLABELED, batches, evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data.rows import Rows, opened
 from dsgcore.estimators.as_in_paper import FromPaper
-from dsgcore.estimators.classes import check_classes
+from dsgcore.estimators.classes import HighestScore, check_classes
 from dsgcore.estimators.inputs import (
     POINTS_CUT,
     SIGMA,
@@ -130,8 +130,6 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
 
     problem_class: ClassVar[type[Any]]
     is_binary: ClassVar[bool] = True
-    is_ordered: ClassVar[bool] = False
-    is_ranking: ClassVar[bool] = False
     # The tolerances that 'auto' stands for: of a fit from 0, and of one that starts at a solution.
     tol_from_0: ClassVar[float] = 0.02
     tol_started: ClassVar[float] = 0.05
@@ -394,7 +392,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         return values
 
 
-class BinaryEstimator(FunctionalGradientEstimator):
+class BinaryEstimator(HighestScore, FunctionalGradientEstimator):
     """Base class of estimators for two classes; a positive decision function means the second class.
 
     Attributes
@@ -403,11 +401,7 @@ class BinaryEstimator(FunctionalGradientEstimator):
         The labels. The second one is the positive class.
     """
 
-    @over_partitions
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Return the predicted label of each row of `X`, of shape (n,)."""
-        is_second = self.decision_function(X) > 0  # first, because it raises NotFittedError
-        return self.classes_[is_second.astype(int)]
+    predict = over_partitions(HighestScore.predict)
 
     @over_partitions
     def decision_function(self, X: ArrayLike) -> NDArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -101,24 +101,17 @@ def even_chances(y: NDArray, f: NDArray, n_classes: int) -> NDArray:
 class HighestScore(ScoredOnLabels):
     """Base class of estimators that predict the class with the highest score; two classes have one score, the second's."""
 
-    classes_: NDArray
-
-    def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return the scores of the rows of `X`, of shape (n, K), or (n,) for two classes."""
-        raise NotImplementedError
-
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Return the label with the highest score for each row of `X`, of shape (n,)."""
-        f = self.decision_function(X)
+    def predict(self: Any, X: ArrayLike) -> NDArray:
+        """Return the predicted label of each row of `X`, of shape (n,)."""
+        f = self.decision_function(X)  # first, because it raises NotFittedError
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
 
 class OrderedClassifier(ScoredOnLabels):
     """Base class of estimators for ordered classes, with a ranking function and thresholds between the classes."""
 
-    is_ordered: ClassVar[bool] = True
+    is_ordered = True
 
-    classes_: NDArray
     thresholds_: NDArray
 
     def ranking_function(self, X: ArrayLike) -> NDArray:

@@ -83,12 +83,16 @@ def check_length(n_labels: int, n: int) -> None:
 
 
 class ScoredOnLabels(ClassifierMixin):
-    """Base class of classifiers whose score uses the labeled points only."""
+    """Base class of classifiers whose score uses the labeled points only; `is_ranking` says if it is the (mean) AUC."""
 
+    is_ranking: bool = False
+    is_ordered: bool = False
     classes_: NDArray
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> float:
-        """Return the accuracy on the labeled points; points whose label is -1 or missing do not count.
+    def score(self: Any, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> float:
+        """Return the AUC of a ranker on the labeled points, the mean AUC of ordered classes, or the accuracy of a classifier.
+
+        Points whose label is -1 or missing do not count. An AUC is NaN if all labels are of one class.
 
         Parameters
         ----------
@@ -104,5 +108,6 @@ class ScoredOnLabels(ClassifierMixin):
         DSGError
             If no point is labeled.
         """
-        predicted = self.predict(X)  # first, because it reports an estimator that is not fitted
-        return accuracy_of(self.classes_, predicted, y, sample_weight)
+        find = self.predict if not self.is_ranking else getattr(self, "ranking_function", self.decision_function)
+        found = find(X)  # first, because it reports an estimator that is not fitted
+        return (auc_of if self.is_ranking else accuracy_of)(self.classes_, found, y, sample_weight)

@@ -30,7 +30,12 @@ Tell = Callable[[tuple[float, str]], object]
 
 
 def suggest_values(
-    spec: Spec, split: Split, *, seconds: float = SECONDS.default, report: Tell = lambda progress: None
+    spec: Spec,
+    split: Split,
+    *,
+    seconds: float = SECONDS.default,
+    search: Search | None = None,
+    report: Tell = lambda progress: None,
 ) -> Suggestion:
     """Choose values for the main parameters within a time limit.
 
@@ -46,6 +51,8 @@ def suggest_values(
         Its data, for instance from `load_split`.
     seconds : float, default=20
         Approximate time limit.
+    search : Search, optional
+        The search of an earlier result for the same spec and split, to continue there.
     report : callable, optional
         Called with the share of the time that has passed, and the name of the current step.
 
@@ -68,15 +75,7 @@ def suggest_values(
     >>> found = suggest_values(spec, load_split(spec), seconds=1)
     >>> better = with_values(spec, found.parameters)
     """
-    return _suggested(spec, split, seconds, None, report)
-
-
-def _suggested(spec: Spec, split: Split, seconds: float, search: Search | None, report: Tell) -> Suggestion:
-    runs = _Runs(replace(spec, changes=()), split)
-    allowed = float(SECONDS.check(seconds) or 0.0)
-    if search is None:
-        return Search(runs, allowed, spec.seed, report).carry_out()
-    return search.resumed(runs, report).go_on(allowed)
+    return (search or Search(spec.seed)).go_on(_Runs(replace(spec, changes=()), split), seconds, report)
 
 
 def begin_suggesting(
@@ -96,7 +95,8 @@ def begin_suggesting(
 
 def find_values(spec: str, split: Split, seconds: float, search: Search | None = None, *, report: Tell) -> Suggestion:
     """Choose values in a separate process; arguments as in `begin_suggesting`."""
-    return _suggested(Spec.from_json(spec), split, seconds, search, report)
+    found = suggest_values(Spec.from_json(spec), split, seconds=seconds, search=search, report=report)
+    return replace(found, subject=None)
 
 
 def _seen(split: Split) -> Split:

@@ -29,7 +29,7 @@ from dsgcore.core.threads import single_threaded_blas, single_threaded_openmp
 from dsgcore.estimators.classes import HighestScore, OrderedClassifier, decision_threshold, even_chances, spread
 from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, labeled_rows, validated_points
 from dsgcore.estimators.ordinal import QS3ORAO
-from dsgcore.estimators.scores import ScoredOnLabels, Weights, auc_of
+from dsgcore.estimators.scores import ScoredOnLabels, auc_of
 from dsgcore.kernels.kernels import check_sizes, check_values
 from dsgcore.problems.thresholds import mean_auc, thresholds
 from dsgcore.solver.problem import UNLABELED
@@ -184,9 +184,9 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
         return self
 
     @property
-    def _is_ranker(self) -> bool:
+    def is_ranking(self) -> bool:  # type: ignore[override]
         """True if the order of the scores is what counts: then held-out labels are compared by the (mean) AUC."""
-        return _is_of_ordered(self) or bool(getattr(_last(self.estimator_), "is_ranking", False))
+        return _is_of_ordered(self) or bool(getattr(_last(self.estimator), "is_ranking", False))
 
     def _held_out(self, X: Any, y: Any, codes: NDArray) -> tuple[NDArray, tuple[NDArray, ...]]:
         """Return codes of held-out labels and the three models' values there; none if the labels are too few."""
@@ -223,7 +223,7 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
             *found, self._of_shares = _likeliest_weights(y, [each / spread(each) for each in values]).tolist()
             weights = np.array(found)
         elif len(y):
-            weights = _weights(y, values, by_auc=self._is_ranker)
+            weights = _weights(y, values, by_auc=self.is_ranking)
         weights = np.where(weights < LEAST * weights.sum(), 0.0, weights)
         self.weights_ = dict(zip(PARTS, (weights / weights.sum()).tolist(), strict=True))
 
@@ -243,7 +243,7 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
                 cuts = even_chances(y, unseen, len(self.classes_))
                 moved = f[some].mean() + spread(f[some]) * (cuts - unseen.mean()) / spread(unseen)
                 self.thresholds_ = (self.thresholds_ + moved) / 2.0
-        elif self._is_ranker:
+        elif self.is_ranking:
             share = getattr(_last(self.estimator_), "positive_share", "labels")
             self.threshold_ = decision_threshold(share, codes[labeled], f[labeled], f[some])
             if unseen is not None:
@@ -287,15 +287,6 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
         """Return the probability of each class at the rows of `X`, of shape (n, k)."""
         f = self._score(X)
         return _probabilities(f - self.threshold_, self._scale, self.thresholds_ if _is_of_ordered(self) else None)
-
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> float:
-        """Return the score of the estimator's kind: the AUC for a ranker, the mean AUC for ordered classes, or the accuracy.
-
-        Points whose label is -1 or missing do not count. The parameters are as in scikit-learn.
-        """
-        if not hasattr(self, "simple_") or not self._is_ranker:
-            return super().score(X, y, sample_weight)
-        return auc_of(self.classes_, self._score(X), y, sample_weight)
 
     @available_if(_is_of_ordered)
     def mean_auc(self, X: ArrayLike, y: ArrayLike) -> float:

@@ -171,6 +171,8 @@ class Suggestion:
         For each candidate of `tried`, its gain over the own values in its last round.
     search : Search
         State from which `go_on` continues.
+    subject : Subject or None
+        What was tuned: the estimator with its points, or a spec with its data. None after a search in another process.
     best_estimator_ : estimator
         A new estimator with the suggested parameters, fitted to all points when you first ask for it.
     """
@@ -183,6 +185,7 @@ class Suggestion:
     reason: str = ""
     gains: tuple[Difference, ...] = field(default=(), repr=False)
     search: Any = field(default=None, repr=False)
+    subject: Any = field(default=None, repr=False)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -215,121 +218,97 @@ class Suggestion:
     @cached_property
     def best_estimator_(self) -> Any:
         """The estimator with the suggested parameters, fitted to all points."""
-        fits = self.search.subject
-        return clone(fits.estimator).set_params(**self.parameters).fit(fits.X, fits.y)
+        estimator = clone(self.subject.estimator).set_params(**self.parameters)
+        return estimator.fit(self.subject.X, self.subject.y)
 
     def go_on(self, seconds: float = 60.0) -> Suggestion:
         """Search on for about so many seconds, from where the search was; return the new result.
 
         The candidates of the last round stay, and new ones are drawn.
         """
-        found: Suggestion = self.search.go_on(float(SECONDS.check(seconds) or 0.0))
+        found: Suggestion = self.search.go_on(self.subject, seconds)
         return found
 
 
 class Search:
-    """State of one search: the candidates, the subject's own values first, their scores, and the time.
+    """State of one search: the candidates, the subject's own values first, and their scores. A seed gives the random draws."""
 
-    The search takes about `seconds`. The random draws depend on the seed. `report` is called with the share of the
-    time that has passed, and a description of the current round.
-    """
-
-    def __init__(
-        self,
-        subject: Subject,
-        seconds: float,
-        seed: int,
-        report: Callable[[tuple[float, str]], object] = lambda progress: None,
-    ) -> None:
-        self.start, self.seconds = time.monotonic(), seconds
-        self.subject, self.seed, self.report, self.reason = subject, seed, report, ""
-        self.candidates: list[dict[str, Any]] = [{}, *map(dict, subject.first)]
-        self.tried: dict[int, Tried] = {}
-        self._finished: dict[int, Tried] = {}  # in the last round in which the own values have a rival
+    def __init__(self, seed: int) -> None:
+        self.candidates: list[dict[str, Any]] = []
+        self.reason, self._seconds_each = "", 1e-3
         self._drawn = generator(seed, "suggested parameters")
         self._known: dict[tuple[int, float, int], NDArray] = {}
-        self._own: dict[tuple[int, int], Tried] = {}
-        self._seconds_each = 1e-3
+        self._tried: list[dict[int, Tried]] = [{} for _ in ROUNDS]  # of each round
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the subject and `report`, for another process. `resumed` needs them again."""
-        return vars(self) | {"subject": None, "report": None}
+    def go_on(
+        self, subject: Subject, seconds: float, report: Callable[[tuple[float, str]], object] = lambda progress: None
+    ) -> Suggestion:
+        """Draw as many candidates as about so many seconds allow, score and halve them; return the suggestion.
 
-    def resumed(self, subject: Subject, report: Callable[[tuple[float, str]], object]) -> Search:
-        """Return the search with its subject, after it has come from another process."""
-        self.subject, self.report = subject, report
-        return self
+        A later call goes on with the candidates of the last round, and draws new ones. `report` is called with the share of the
+        time that has passed, and a description of the current round.
+        """
+        seconds, start = float(SECONDS.check(seconds) or 0.0), time.monotonic()
 
-    @property
-    def is_over(self) -> bool:
-        """True if the time is up."""
-        return time.monotonic() - self.start >= self.seconds
+        def is_over() -> bool:
+            return time.monotonic() - start >= seconds
 
-    def carry_out(self) -> Suggestion:
-        """Draw as many candidates as the time allows, score and halve them; return the suggestion."""
-        self.subject.begin(ROUNDS[0][0])
-        began = time.monotonic()
-        self._score(0, ROUNDS[0], must=True)
-        self.reason = "" if math.isfinite(self.tried[0].mean) else self.subject.reason
+        def measure(numbers: list[int], place: int) -> bool:
+            """Score the candidates of a round, the own values and the best so far first; return True if there was time."""
+            said = f"round {place + 1} of {len(ROUNDS)}, {len(numbers)} candidates"
+            for i in numbers:
+                report((min(1.0, (time.monotonic() - start) / seconds), said))
+                if not self._score(subject, i, place, is_over):
+                    return False
+            return True
+
+        def keep(numbers: list[int], place: int) -> list[int]:
+            """Return the own values, the predefined candidates, and the best third of all, best first."""
+            best = best_part(sorted(numbers, key=lambda i: (-self._tried[place - 1][i].mean, i)))
+            return list(dict.fromkeys((*range(min(1 + len(subject.first), len(self.candidates))), *best)))
+
+        if is_first := not self.candidates:
+            self._begin(subject, is_over)
+        number = int(np.clip(FIRST_SHARE * seconds / self._seconds_each, FEWEST, MOST))
+        if is_first:
+            self.candidates = self.candidates[:number]
+            number -= len(self.candidates)
+        left, first = range(len(self.candidates)) if is_first else self._finished, len(self.candidates)
+        self.candidates += [subject.draw(self._drawn) for _ in range(number)]
+        rounds([*left, *range(first, len(self.candidates))], range(len(ROUNDS)), measure, keep)
+        return self._answer(subject, time.monotonic() - start)
+
+    def _begin(self, subject: Subject, is_over: Callable[[], bool]) -> None:
+        """Score the own values and the predefined candidates in the first round, to know how long one takes."""
+        subject.begin(ROUNDS[0][0])
+        began, self.candidates = time.monotonic(), [{}, *map(dict, subject.first)]
+        self._score(subject, 0, 0, lambda: False)
+        self.reason = "" if math.isfinite(self._tried[0][0].mean) else subject.reason
         for i in range(1, len(self.candidates)):
-            self._score(i, ROUNDS[0])
+            self._score(subject, i, 0, is_over)
         self._seconds_each = max((time.monotonic() - began) / len(self.candidates), 1e-3)
-        number = self._number()
-        self.candidates = self.candidates[:number]
-        self._draw(number - len(self.candidates))
-        self._finished = {0: self.tried[0]}
-        rounds(range(number), ROUNDS, self._measure, self._kept)
-        return self._answer()
 
-    def go_on(self, seconds: float) -> Suggestion:
-        """Search on for about so many seconds, with the last round's candidates and new ones; return the suggestion."""
-        self.start, self.seconds = time.monotonic(), seconds
-        first = len(self.candidates)
-        self._draw(self._number())
-        rounds([*self._finished, *range(first, len(self.candidates))], ROUNDS, self._measure, self._kept)
-        return self._answer()
-
-    def _number(self) -> int:
-        """Return the number of candidates that the time allows."""
-        return int(np.clip(FIRST_SHARE * self.seconds / self._seconds_each, FEWEST, MOST))
-
-    def _draw(self, n: int) -> None:
-        self.candidates += [self.subject.draw(self._drawn) for _ in range(n)]
-
-    def _measure(self, numbers: list[int], stage: tuple[float, int]) -> bool:
-        """Score the candidates of a round, the own values and the best so far first; return True if there was time."""
-        made, said = [], f"round {ROUNDS.index(stage) + 1} of {len(ROUNDS)}, {len(numbers)} candidates"
-        for i in numbers:
-            self.report((min(1.0, (time.monotonic() - self.start) / self.seconds), said))
-            if not self._score(i, stage):
-                break
-            made.append(i)
-        if len(made) > 1:
-            self._finished = {i: self.tried[i] for i in made}
-        return len(made) == len(numbers)
-
-    def _score(self, i: int, stage: tuple[float, int], *, must: bool = False) -> bool:
-        """Score a candidate on the round's folds; return True if there was enough time. A known score takes none."""
-        share, folds = stage[0], range(min(stage[1], self.subject.n_folds))
+    def _score(self, subject: Subject, i: int, place: int, is_over: Callable[[], bool]) -> bool:
+        """Score a candidate on a round's folds; return True if there was enough time. A known score takes none."""
+        share, n_folds = ROUNDS[place]
+        folds = range(min(n_folds, subject.n_folds))
         for fold in folds:
             if (i, share, fold) in self._known:
                 continue
-            score = self.subject.score(self.candidates[i], share, fold, lambda: self.is_over and not must)
-            if self.is_over and not must:
+            score = subject.score(self.candidates[i], share, fold, is_over)
+            if is_over():
                 return False
             self._known[i, share, fold] = score
         on_folds = tuple(self._known[i, share, fold] for fold in folds)
-        made = self.tried[i] = Tried(dict(self.candidates[i]), on_folds, self.subject.n_iter(share))
-        if i == 0:
-            self._own[made.n_iter, len(on_folds)] = made
+        self._tried[place][i] = Tried(dict(self.candidates[i]), on_folds, subject.n_iter(share))
         return True
 
-    def _kept(self, numbers: list[int], stage: tuple[float, int]) -> list[int]:
-        """Return the own values, the predefined candidates, and the best third of all, best first."""
-        best = best_part(sorted(numbers, key=lambda i: (-self.tried[i].mean, i)))
-        return list(dict.fromkeys((*range(min(1 + len(self.subject.first), len(self.candidates))), *best)))
+    @property
+    def _finished(self) -> dict[int, Tried]:
+        """The candidates of the last round in which the own values have a rival."""
+        return next((one for one in reversed(self._tried) if len(one) > 1), self._tried[0])
 
-    def _answer(self) -> Suggestion:
+    def _answer(self, subject: Subject, seconds: float) -> Suggestion:
         finished, own = self._finished, self._finished[0]
         gains = {i: finished[i].gain_over(own) for i in finished if i}
         # The best candidate that is clearly better. If there is none, report the best of the others.
@@ -337,8 +316,9 @@ class Search:
         is_clear, _, place = max(seen, default=(False, 0.0, 0))
         i = -place  # the first among equals
         chosen = finished[i] if is_clear else own
-        order = tuple(sorted(self.tried.values(), key=lambda one: (-one.n_iter, -one.mean)))
         gain = gains.get(i, Difference(n=len(own.on_folds), unit="folds"))
-        over_own = tuple(one.gain_over(self._own[one.n_iter, len(one.on_folds)]) for one in order)
-        seconds = time.monotonic() - self.start
-        return Suggestion(dict(chosen.parameters), gain, chosen.mean, order, seconds, self.reason, over_own, self)
+        last = {i: (one, by_number[0]) for by_number in self._tried for i, one in by_number.items()}
+        order = sorted(last.values(), key=lambda pair: (-pair[0].n_iter, -pair[0].mean))
+        tried, gains_of_all = tuple(one for one, _ in order), tuple(one.gain_over(other) for one, other in order)
+        found = chosen.parameters, gain, chosen.mean, tried, seconds, self.reason, gains_of_all
+        return Suggestion(*found, search=self, subject=subject)

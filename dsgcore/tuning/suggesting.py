@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -21,69 +19,36 @@ from dsgcore.settings.profile import TRUST, Among, Times
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.tuning.folds import LabeledFolds, PairFolds, encoded
 from dsgcore.tuning.scorers import SimilarUnlabeledRisk, auc_score, hits, mean_auc_score
-from dsgcore.tuning.search import N_SPLITS, SECONDS, Search, Subject, Suggestion
+from dsgcore.tuning.search import N_SPLITS, Search, Subject, Suggestion
 
-
-@dataclass(frozen=True)
-class _SearchSpace:
-    """Search space of one kind of estimator: parameters that matter, folds, score, and first candidates.
-
-    `own` returns the value that a default stands for in a fitted estimator. Candidates are multiples of it.
-    """
-
-    space: Mapping[str, Times | Among]
-    own: Mapping[str, Callable[[Any], Any]]
-    score: Callable[[Any], Callable[[Any, ArrayLike, ArrayLike], float | NDArray]]
-    folds: type[Any] = LabeledFolds
-    first: tuple[Mapping[str, Any], ...] = ()
-    is_ranking: bool = False
-
-    def with_other(self, names: tuple[str, ...], name: str, how: Times | Among, own: str) -> _SearchSpace:
-        """Return the space with another parameter, whose own value is the attribute `own`, in place of these."""
-        space = {name: how} | {n: kept for n, kept in self.space.items() if n not in names}
-        of = {name: attrgetter(own)} | {n: kept for n, kept in self.own.items() if n not in names}
-        return replace(self, space=space, own=of)
-
-
-_NUMBERS = Among((64, 128))  # of features
+# The parameters that matter to each kind of estimator, and how candidates are drawn around its own values.
 _OF_RANKING: dict[str, Times | Among] = {
     "sigma": Times(16.0),
     "lam": Times(100.0),
     "gamma": TRUST,
-    "n_features": _NUMBERS,
+    "n_features": Among((64, 128)),
 }
-_WIDTH = attrgetter("model_.kernel.sigma")
-_WIDTH_AND_RIDGE = {"sigma": _WIDTH, "lam": attrgetter("lam_")}
-SPACES: dict[str, _SearchSpace] = {
-    "QSGS2AUC": _SearchSpace(_OF_RANKING, _WIDTH_AND_RIDGE, lambda m: auc_score, is_ranking=True),
-    "QS3ORAO": _SearchSpace(_OF_RANKING, _WIDTH_AND_RIDGE, lambda m: mean_auc_score, is_ranking=True),
-    "TSGS3VM": _SearchSpace(
-        {"sigma": Times(16.0), "C": Times(30.0), "C_star": Among((None, None, 1e-3, 0.1)), "n_features": _NUMBERS},
-        {"sigma": _WIDTH, "C": attrgetter("C")},
-        lambda m: hits,
-    ),
-    "PS3VT": _SearchSpace(
-        {
-            "feature_map": Among(("linear", "fourier")),
-            "sigma": Times(8.0),
-            "lam": Times(100.0),
-            "n_features": Among((512,)),
-        },
-        {"sigma": lambda m: 1.0, "lam": attrgetter("problem_.lam")},
-        lambda m: hits,
-        first=({"feature_map": "fourier", "n_features": 512},),
-    ),
-    "TSGSU": _SearchSpace(
-        {"sigma": Times(16.0), "lam": Times(100.0), "n_features": _NUMBERS},
-        _WIDTH_AND_RIDGE,
-        lambda m: SimilarUnlabeledRisk(m.prior_),
-        PairFolds,
-    ),
+SPACES: dict[str, Mapping[str, Times | Among]] = {
+    "QSGS2AUC": _OF_RANKING,
+    "QS3ORAO": _OF_RANKING,
+    "TSGS3VM": {
+        "sigma": Times(16.0),
+        "C": Times(30.0),
+        "C_star": Among((None, None, 1e-3, 0.1)),
+        "n_features": Among((64, 128)),
+    },
+    "PS3VT": {
+        "feature_map": Among(("linear", "fourier")),
+        "sigma": Times(8.0),
+        "lam": Times(100.0),
+        "n_features": Among((512,)),
+    },
+    "TSGSU": {"sigma": Times(16.0), "lam": Times(100.0), "n_features": Among((64, 128))},
 }
 _FREE = Real("multiple", 1.0)
 
 
-def _space_of(estimator: Any) -> _SearchSpace:
+def _space_of(estimator: Any) -> dict[str, Times | Among]:
     """Return the search space of an estimator.
 
     A Matérn kernel has a length, where sigma is one over a squared length. An S3VM with a weight of the labels' mean loss
@@ -92,12 +57,14 @@ def _space_of(estimator: Any) -> _SearchSpace:
     name = next((kind.__name__ for kind in type(estimator).__mro__ if kind.__name__ in SPACES), None)
     if name is None:
         raise ParameterError(f"estimator must be one of {', '.join(SPACES)}, got {type(estimator).__name__}")
-    found = SPACES[name]
+    space = dict(SPACES[name])
     if getattr(estimator, "kernel", None) == "matern":
-        found = found.with_other(("sigma",), "length", Times(4.0), "model_.kernel.length")
+        del space["sigma"]
+        space = {"length": Times(4.0), **space}
     if getattr(estimator, "labeled_weight", None) is not None:
-        found = found.with_other(("C", "C_star"), "labeled_weight", Times(30.0), "labeled_weight")
-    return found
+        del space["C"], space["C_star"]
+        space = {"labeled_weight": Times(30.0), **space}
+    return space
 
 
 def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0) -> Suggestion:
@@ -148,9 +115,8 @@ def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0
     >>> found.table.columns[:4].tolist()
     ['score', 'gain', 'low', 'high']
     """
-    allowed = float(SECONDS.check(seconds) or 0.0)
     fits = _Fits(estimator, X, y)
-    return Search(fits, allowed, fits.seed).carry_out()
+    return Search(fits.seed).go_on(fits, seconds)
 
 
 class _Fits(Subject):
@@ -160,12 +126,18 @@ class _Fits(Subject):
         self.prefix, self.tuned = "", estimator  # of the names, and the estimator, inside pipelines and meta-estimators
         while (inside := _inside(self.tuned, "estimator")) is not None:
             self.prefix, self.tuned = f"{self.prefix}{inside[0]}__", inside[1]
-        self.search = _space_of(self.tuned)
+        self.space = _space_of(self.tuned)
         self.estimator, self.X, self.y = estimator, X, y
-        self.seed = seed_of(self.tuned.random_state)
-        every = self.search.folds(N_SPLITS, random_state=self.seed).split(X, y)
-        super().__init__((train, test) for train, test in every if self._is_measurable(test))
-        self.first = tuple(self._named(one) for one in self.search.first)
+        self.seed, self.holds_pairs = seed_of(self.tuned.random_state), getattr(self.tuned, "y_holds", "") == "pairs"
+        folds = (PairFolds if self.holds_pairs else LabeledFolds)(N_SPLITS, random_state=self.seed)
+        codes = encoded(y)[1] if self.tuned.is_ranking else None  # of one class no ranking has a score
+        super().__init__(
+            (train, test)
+            for train, test in folds.split(X, y)
+            if codes is None or len(np.unique(codes[test][codes[test] != UNLABELED])) > 1
+        )
+        if "feature_map" in self.space:
+            self.first = (self._named({"feature_map": "fourier", "n_features": 512}),)
         of_fit = getattr(self.tuned, "most_iterations", None)  # which encodes all labels
         self.most = self.tuned.n_iter if of_fit is None else of_fit(y)
 
@@ -173,21 +145,24 @@ class _Fits(Subject):
         """Return the tuned estimator's parameters by their names in the whole."""
         return {self.prefix + name: value for name, value in parameters.items()}
 
-    def _is_measurable(self, test: NDArray) -> bool:
-        """Return True if a fold's points can be scored. A ranking needs labels of two classes."""
-        codes = encoded(self.y)[1][test] if self.search.is_ranking else np.arange(2)
-        return len(np.unique(codes[codes != UNLABELED])) > 1
-
     def begin(self, share: float) -> None:
         tuned = self._fitted({}, share, self.rows[0][0])
         while (inside := _inside(tuned, "estimator_")) is not None:
             tuned = inside[1]
-        self.own = {name: float(of(tuned)) for name, of in self.search.own.items()}
-        self.scorer = self.search.score(tuned)
+        # The numbers that 'auto' and 'scale' stand for are in the fitted kernel or problem.
+        inner = tuned.problem_ if hasattr(tuned, "problem_") else tuned.model_.kernel
+        names = [name for name, how in self.space.items() if isinstance(how, Times)]
+        self.own = {
+            name: float(getattr(inner, name, getattr(tuned, f"{name}_", getattr(tuned, name)))) for name in names
+        }
+        self.scorer: Callable[[Any, Any, Any], float | NDArray] = hits
+        if tuned.is_ranking:
+            self.scorer = mean_auc_score if hasattr(tuned, "ranking_function") else auc_score
+        elif self.holds_pairs:
+            self.scorer = SimilarUnlabeledRisk(tuned.prior_)
 
     def draw(self, drawn: np.random.Generator) -> dict[str, Any]:
-        values = {name: how.draw(drawn, self.own.get(name), _FREE) for name, how in self.search.space.items()}
-        return self._named(values)
+        return self._named({name: how.draw(drawn, self.own.get(name), _FREE) for name, how in self.space.items()})
 
     def n_iter(self, share: float) -> int:
         return max(10, round(share * self.most))
@@ -198,21 +173,18 @@ class _Fits(Subject):
         with warnings.catch_warnings():
             # The user did not ask for this shortened fit, and cannot do anything about its missing convergence.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return model.fit(*self._at(rows))
-
-    def _at(self, rows: NDArray) -> tuple[Any, Any]:
-        return _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)
+            return model.fit(_safe_indexing(self.X, rows), _safe_indexing(self.y, rows))
 
     def fitted_score(
         self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]
     ) -> float | NDArray:
         train, test = self.rows[fold]
-        model, (X, y) = self._fitted(parameters, share, train), self._at(test)
+        model, X = self._fitted(parameters, share, train), _safe_indexing(self.X, test)
         while isinstance(model, Pipeline):  # which has no ranking function
             model, X = model.steps[-1][1], model[:-1].transform(X)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="the score is that of")  # all folds together have more labels
-            return self.scorer(model, X, y)
+            return self.scorer(model, X, _safe_indexing(self.y, test))
 
 
 def _inside(model: Any, name: str) -> tuple[str, Any] | None:
