@@ -40,7 +40,6 @@ from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.inputs import encode
 from dsgcore.estimators.pairs import pair_ids
 from dsgcore.model_selection import (
-    AUCRisk,
     Calibrated,
     LabeledFolds,
     PairFolds,
@@ -339,7 +338,6 @@ def test_labels_of_another_kind_and_number_are_refused_by_a_score(model):
     (accuracy, made(TSGS3VM)),
     (auc_score, made(QSGS2AUC)),
     (mean_auc_score, made(QS3ORAO)),
-    (AUCRisk(), made(QSGS2AUC)),
     (SimilarUnlabeledRisk(0.7), made(TSGSU)),
     (lambda model, X, y: model.mean_auc(X, y), made(QS3ORAO)),
     (lambda model, X, y: model.mean_auc(X, y), made(COMPETITORS["ordinal"][1])),

@@ -30,7 +30,6 @@ from dsgcore.problems.as_in_paper import paper_grid
 from dsgcore.tuning.calibrated import Calibrated
 from dsgcore.tuning.folds import FoldError, LabeledFolds, PairFolds, UnlabeledFolds
 from dsgcore.tuning.scorers import (
-    AUCRisk,
     PNUAUCRisk,
     SimilarUnlabeledRisk,
     accuracy,
@@ -42,7 +41,6 @@ from dsgcore.tuning.seen_labels import SeenLabels
 from dsgcore.tuning.suggesting import suggest
 
 __all__ = [
-    "AUCRisk",
     "Calibrated",
     "FoldError",
     "LabeledFolds",

@@ -13,10 +13,9 @@ from dsgcore.core.parameters import ParameterError, Real
 from dsgcore.estimators.inputs import check_same_kind, encode
 from dsgcore.estimators.scores import accuracy_of, auc_of, check_length
 from dsgcore.solver.problem import UNLABELED, unlabeled_rows
-from dsgcore.tuning.folds import FoldError, encoded
+from dsgcore.tuning.folds import encoded
 
 PRIOR = Real("prior", 0.5, low=0.01, high=0.99)
-GAMMA = Real("gamma", 0.5, low=0.0, high=1.0)
 
 
 def accuracy(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
@@ -43,39 +42,6 @@ def mean_auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     return auc_of(estimator.classes_, estimator.ranking_function(X), y)
 
 
-def _codes(estimator: Any, y: ArrayLike) -> NDArray:
-    return encode(y, np.asarray(estimator.classes_))[1]
-
-
-@dataclass(frozen=True)
-class AUCRisk:
-    """Scorer: 1 minus the semi-supervised AUC risk with the zero-one loss, on held-out labeled and unlabeled points.
-
-    Parameters
-    ----------
-    gamma : float in [0, 1], default=0.5
-        Weight of the pairs of labeled points. The remaining weight is that of R_PU + R_NU - 1/2, which has the same
-        expectation for any share of positives.
-
-    Notes
-    -----
-    Source: (2)-(4) of W. Shi et al., IJCAI 2019, with the zero-one loss. For this loss the paper's identity holds.
-    """
-
-    gamma: float = 0.5
-
-    def __call__(self, estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
-        """Return 1 - gamma R_PN - (1 - gamma) (R_PU + R_NU - 1/2)."""
-        gamma = GAMMA.check(self.gamma)
-        assert gamma is not None
-        codes, values = _codes(estimator, y), np.asarray(estimator.decision_function(X))
-        check_length(len(codes), len(values))
-        p, n, u = (values[codes == code] for code in (1, 0, UNLABELED))
-        if not len(u):
-            raise FoldError("the AUC risk needs unlabeled points in every test set, got none: let them be folded too")
-        return float(gamma * auc_of_samples(p, n) + (1 - gamma) * (auc_of_samples(p, u) + auc_of_samples(u, n) - 0.5))
-
-
 @dataclass(frozen=True)
 class SimilarUnlabeledRisk:
     """Scorer: minus the similar-unlabeled risk with the zero-one loss. It needs no label.
@@ -84,19 +50,17 @@ class SimilarUnlabeledRisk:
     ----------
     prior : float in [0.01, 0.99], not 1/2
         Share of positives among the unlabeled points.
-    is_released : bool, default=False
-        Score as the released program of SU-SL does: 1 minus *twice* the risk, and 0 if that is below 0.
 
     Notes
     -----
-    The risk estimates the share of points whose predicted label is wrong. The estimate can be below 0.
+    The risk estimates the share of points whose predicted label is wrong. The estimate can be below 0. The released program of
+    SU-SL takes 1 minus twice the risk, and 0 if that is below 0.
 
     Source: H. Bao, G. Niu and M. Sugiyama, Classification from pairwise similarity and unlabeled data, ICML 2018, (7).
     W. Shi et al., Machine Learning, 2021, section 6, use it with `PairFolds`.
     """
 
     prior: float
-    is_released: bool = False
 
     def __call__(self, estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
         """Return the score of a fitted estimator on pairs and unlabeled points."""
@@ -106,8 +70,7 @@ class SimilarUnlabeledRisk:
             raise ParameterError("prior must not be 1/2, where pairs say nothing, got 0.5")
         is_positive = np.asarray(estimator.predict(X)) == estimator.classes_[1]
         check_length(len(np.asarray(y)), len(is_positive))
-        risk = similar_unlabeled_risk(is_positive, np.asarray(y) != UNLABELED, p)
-        return float(max(0.0, 1.0 - 2.0 * risk) if self.is_released else -risk)
+        return -similar_unlabeled_risk(is_positive, np.asarray(y) != UNLABELED, p)
 
 
 def similar_unlabeled_risk(is_positive: NDArray, is_similar: NDArray, prior: float) -> float:
