@@ -22,7 +22,7 @@ from dsgcore.core.metrics import paired_difference
 from dsgcore.core.sampling import MAX_SEED
 from dsgcore.estimators.classes import best_threshold, decision_threshold, even_chances
 from dsgcore.estimators.inputs import encode, known_classes, labeled_rows, seed_of, width
-from dsgcore.estimators.pairs import drawn_members
+from dsgcore.estimators.similar_unlabeled import drawn_members
 from dsgcore.kernels import KERNELS, DotProduct, Gaussian, Laplacian, Matern
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.auc import SemiSupervisedAUC

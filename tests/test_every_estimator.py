@@ -38,7 +38,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.data.reading.unlabeled import labels_given
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.inputs import encode
-from dsgcore.estimators.pairs import pair_ids
+from dsgcore.estimators.similar_unlabeled import pair_ids
 from dsgcore.model_selection import (
     Calibrated,
     LabeledFolds,

@@ -90,7 +90,7 @@ def test_pair_ids_are_labels_as_well_and_the_prior_is_estimated_from_the_same_po
         looked_at.append((similar, unlabeled))
         return 0.7
 
-    monkeypatch.setattr("dsgcore.estimators.pairs.similar_class_prior", estimate)
+    monkeypatch.setattr("dsgcore.estimators.similar_unlabeled.similar_class_prior", estimate)
     of_array = TSGSU(**SMALL).fit(X, ids)
     same(TSGSU(**SMALL).fit(*as_maps(tmp_path, X, ids, CUTS[2])), of_array)
     rows, names = SimilarUnlabeled().rows(ids), ("component", "mixture")

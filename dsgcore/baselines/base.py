@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from dsgcore.baselines.basis import CENTERS, Basis, HasMatrix, Linear, choose_centers, make_basis
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.parameters import Choice, Integer, Parameter, Real, like, parameter_like, parameters_of_fields
-from dsgcore.estimators.classes import HighestScore, OrderedClassifier, check_classes
+from dsgcore.estimators.classes import HighestScore, OrderedClassifier, ScoredOnLabels, check_classes
 from dsgcore.estimators.inputs import (
     SIGMA,
     KernelParameters,
@@ -29,7 +29,6 @@ from dsgcore.estimators.inputs import (
     seed_of,
     validated_points,
 )
-from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.kernels import check_sizes, check_values
 from dsgcore.solver.parameters import SolverParameters

@@ -18,9 +18,8 @@ from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import auc
 from dsgcore.core.parameters import Real, like, real
-from dsgcore.estimators.classes import best_threshold
+from dsgcore.estimators.classes import best_threshold, labeled_parts
 from dsgcore.estimators.inputs import encode
-from dsgcore.estimators.scores import labeled_parts
 from dsgcore.prior import PriorError, energy_class_prior
 from dsgcore.problems.thresholds import thresholds
 from dsgcore.solver.problem import UNLABELED, unlabeled_rows

@@ -16,10 +16,9 @@ from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DivergedError
 from dsgcore.core.parameters import like, parameter_like
 from dsgcore.core.sampling import batches
+from dsgcore.estimators.classes import ScoredOnLabels
 from dsgcore.estimators.inputs import all_or_nothing
-from dsgcore.estimators.pairs import pairs_and_prior, points_and_labels
-from dsgcore.estimators.scores import ScoredOnLabels
-from dsgcore.estimators.similar_unlabeled import Y_HOLDS
+from dsgcore.estimators.similar_unlabeled import Y_HOLDS, pairs_and_prior, points_and_labels
 from dsgcore.kernels.kernels import check_sizes
 from dsgcore.problems.similar_unlabeled import SIMILAR, SimilarUnlabeled
 from dsgcore.solver.parameters import SolverParameters

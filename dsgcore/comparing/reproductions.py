@@ -39,8 +39,7 @@ from dsgcore.experiments.settings import SETTINGS
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
 from dsgcore.studies.store import Store
-from dsgcore.tuning.folds import LabeledFolds
-from dsgcore.tuning.scorers import accuracy, auc_score, mean_auc_score
+from dsgcore.tuning.folds import LabeledFolds, accuracy, auc_score, mean_auc_score
 
 # Names of sets of the archives that have other names in the figures, and the largest set that is read whole.
 FETCHED = {"codrna": "cod-rna", "skin_nonskin": "skin", "covtype20k": "covtype", "higgs7500": "higgs"}

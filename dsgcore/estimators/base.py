@@ -20,11 +20,11 @@ from dsgcore.core.parameters import AUTOMATIC, ParameterError, like, parameters_
 from dsgcore.core.sampling import UNLABELED, batches, evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data.rows import Rows, opened
-from dsgcore.estimators.as_in_paper import FromPaper
-from dsgcore.estimators.classes import HighestScore, check_classes
+from dsgcore.estimators.classes import HighestScore, ScoredOnLabels, check_classes
 from dsgcore.estimators.inputs import (
     POINTS_CUT,
     SIGMA,
+    FromPaper,
     KernelParameters,
     TrainingValues,
     all_or_nothing,
@@ -41,7 +41,6 @@ from dsgcore.estimators.inputs import (
     warn_of_alphabet,
     width,
 )
-from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.kernels import Kernel
 from dsgcore.kernels.features import in_precision
 from dsgcore.kernels.kernels import check_values, warn_of_rounding

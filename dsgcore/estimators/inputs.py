@@ -1,4 +1,4 @@
-"""What all estimators share: a fit that succeeds or changes nothing, seeds, labels, points, and a kernel that suits them.
+"""What all estimators share: a fit that succeeds or changes nothing, seeds, labels, points, a kernel, and the paper's values.
 
 Points are in an array, in out-of-core `Rows`, or in Dask collections.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import signature
 from os import PathLike
-from typing import Any, ClassVar, Literal, TypeVar, cast
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,7 @@ from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 from dsgcore.data.rows import Rows, is_dask
 from dsgcore.kernels import KERNELS, Gaussian, Kernel
 from dsgcore.kernels.kernels import check_sizes, too_far, warn_of_rounding
+from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.solver.model import FEW_POINTS, Expansion, points_at_a_time
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.stopping import POINTS
@@ -406,3 +407,34 @@ def check_near(estimator: Any, kernel: Kernel, X: NDArray, dtype: np.dtype) -> N
             f"kernel {kernel.name!r} overflows {dtype} at these points, where it reaches {value:.3g}: "
             "take a smaller sigma or power, or scale the points"
         )
+
+
+class FromPaper:
+    """Base class of estimators whose paper says with which values it ran them."""
+
+    problem_class: ClassVar[type[Any]]
+
+    @classmethod
+    def as_in_paper(cls, n: int | None = None, **given: Any) -> Self:
+        """Return the estimator with the values of its paper's own experiments.
+
+        Where the paper searches a grid by cross-validation, the value is the grid's middle.
+
+        Parameters
+        ----------
+        n : int, optional
+            Number of training points. TSGS3VM needs it: its paper takes √n random features, and one pass over the points.
+        **given
+            Parameters of the estimator that differ, such as the values of a search.
+
+        Raises
+        ------
+        ValueError
+            If `n` is missing, or if the paper's values for this class are not known.
+        """
+        names = cls._get_param_names()  # type: ignore[attr-defined]
+        setting = getattr(cls.problem_class, "name", "")
+        if setting not in AS_IN_PAPER:
+            raise DSGError(f"no paper's values are known for {cls.__name__}; they are for {', '.join(AS_IN_PAPER)}")
+        values = AS_IN_PAPER[setting].at(n, **given)
+        return cls(**{name: value for name, value in values.items() if name in names or name in given})

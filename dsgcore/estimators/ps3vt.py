@@ -15,9 +15,8 @@ from dsgcore.core.documented import SEED, described, estimator
 from dsgcore.core.errors import DivergedError
 from dsgcore.core.parameters import AUTOMATIC, check_all, like, parameter_like
 from dsgcore.core.threads import single_threaded_blas
-from dsgcore.estimators.as_in_paper import FromPaper
 from dsgcore.estimators.classes import HighestScore
-from dsgcore.estimators.inputs import all_or_nothing, points_and_classes, seed_of, validated_points, width
+from dsgcore.estimators.inputs import FromPaper, all_or_nothing, points_and_classes, seed_of, validated_points, width
 from dsgcore.kernels.kernels import check_values
 from dsgcore.multiclass.automatic import has_minimiser, smooth_minimiser
 from dsgcore.multiclass.features import Weights

@@ -17,8 +17,7 @@ from dsgcore.experiments.spec import Spec, parameters_of, with_values
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
-from dsgcore.tuning.folds import LabeledFolds, PairFolds
-from dsgcore.tuning.scorers import similar_unlabeled_risk
+from dsgcore.tuning.folds import LabeledFolds, PairFolds, similar_unlabeled_risk
 from dsgcore.tuning.search import N_SPLITS, SECONDS, Search, Subject, Suggestion
 
 # Larger training sets are thinned to this many points, all labels among them, and to this many numbers.

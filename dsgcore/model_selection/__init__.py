@@ -27,17 +27,19 @@ Each paper tunes parameters in its own way. Unless noted, the scores use the lab
 
 from dsgcore.comparing import compare
 from dsgcore.problems.as_in_paper import paper_grid
-from dsgcore.tuning.calibrated import Calibrated
-from dsgcore.tuning.folds import FoldError, LabeledFolds, PairFolds, UnlabeledFolds
-from dsgcore.tuning.scorers import (
+from dsgcore.tuning.calibrated import Calibrated, SeenLabels
+from dsgcore.tuning.folds import (
+    FoldError,
+    LabeledFolds,
+    PairFolds,
     PNUAUCRisk,
     SimilarUnlabeledRisk,
+    UnlabeledFolds,
     accuracy,
     auc_score,
     mean_auc_score,
 )
 from dsgcore.tuning.search import Suggestion, Tried
-from dsgcore.tuning.seen_labels import SeenLabels
 from dsgcore.tuning.suggesting import suggest
 
 __all__ = [

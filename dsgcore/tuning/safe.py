@@ -26,10 +26,17 @@ from dsgcore.core.metrics import auc_error
 from dsgcore.core.parameters import AUTOMATIC, Integer
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas, single_threaded_openmp
-from dsgcore.estimators.classes import HighestScore, OrderedClassifier, decision_threshold, even_chances, spread
+from dsgcore.estimators.classes import (
+    HighestScore,
+    OrderedClassifier,
+    ScoredOnLabels,
+    auc_of,
+    decision_threshold,
+    even_chances,
+    spread,
+)
 from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, labeled_rows, validated_points
 from dsgcore.estimators.ordinal import QS3ORAO
-from dsgcore.estimators.scores import ScoredOnLabels, auc_of
 from dsgcore.kernels.kernels import check_sizes, check_values
 from dsgcore.problems.thresholds import mean_auc, thresholds
 from dsgcore.solver.problem import UNLABELED

@@ -17,8 +17,7 @@ from dsgcore.core.parameters import ParameterError, Real
 from dsgcore.estimators.inputs import seed_of
 from dsgcore.settings.profile import TRUST, Among, Times
 from dsgcore.solver.problem import UNLABELED
-from dsgcore.tuning.folds import LabeledFolds, PairFolds, encoded
-from dsgcore.tuning.scorers import SimilarUnlabeledRisk, auc_score, hits, mean_auc_score
+from dsgcore.tuning.folds import LabeledFolds, PairFolds, SimilarUnlabeledRisk, auc_score, encoded, hits, mean_auc_score
 from dsgcore.tuning.search import N_SPLITS, Search, Subject, Suggestion
 
 # The parameters that matter to each kind of estimator, and how candidates are drawn around its own values.
