@@ -199,19 +199,7 @@ class PNUAUC(AUCBaseline):
     Source: T. Sakai, G. Niu and M. Sugiyama, Semi-supervised AUC optimization based on positive-unlabeled learning,
     Machine Learning, 2018, (9)-(14).
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.metrics import roc_auc_score
-    >>> from sklearn.preprocessing import MinMaxScaler
-    >>> from dsgcore.baselines import PNUAUC
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X = MinMaxScaler().fit_transform(X)
-    >>> few = np.where(np.arange(len(y)) % 10 == 0, y, -1)  # nine labels of ten hidden
-    >>> model = PNUAUC(sigma=0.5, lam=0.1).fit(X, few)
-    >>> bool(roc_auc_score(y, model.decision_function(X)) > 0.97)
-    True
+    For an example see `dsgcore.QSGS2AUC`.
     """
 
     title = "PNU-AUC"
@@ -246,7 +234,7 @@ class SAMULT(AUCBaseline):
     Notes
     -----
     Source: Z. Xie and M. Li, Semi-Supervised AUC Optimization Without Guessing Labels of Unlabeled Data, AAAI 2018.
-    For an example see `PNUAUC`.
+    For an example see `dsgcore.QSGS2AUC`.
     """
 
     title = "SAMULT"

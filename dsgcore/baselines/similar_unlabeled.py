@@ -116,18 +116,7 @@ class SUSL(PairsBaseline):
 
     Source: H. Bao, G. Niu and M. Sugiyama, Classification from Pairwise Similarity and Unlabeled Data, ICML 2018, (9).
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dsgcore.baselines import SUSL
-    >>> rng = np.random.default_rng(0)
-    >>> classes = (rng.random(500) < 0.7).astype(int)
-    >>> X = rng.normal(size=(500, 2)) + 3 * classes[:, None]
-    >>> of_pairs = np.repeat(rng.random(100) < 0.7**2 / (0.7**2 + 0.3**2), 2)
-    >>> pairs = (rng.normal(size=(200, 2)) + 3 * of_pairs[:, None]).reshape(100, 2, 2)
-    >>> model = SUSL(prior=0.7, sigma=0.1, lam=0.1).fit(X, pairs=pairs)
-    >>> model.score(X, classes) > 0.9
-    True
+    For an example see `dsgcore.TSGSU`.
     """
 
     title = "SU-SL"
@@ -202,7 +191,7 @@ class SUDH(PairsBaseline):
     mean_U phi and w = -(mean_U s phi + q) / lam. With s = u + v and u, v in [0, 1/2] the concave part is u - v. Then
     the dual is a quadratic program with bounds only, and L-BFGS-B solves it.
 
-    For an example see `SUSL`.
+    For an example see `dsgcore.TSGSU`.
     """
 
     title = "SU-DH"
@@ -310,7 +299,7 @@ class CUU(PairsBaseline):
     The unit of the step size comes from the first mini-batch. So a good step size does not depend on the number of
     centres.
 
-    For an example see `SUSL`.
+    For an example see `dsgcore.TSGSU`.
     """
 
     title = "CUU"

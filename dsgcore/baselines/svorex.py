@@ -66,15 +66,7 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
 
     Source: W. Chu and S. S. Keerthi, Support Vector Ordinal Regression, Neural Computation 19, 2007, (1)-(3).
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dsgcore.baselines.svorex import SVOREX
-    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
-    >>> y = np.digitize(np.linalg.norm(X, axis=1), [0.5, 0.9])  # three rings, from the centre outwards
-    >>> model = SVOREX(C=10.0).fit(X, y)
-    >>> model.mean_auc(X, y) > 0.95
-    True
+    For an example see `dsgcore.QS3ORAO`.
     """
 
     title = "SVOREX"

@@ -25,38 +25,19 @@ Each paper tunes parameters in its own way. Unless noted, the scores use the lab
 - multi-class: `LabeledFolds` with `accuracy`.
 """
 
-from dsgcore.comparing import compare
-from dsgcore.problems.as_in_paper import paper_grid
-from dsgcore.tuning.calibrated import Calibrated, SeenLabels
-from dsgcore.tuning.folds import (
-    FoldError,
-    LabeledFolds,
-    PairFolds,
-    PNUAUCRisk,
-    SimilarUnlabeledRisk,
-    UnlabeledFolds,
-    accuracy,
-    auc_score,
-    mean_auc_score,
-)
-from dsgcore.tuning.search import Suggestion, Tried
-from dsgcore.tuning.suggesting import suggest
-
-__all__ = [
-    "Calibrated",
-    "FoldError",
-    "LabeledFolds",
-    "PNUAUCRisk",
-    "PairFolds",
-    "SeenLabels",
-    "SimilarUnlabeledRisk",
-    "Suggestion",
-    "Tried",
-    "UnlabeledFolds",
-    "accuracy",
-    "auc_score",
-    "compare",
-    "mean_auc_score",
-    "paper_grid",
-    "suggest",
-]
+from dsgcore.comparing import compare as compare
+from dsgcore.problems.as_in_paper import paper_grid as paper_grid
+from dsgcore.tuning.calibrated import Calibrated as Calibrated
+from dsgcore.tuning.calibrated import SeenLabels as SeenLabels
+from dsgcore.tuning.folds import FoldError as FoldError
+from dsgcore.tuning.folds import LabeledFolds as LabeledFolds
+from dsgcore.tuning.folds import PairFolds as PairFolds
+from dsgcore.tuning.folds import PNUAUCRisk as PNUAUCRisk
+from dsgcore.tuning.folds import SimilarUnlabeledRisk as SimilarUnlabeledRisk
+from dsgcore.tuning.folds import UnlabeledFolds as UnlabeledFolds
+from dsgcore.tuning.folds import accuracy as accuracy
+from dsgcore.tuning.folds import auc_score as auc_score
+from dsgcore.tuning.folds import mean_auc_score as mean_auc_score
+from dsgcore.tuning.search import Suggestion as Suggestion
+from dsgcore.tuning.search import Tried as Tried
+from dsgcore.tuning.suggesting import suggest as suggest

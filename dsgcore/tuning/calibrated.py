@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ from dsgcore.solver.problem import UNLABELED
 from dsgcore.tuning.folds import LabeledFolds, accuracy
 
 
+@dataclass(eq=False, repr=False)
 class Calibrated(ScoredOnLabels, BaseEstimator):
     """Estimator with `predict_proba`: Platt's method on held-out labels.
 
@@ -64,12 +66,10 @@ class Calibrated(ScoredOnLabels, BaseEstimator):
     (300, 2)
     """
 
-    def __init__(
-        self, estimator: Any, *, n_splits: int = 5, random_state: int | np.random.RandomState | None = None
-    ) -> None:
-        self.estimator = estimator
-        self.n_splits = n_splits
-        self.random_state = random_state
+    estimator: Any
+    _: KW_ONLY
+    n_splits: int = 5
+    random_state: int | np.random.RandomState | None = None
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -153,6 +153,7 @@ def _has(name: str) -> Any:
     return available_if(lambda own: hasattr(getattr(own, "estimator_", own.estimator), name))
 
 
+@dataclass(eq=False, repr=False)
 class SeenLabels(MetaEstimatorMixin, BaseEstimator):
     """Estimator that learns from the visible labels and is scored by the true ones.
 
@@ -190,8 +191,7 @@ class SeenLabels(MetaEstimatorMixin, BaseEstimator):
     {'estimator__sigma': 5.0}
     """
 
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
+    estimator: Any
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -36,15 +36,16 @@ def encoded(y: ArrayLike) -> tuple[NDArray, NDArray]:
     return encode(y, is_ordered=True)
 
 
+@dataclass(eq=False, repr=False)
 class _Folds(BaseCrossValidator):
     """Base class of splitters that test each point once.
 
     Subclasses assign a fold to each point, or -1 for points that are always in training.
     """
 
-    def __init__(self, n_splits: int = 5, *, random_state: int | np.random.RandomState | None = None) -> None:
-        self.n_splits = n_splits
-        self.random_state = random_state
+    n_splits: int = 5
+    _: KW_ONLY
+    random_state: int | np.random.RandomState | None = None
 
     def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
         """Return the number of splits."""
@@ -85,6 +86,7 @@ class _Folds(BaseCrossValidator):
         return fold == number
 
 
+@dataclass(eq=False, repr=False)
 class LabeledFolds(_Folds):
     """K-fold splitter that keeps each class's share and holds out labels.
 
@@ -105,15 +107,8 @@ class LabeledFolds(_Folds):
     set. At least two classes must have more than one label.
     """
 
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        unlabeled: Literal["folded", "train"] = "folded",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(n_splits, random_state=random_state)
-        self.unlabeled = unlabeled
+    _: KW_ONLY
+    unlabeled: Literal["folded", "train"] = "folded"
 
     def _folds(self, y: ArrayLike, seed: int) -> NDArray:
         is_folded = PLACE_OF_UNLABELED.check(self.unlabeled) == "folded"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -63,6 +64,7 @@ def _is_of_ordered(model: Any) -> bool:
     return hasattr(getattr(model, "estimator_", model.estimator), "ranking_function")
 
 
+@dataclass(eq=False, repr=False)
 class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
     """A method whose score is averaged with a linear model's and with its neighbours', as held-out labels advise.
 
@@ -135,18 +137,11 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
     ['estimator', 'linear', 'neighbours']
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_splits: int = 3,
-        n_neighbors: int = 7,
-        random_state: int | np.random.RandomState | None = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_splits = n_splits
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
+    estimator: Any
+    _: KW_ONLY
+    n_splits: int = 3
+    n_neighbors: int = 7
+    random_state: int | np.random.RandomState | None = 0
 
     def __sklearn_tags__(self) -> Tags:
         """Declare what the estimator declares of classes."""
