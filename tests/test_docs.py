@@ -219,4 +219,5 @@ def test_an_estimators_docstring_names_everything_that_it_takes_and_explains_aut
     entries = re.findall(r"^(\w+) : (.+), default=(.*(?:\n(?: .*)?)*)", section, re.MULTILINE)
     assert [name for name, _, _ in entries] == list(inspect.signature(cls).parameters)
     for name, allowed, text in entries:
+        assert text.partition("\n")[2].strip(), name
         assert bool(re.search("['“]auto['”]", text.partition("\n")[2])) == bool(re.search(r"\bauto\b", allowed)), name

@@ -41,14 +41,6 @@ class PairRisk:
     weights: Mapping[tuple[str, str], float]
     constant: float = 0.0
 
-    def value(self, f: Mapping[str, NDArray]) -> float:
-        """Return the risk at values f, a mapping from a set's name to an array (n_set,)."""
-        parts = (
-            w * ((1.0 - (f[a].mean() - f[b].mean())) ** 2 + f[a].var() + f[b].var())
-            for (a, b), w in self.weights.items()
-        )
-        return self.constant + float(sum(parts))
-
     def sources(self) -> tuple[str, ...]:
         """Return the names of the sets that the risk uses."""
         return tuple(dict.fromkeys(name for pair in self.weights for name in pair))

@@ -71,8 +71,6 @@ class PS3VT(FromPaper, HighestScore, BaseEstimator):
         Tolerance for early stopping, as a share of the scores' size. `fit` ends when the scores of the averaged weights
         change by no more within `n_iter_no_change` iterations, checked every 50 after an exact start, and else every 200.
         'auto' is 0.05 after an exact start, and 0.01 after a start at 0. None makes all iterations.
-    n_iter_no_change : Iterations at rest
-        Number of iterations for which the change must stay within `tol`.
     verbose
         If above 0, print the change of that mean at every check.
     sigma
@@ -245,10 +243,7 @@ class PS3VT(FromPaper, HighestScore, BaseEstimator):
         For two classes return the second class's score minus the first's, of shape (n,).
         """
         check_is_fitted(self)
-        return self._scores(validated_points(self, X, np.float64))
-
-    def _scores(self, X: NDArray) -> NDArray:
-        """Return the classes' scores at validated points."""
+        points = validated_points(self, X, np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = Weights(self.feature_map_, self.coef_.T, self.n_features_in_).evaluate(X) + self.intercept_
+            scores = Weights(self.feature_map_, self.coef_.T, self.n_features_in_).evaluate(points) + self.intercept_
             return check_values(scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0])

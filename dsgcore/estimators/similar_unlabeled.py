@@ -178,21 +178,10 @@ class TSGSU(BinaryEstimator):
         Number of iterations T: the maximum for `fit`, the exact number for one call of `partial_fit`.
     batch_size
         Number of points that each iteration draws from each source.
-    step_size
-        Step size η, or the constant θ of the learning-rate schedule. None or 'auto': as large as the data allow. The
-        dot product kernel is not bounded, and may need a smaller step.
     start
         Start of the run. None is 0, as in the paper. 'exact' gives the first iteration more features, and the exact
         solution on them for some hundred points. All later iterations are the paper's. The run still starts at 0 if
         the loss has no such solution, or if the kernel's features are not cosines.
-    tol
-        Tolerance for early stopping, as a share of the scores' size: `fit` ends when the mean of the second half of the
-        iterates has changed by no more within `n_iter_no_change` iterations (root mean square over some training points).
-        'auto' is 0.05 after an exact start, and 0.02 after a start at 0. None makes all iterations, as `partial_fit` does.
-    sampling
-        How the points of a mini-batch are drawn. 'independent' draws each point from all, whatever was drawn before, as in
-        the paper. 'shuffled' visits the points of a source in passes: each point once, in a new random order. If a source
-        has more than 131,072 points, they are drawn independently.
     correction
         Correction of a class's estimated risk below zero. 'identity' does nothing. The others depend on the sign of
         the batch's own estimate. That sign is mostly chance if batches are small or the prior is near 1/2, so use

@@ -32,8 +32,16 @@ class Stopping(Checked):
     """Early stopping of a fit, and its printed output: the estimators' parameters of these names, with a number for 'auto'."""
 
     tol: float | None = real(0.02, low=0.0, high=1.0, optional=True)
-    n_iter_no_change: int = integer(50, low=1, high=100_000)
-    verbose: int = integer(0, low=0)
+    n_iter_no_change: int = integer(
+        50,
+        low=1,
+        high=100_000,
+        label="Iterations at rest",
+        sentence="Number of iterations for which the change must stay within `tol`.",
+    )
+    verbose: int = integer(
+        0, low=0, sentence="If above 0, print the change at every check; above 1, at every iteration."
+    )
 
 
 class TailMean:
