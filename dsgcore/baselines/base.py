@@ -151,6 +151,7 @@ class Baseline(BaseEstimator):
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
     kernels: ClassVar[tuple[str, ...]] = ()
     is_everyday: ClassVar[bool] = False  # True for methods that people install, False for a paper's competitors
+    is_supervised: ClassVar[bool] = False  # True for methods that learn from the labeled points only
 
     model_: Any
     objectives_: NDArray
@@ -181,6 +182,8 @@ class Baseline(BaseEstimator):
     def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
         """Check the parameters, learn, and set the attributes that all baselines have."""
         watch = Watch(callback, type(self).__name__)
+        if self.is_supervised:
+            X, y = X[y != UNLABELED], y[y != UNLABELED]
         self._learn(X, y, self._checked(), watch)
         self.converged_ = watch.is_converged
         self.objectives_, self.n_iter_ = np.array(watch.objectives), watch.steps
@@ -262,14 +265,6 @@ class LabelsBaseline(ScoredOnLabels, Baseline):
         """
         check_classes(classes)
         return codes
-
-
-class LabelsAlone(Baseline):
-    """Base class of methods that learn from the labeled points only."""
-
-    def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
-        is_labeled = y != UNLABELED
-        return super()._run(X[is_labeled], y[is_labeled], callback)
 
 
 class BinaryBaseline(HighestScore, LabelsBaseline):

@@ -32,7 +32,6 @@ from dsgcore.baselines.base import (
     MAX_ITER,
     Baseline,
     GaussianOrLinear,
-    LabelsAlone,
     LabelsBaseline,
     OrdinalBaseline,
     Watch,
@@ -142,7 +141,7 @@ class EverydayClassifier(HighestScore, Everyday, LabelsBaseline):
     """Base class of classifiers; `_learn` gets codes 0 .. k - 1, and -1 for unlabeled points."""
 
 
-class EverydayOrdinal(LabelsAlone, Everyday, OrdinalBaseline):
+class EverydayOrdinal(Everyday, OrdinalBaseline):
     """Base class of machines that learn from the labeled points of ordered classes.
 
     Attributes
@@ -152,6 +151,8 @@ class EverydayOrdinal(LabelsAlone, Everyday, OrdinalBaseline):
         points into the classes' shares.
     """
 
+    is_supervised = True
+
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         super()._learn(X, y, s, watch)
         if type(self)._taken_by is class_numbers:
@@ -160,8 +161,10 @@ class EverydayOrdinal(LabelsAlone, Everyday, OrdinalBaseline):
             self.thresholds_ = thresholds(y, self.model_.evaluate(X), loss="hinge", margin=0.0)
 
 
-class Alone(LabelsAlone, EverydayClassifier):
+class Alone(EverydayClassifier):
     """Base class of classifiers that learn from the labeled points only."""
+
+    is_supervised = True
 
 
 _ITERATIONS = MAX_ITER.called("Iterations at most", "Largest number of iterations.")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.baselines.base import MAX_ITER, TOL, GaussianOrLinear, LabelsAlone, OrdinalBaseline, Watch
+from dsgcore.baselines.base import MAX_ITER, TOL, GaussianOrLinear, OrdinalBaseline, Watch
 from dsgcore.baselines.basis import Linear
 from dsgcore.baselines.s3vm import HOLDERS, expansion, kernel_matrix, regress
 from dsgcore.core.documented import estimator
@@ -25,7 +25,7 @@ STILL = 1e-4
 
 
 @estimator
-class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
+class SVOREX(GaussianOrLinear, OrdinalBaseline):
     """Support vector ordinal regression with explicit constraints: one function, and a threshold between classes.
 
     It learns from the labeled points only. Its linear kernel is ⟨x, x'⟩ / d, as in the authors' program.
@@ -72,6 +72,7 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
     title = "SVOREX"
     citation = "SVOREX, Chu and Keerthi, Neural Computation 2007"
     sentence = "learns one function and the thresholds between ordered classes, from the labeled points only"
+    is_supervised = True
 
     C: float = like(C)
     jitter: float = real(1e-3, low=0.0, high=1.0, scale="log", usual=(0.0, 0.1))

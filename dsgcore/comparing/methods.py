@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.baselines import COMPETITORS
-from dsgcore.baselines.base import LabelsAlone
 from dsgcore.core.metrics import auc
 from dsgcore.core.parameters import ParameterError, quoted
 from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
@@ -62,7 +61,7 @@ METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
         *(
-            Method(plain_name(own), kinds, not issubclass(own, LabelsAlone), own.effort, own, is_slow=own.is_slow)
+            Method(plain_name(own), kinds, not own.is_supervised, own.effort, own, is_slow=own.is_slow)
             for setting, kinds in (("multiclass", _NOMINAL), ("ordinal", (ORDINAL,)))
             for own in COMPETITORS[setting]
             if own.is_everyday
