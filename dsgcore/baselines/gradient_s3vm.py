@@ -172,29 +172,25 @@ class _Supports:
         return self.kernel.matrix(X, self.X[: self.size]) @ self.coef[: self.size]
 
     def add(self, t: int, row: int, coef: float) -> None:
-        """Add a kernel at the point of this row, at iteration `t`; in a full budget it replaces the smallest kernel."""
+        """Add a kernel at the point of this row, at iteration `t`.
+
+        In a full budget it replaces the smallest kernel, the oldest one among equals, unless its own coefficient is smaller.
+        """
         held = np.flatnonzero(self.rows[: self.size] == row)
         if len(held):
             self.coef[held[0]] += coef
             return
-        slot: int | None = self.size
-        if self.size < len(self.coef):
+        slot = self.size
+        if slot < len(self.coef):
             self.size += 1
         else:
-            slot = self._least(abs(coef))
-        if slot is not None:
-            self.X[slot], self.coef[slot], self.rows[slot], self.since[slot] = self.points[row], coef, row, t
-
-    def _least(self, other: float) -> int | None:
-        """Return the index of the smallest kernel, the oldest one among equals; None if `other` is smaller."""
-        # Coefficients are multiples of C / t, so that ties are common. The tolerance keeps rounding from deciding
-        # them.
-        sizes = np.abs(self.coef)
-        least = sizes.min()
-        if other < (1.0 - TIE) * least:
-            return None
-        ties = np.flatnonzero(sizes <= (1.0 + TIE) * least)
-        return int(ties[np.argmin(self.since[ties])])
+            # Coefficients are multiples of C / t, so that ties are common. The tolerance keeps rounding from deciding them.
+            sizes = np.abs(self.coef)
+            if abs(coef) < (1.0 - TIE) * sizes.min():
+                return
+            ties = np.flatnonzero(sizes <= (1.0 + TIE) * sizes.min())
+            slot = int(ties[np.argmin(self.since[ties])])
+        self.X[slot], self.coef[slot], self.rows[slot], self.since[slot] = self.points[row], coef, row, t
 
 
 @dataclass(frozen=True, eq=False)
