@@ -282,21 +282,21 @@ class Search:
         """Score the own values and the predefined candidates in the first round, to know how long one takes."""
         subject.begin(ROUNDS[0][0])
         began, self.candidates = time.monotonic(), [{}, *map(dict, subject.first)]
-        self._score(subject, 0, 0, lambda: False)
+        self._score(subject, 0, 0, is_over, must=True)
         self.reason = "" if math.isfinite(self._tried[0][0].mean) else subject.reason
         for i in range(1, len(self.candidates)):
             self._score(subject, i, 0, is_over)
         self._seconds_each = max((time.monotonic() - began) / len(self.candidates), 1e-3)
 
-    def _score(self, subject: Subject, i: int, place: int, is_over: Callable[[], bool]) -> bool:
+    def _score(self, subject: Subject, i: int, place: int, is_over: Callable[[], bool], *, must: bool = False) -> bool:
         """Score a candidate on a round's folds; return True if there was enough time. A known score takes none."""
         share, n_folds = ROUNDS[place]
         folds = range(min(n_folds, subject.n_folds))
         for fold in folds:
             if (i, share, fold) in self._known:
                 continue
-            score = subject.score(self.candidates[i], share, fold, is_over)
-            if is_over():
+            score = subject.score(self.candidates[i], share, fold, lambda: is_over() and not must)
+            if is_over() and not must:
                 return False
             self._known[i, share, fold] = score
         on_folds = tuple(self._known[i, share, fold] for fold in folds)
