@@ -400,7 +400,7 @@ class BinaryEstimator(HighestScore, FunctionalGradientEstimator):
         The labels. The second one is the positive class.
     """
 
-    predict = over_partitions(HighestScore.predict)
+    predict = over_partitions(HighestScore.predict)  # type: ignore[assignment]
 
     @over_partitions
     def decision_function(self, X: ArrayLike) -> NDArray:

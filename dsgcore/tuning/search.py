@@ -320,5 +320,6 @@ class Search:
         last = {i: (one, by_number[0]) for by_number in self._tried for i, one in by_number.items()}
         order = sorted(last.values(), key=lambda pair: (-pair[0].n_iter, -pair[0].mean))
         tried, gains_of_all = tuple(one for one, _ in order), tuple(one.gain_over(other) for one, other in order)
-        found = chosen.parameters, gain, chosen.mean, tried, seconds, self.reason, gains_of_all
-        return Suggestion(*found, search=self, subject=subject)
+        return Suggestion(
+            dict(chosen.parameters), gain, chosen.mean, tried, seconds, self.reason, gains_of_all, self, subject
+        )
