@@ -188,7 +188,9 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
     @property
     def is_ranking(self) -> bool:  # type: ignore[override]
         """True if the order of the scores is what counts: then held-out labels are compared by the (mean) AUC."""
-        return _is_of_ordered(self) or bool(getattr(_last(self.estimator), "is_ranking", False))
+        return _is_of_ordered(self) or bool(
+            getattr(_last(getattr(self, "estimator_", self.estimator)), "is_ranking", False)
+        )
 
     def _held_out(self, X: Any, y: Any, codes: NDArray) -> tuple[NDArray, tuple[NDArray, ...]]:
         """Return codes of held-out labels and the three models' values there; none if the labels are too few."""
