@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Protocol
 
 import streamlit as st
 
 from dsgcore.jobs import Job, JobState
 from pages.shell.plain_text import plain
+from pages.shell.repeated import repeated
 
 TICK_SECONDS = 0.5
 
@@ -27,13 +29,14 @@ def watched(work: Work | None, draw: Callable[..., None], *given: Any) -> None:
     At its end the whole page is drawn, because its buttons change. Then, and without a job, nothing ticks.
     """
     is_going = work is not None and not work.is_over
-    st.fragment(_tick, run_every=TICK_SECONDS if is_going else None)(work, draw, is_going, given)
 
+    @wraps(draw)
+    def tick() -> None:
+        if is_going and work is not None and work.is_over:
+            st.rerun()
+        draw(*given)
 
-def _tick(work: Work | None, draw: Callable[..., None], was_going: bool, given: tuple[Any, ...]) -> None:
-    if was_going and work is not None and work.is_over:
-        st.rerun()
-    draw(*given)
+    repeated(tick, TICK_SECONDS if is_going else None)
 
 
 def job_panel(

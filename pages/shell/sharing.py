@@ -17,6 +17,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dsgcore.core.threads import pausing
 from dsgcore.experiments import SpecError
 from dsgcore.experiments.cost import GIGABYTE, of_machine
+from pages.shell.repeated import repeated
 
 # Longer work waits for another turn if others wait. Turns are equally long, so each session gets a fair share.
 LONGEST_TURN = 0.1
@@ -251,7 +252,7 @@ def is_admitted() -> bool:
     context = get_script_run_ctx()
     if not exists() or context is None or door.admits(context.session_id):
         return True
-    st.fragment(_wait, run_every=TICK_SECONDS)(context.session_id)
+    repeated(_wait, TICK_SECONDS, context.session_id)
     return False
 
 

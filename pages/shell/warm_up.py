@@ -23,6 +23,7 @@ from dsgcore.jobs import shared_queue
 from dsgcore.jobs.starting import fork_server
 from dsgcore.kernels import loops
 from dsgcore.kernels.features import LAST_STEP, compile_last_step, warm_up_steps
+from pages.shell.repeated import repeated
 from pages.shell.sessions import n_connected
 from pages.shell.sharing import turns
 from pages.shell.streamlit_gaps import drop_ended_sessions
@@ -79,7 +80,7 @@ def is_ready() -> bool:
     """Return True if the core is ready; otherwise draw the progress, and draw the page again when it is ready."""
     if warm_up().is_ready:
         return True
-    st.fragment(_sign, run_every=TICK_SECONDS)()
+    repeated(_sign, TICK_SECONDS)
     return False
 
 

@@ -1,0 +1,38 @@
+"""What is drawn again and again in its own place of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.components.v2 import component
+
+
+def repeated(draw: Callable[..., None], seconds: float | None, *given: Any) -> None:
+    """Draw what a function draws, and draw it again each time the page has been at rest for so long; None: once only.
+
+    Streamlit's own `run_every` asks for a part also while the page is being drawn. Parts of that drawing can then be lost, and
+    the browser, which has no place for the part, shows nothing any more ("Cannot set a node at a delta path").
+    """
+    st.fragment(_draw)(draw, seconds, given)
+
+
+def _draw(draw: Callable[..., None], seconds: float | None, given: tuple[Any, ...]) -> None:
+    if seconds is not None:
+        name = f"{draw.__module__}-{draw.__qualname__}"
+        with st.container(key=f"part-state-again-{name}"):
+            _component()(key=f"again-{name}", data={"seconds": seconds}, on_again_change=_nothing)
+    draw(*given)
+
+
+def _nothing() -> None:
+    """Streamlit draws the part again; there is nothing else to do."""
+
+
+@cache
+def _component() -> Callable[..., Any]:
+    script = (Path(__file__).parent / "again.js").read_text(encoding="utf-8")
+    return component("drawn_again", js=script, isolate_styles=False)
