@@ -14,7 +14,7 @@ const MOVES = {ArrowRight: ON, PageDown: ON, ArrowLeft: BACK, PageUp: BACK, Esca
 const TYPED = "textarea, input:not([type=range], [type=radio], [type=checkbox], [role=combobox]), [contenteditable=true]";
 const SLIDERS = "input[type=range], [role=slider]", MAP = ".hand-area";  // with keys of their own
 // Escape closes these, and leaves the lesson only if none is open.
-const OPEN_LIST = "[data-testid=stPopoverBody], [role=listbox]", TIP = ".live-tip:not([hidden]), .live-chart-tip:not([hidden])";
+const OPEN_LIST = "[data-testid=stPopoverBody], [role=listbox]", TIP = ".live-chart-tip:not([hidden])";
 const OPEN_PART = ".hand-box:not([hidden]), .live-chart-menu:not([hidden]), .live-popup:not([hidden])";
 const DRAWER = 640, CLOSES = "[data-testid=stSidebarCollapseButton] button";  // on a window as narrow as a phone's, in pixels
 // Values in this page's link, without which there are none; the time at which Back was pressed, until the page is there.
@@ -209,12 +209,17 @@ function mindFiles() {
   }).catch(() => {});
 }
 
-/** Choose the kept file of this name again, once. */
+/** Choose the kept file of this name again, once. Streamlit loads its chooser apart from the page, so that may come later. */
 async function bringBack(name) {
   if (lab.hasBroughtBack) return;
   lab.hasBroughtBack = true;
-  const kept = await ofFiles("readonly", all => all.get(tab())).catch(() => null), chooser = document.querySelector(CHOOSER);
-  if (kept?.file.name !== name || !chooser) return;
+  const kept = await ofFiles("readonly", all => all.get(tab())).catch(() => null), page = location.pathname;
+  if (kept?.file.name !== name) return;
+  let chooser = null;
+  while (!(chooser = document.querySelector(CHOOSER))) {
+    if (location.pathname !== page) return;
+    await new Promise(done => setTimeout(done, 50));
+  }
   const chosen = new DataTransfer();
   chosen.items.add(kept.file);
   chooser.files = chosen.files;

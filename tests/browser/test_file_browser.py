@@ -42,7 +42,12 @@ def test_a_file_leads_to_a_first_curve_also_after_a_reload(open_page):
     expect(page.get_by_test_id("stSidebar")).to_contain_text("178 rows, 13 features")
     at_size(page, *PHONE)
     page.wait_for_function(IS_NO_WIDER, timeout=5_000)
-    page.reload()  # the session is gone, and the browser has kept the file
+    late = []
+    page.route("**/static/js/FileUploader.*", lambda route: late.append(route))
+    page.reload()  # the session is gone, and the browser has kept the file, for a chooser that comes after the page has asked
+    page.wait_for_function("window.dsgLab?.hasBroughtBack")
+    for route in late:
+        route.continue_()
     wait_for_points(page, 3)
     expect(page.get_by_test_id("stMain").get_by_text("wine.csv").first).to_be_attached()
 
