@@ -32,7 +32,6 @@ def page() -> None:
 
 
 def _answer(state: Exploring, asked: AskedTrajectories) -> None:
-    """Draw the answer so far, or the finished example."""
     example = example_of_ways(asked.cases[0].spec) if state.waits else None
     if example is not None:
         draw_example_of_ways(*example)

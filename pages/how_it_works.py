@@ -14,7 +14,7 @@ from pathlib import Path
 import streamlit as st
 
 from dsgcore.core.parameters import Choice, Integer
-from pages.charts.live_chart import CONFIG, LIBRARY_ADDRESS, STYLE, encoded, mounted, theme_now
+from pages.charts.live_chart import LIBRARY_ADDRESS, STYLE, encoded, mounted, sent, theme_now
 from pages.controls.control import Control, read_controls
 from pages.controls.link import unknown_names
 from pages.explained.screens import SCREENS
@@ -49,13 +49,13 @@ def how_it_works() -> None:
         return
     screen, at, off = (st.session_state.get(control.key, control.usual) for control in PLACE)
     place = {"screen": screen, "at": at, "on": OFF.options.index(off)}
-    around = {"page": PAGE, "n": len(SCREENS), "place": place, "config": dict(CONFIG), "library": LIBRARY_ADDRESS}
+    around = {"page": PAGE, "n": len(SCREENS), "place": place, "library": LIBRARY_ADDRESS}
     data = f"{json.dumps(around)}\n{_frames_of(screen, theme_now())}".encode()
     style = STYLE + _STYLE.read_text(encoding="utf-8")
     mounted("how_it_works", "explained/browser/screen.js", style)(
         key=KEY, data=data, width="stretch", height="content", on_turned_change=_turn
     )
-    if _asked() == len(SCREENS) + 1:  # "Try a lesson"
+    if sent(KEY, "turned") == len(SCREENS) + 1:  # "Try a lesson"
         setting, given = first_lesson()
         st.switch_page(page_of(setting), query_params=given)
     if screen < len(SCREENS):
@@ -67,14 +67,8 @@ def _refusals(given: Mapping[str, str]) -> list[str]:
     return read_controls(PLACE, given) + unknown_names(given, {control.name: control.name for control in PLACE})
 
 
-def _asked() -> object:
-    """Return the number of the screen for which "Next" or "Back" was just pressed, as the browser sent it."""
-    return (st.session_state.get(KEY) or {}).get("turned")
-
-
 def _turn() -> None:
-    """Go to the screen that the reader asked for, at its usual stop."""
-    asked = _asked()
+    asked = sent(KEY, "turned")
     if isinstance(asked, int) and 1 <= asked <= len(SCREENS):
         st.session_state.update({SCREEN.key: asked, AT.key: AT.usual, OFF.key: OFF.usual})
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -18,7 +20,7 @@ from pages.controls.own_file import entry_of
 from pages.shell.page_link import read_once, say_in_link
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
-from pages.studies.differing import differing, said_difference
+from pages.studies.differing import differing, said_difference, said_mean
 from pages.studies.going import (
     Exploring,
     draw_refused,
@@ -74,11 +76,8 @@ def page() -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             page, icon = page_of(type(spec.problem)), ":material/open_in_new:"
             st.page_link(page, label=f"Open {name}", icon=icon, query_params=link, width="content")
-            st.button(f"Unpin {name[0]}", key=key, type="tertiary", on_click=_unpin, args=(sha256,))
-
-
-def _unpin(sha256: str) -> None:
-    pins().pop(sha256, None)
+            off: Any = pins().pop
+            st.button(f"Unpin {name[0]}", key=key, type="tertiary", on_click=off, args=(sha256, None))
 
 
 def _read(link: dict[str, str]) -> list[str]:
@@ -127,7 +126,6 @@ def _say(state: Exploring) -> None:
 
 
 def _names(specs: tuple[Spec, ...]) -> list[str]:
-    """Return the names of the runs: a letter, and the data."""
     return [
         f"{letter}: {entry_of(type(s.problem), s.data.name).title}"
         for letter, s in zip("ABCDEFGH", specs, strict=False)
@@ -135,7 +133,6 @@ def _names(specs: tuple[Spec, ...]) -> list[str]:
 
 
 def _answer(state: Exploring) -> None:
-    """Draw the curves and the differences so far."""
     specs = state.runs.study.specs
     names, (left, right) = _names(specs), st.columns([6, 5], gap="medium")
     with left:
@@ -145,7 +142,6 @@ def _answer(state: Exploring) -> None:
 
 
 def _draw_curves(state: Exploring, specs: tuple[Spec, ...], names: list[str]) -> None:
-    """Draw the medians of the runs, each with the band of its seeds."""
     lines, by = [], str(st.session_state.get(OVER.key, BY[0]))
     looks = zip(charts.COLORS, charts.DASHES, strict=True)
     for i, (spec, name, (color, dash)) in enumerate(zip(specs, names, looks, strict=False)):
@@ -167,13 +163,11 @@ def _draw_scores(state: Exploring, specs: tuple[Spec, ...], names: list[str]) ->
     results, rows = state.runs.results("score"), []
     n_seeds = len(results.study.seeds)
     for i, name in enumerate(names):
-        error = f" ± {results.error[i]:.2g}" if results.n[i] > 1 else ""
         n, n_diverged = results.n[i], results.n_diverged[i]
         seeds = f"{n}" if n + n_diverged == n_seeds else f"{n} of {n_seeds}"
         seeds += f", {n_diverged} diverged" if n_diverged else ""
         difference, _, interval = (said_difference(results.compared(i, 0)) if i else "").rstrip("]").partition(" [")
-        mean = f"{results.mean[i]:.4g}{error}" if results.n[i] else "–"
-        row = {"run": name, f"test {specs[i].problem.score_name}": mean, "minus A": difference}
+        row = {"run": name, f"test {specs[i].problem.score_name}": said_mean(results, i), "minus A": difference}
         rows.append(row | {"95 % interval": interval.replace(", ", " to "), "seeds": seeds})
     st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True, column_config=_WIDTHS)
     st.caption(

@@ -35,7 +35,7 @@ from dsgcore.solver.task import Plan, Task
 from dsgcore.studies import Store, Study, StudyRuns, carry_out
 from dsgcore.studies.runs import make_run
 from pages.studies import study_charts as charts
-from pages.studies.study_charts import LIMIT, axis_of
+from pages.studies.study_charts import LIMIT, axes_of
 from pages.studies.trajectory_showing import table_of_ways
 from pages.workbench import page
 from pages.workbench.steering import take
@@ -404,7 +404,7 @@ def made(tmp_path, *axes, **solver):
 
 
 def views(results):
-    return [axis_of(axis.name, axis.values, is_log=True) for axis in results.study.axes]
+    return axes_of(results.study)
 
 
 def line_of(figure):

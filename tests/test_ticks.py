@@ -210,9 +210,11 @@ def test_a_token_of_a_session_that_the_server_has_dropped_is_lost(monkeypatch):
             assert answered(ticker.token) == (200, b"there")
 
 
-def test_a_closed_page_is_not_kept_by_its_ticks():
+def test_a_closed_page_is_not_kept_by_its_ticks(monkeypatch):
+    monkeypatch.setattr(live_tick, "are_served", lambda: True)
     bench = Bench(FileStore(), "auc", live=LiveRun(small("auc", solver={"n_iter": 12})))
-    ticker, page = live_tick.ticker_of(bench), weakref.ref(bench)
+    live_tick.head_data(bench)
+    ticker, page = bench.feed.ticker, weakref.ref(bench)
     del bench
     gc.collect()
     assert page() is None

@@ -3,45 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.glossary import meaning
-from dsgcore.settings.panels import Mark
+from dsgcore.settings import panels
 from pages.charts import figures as charts
+from pages.charts.run_map import color_of
 
 BINS = 40
 LARGEST = 1e300
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Scores of some points, with a name and a colour; `is_line` draws an outline without filling."""
-
-    name: str
-    values: NDArray
-    color: str
-    is_line: bool = False
-
-
 def histogram_chart(
-    samples: Sequence[Sample],
-    *,
-    title: str,
-    axis: str,
-    theme: str,
-    marks: Sequence[Mark] = (),
-    band: tuple[float, float] | None = None,
-    is_share: bool = True,
-    bins: int = BINS,
+    panel: panels.Histogram, *, theme: str, colors: Sequence[str] = (), bins: int = BINS
 ) -> charts.Figure:
-    """Return histograms of the samples over the same bins, as shares of each sample or as counts, with a shaded band."""
-    shown = [sample for sample in samples if len(sample.values)]
-    edges = _edges(np.concatenate([s.values for s in shown]), bins) if shown else np.zeros(2)
-    figure = charts.plain_figure([_steps(sample, edges, is_share=is_share) for sample in shown], title=title)
+    """Return histograms of the samples over the same bins; without `colors`, in those of their roles."""
+    colors = colors or [color_of(sample.role, theme) for sample in panel.samples]
+    shown = [(sample, color) for sample, color in zip(panel.samples, colors, strict=True) if len(sample.values)]
+    edges = _edges(np.concatenate([sample.values for sample, _ in shown]), bins) if shown else np.zeros(2)
+    traces = [_steps(sample, color, edges, is_share=panel.is_share) for sample, color in shown]
+    figure, marks, band = charts.plain_figure(traces, title=panel.title), panel.marks, panel.band
     rule = {"color": charts.INK[theme], "width": 1.2, "dash": "dot"}
     high = {"yref": "paper", "y0": 0, "y1": 1}
     shapes: list[dict[str, Any]] = [{"type": "line", "x0": m.x, "x1": m.x, "line": rule, **high} for m in marks]
@@ -50,8 +34,8 @@ def histogram_chart(
         shapes.append({"type": "rect", "x0": band[0], "x1": band[1], **look, **high})
     above = {"yref": "paper", "y": 1.0, "yanchor": "bottom", "showarrow": False}
     figure["layout"] |= {
-        "xaxis": {"title": {"text": axis}},
-        "yaxis": {"title": {"text": "share of points" if is_share else "points"}, "rangemode": "tozero"},
+        "xaxis": {"title": {"text": panel.axis}},
+        "yaxis": {"title": {"text": "share of points" if panel.is_share else "points"}, "rangemode": "tozero"},
         "shapes": shapes,
         "annotations": [{"text": mark.name, "x": mark.x, **above} for mark in marks],
     }
@@ -71,7 +55,7 @@ def _edges(values: NDArray, bins: int) -> NDArray:
     return np.linspace(low, high, bins + 1)
 
 
-def _steps(sample: Sample, edges: NDArray, *, is_share: bool) -> dict:
+def _steps(sample: panels.Values, color: str, edges: NDArray, *, is_share: bool) -> dict:
     counts, _ = np.histogram(sample.values, edges)
     heights = counts / (len(sample.values) if is_share else 1)
     trace = {
@@ -80,23 +64,23 @@ def _steps(sample: Sample, edges: NDArray, *, is_share: bool) -> dict:
         "name": sample.name,
         "x": charts.four_digits(np.repeat(edges, 2)),
         "y": charts.four_digits(np.concatenate([[0.0], np.repeat(heights, 2), [0.0]])),
-        "line": {"color": sample.color, "width": 1.5, "dash": "dash" if sample.is_line else "solid"},
+        "line": {"color": color, "width": 1.5, "dash": "dash" if sample.is_faint else "solid"},
         "hoverinfo": "name",
     }
-    return trace if sample.is_line else trace | {"fill": "tozeroy", "fillcolor": charts.faint(sample.color)}
+    return trace if sample.is_faint else trace | {"fill": "tozeroy", "fillcolor": charts.faint(color)}
 
 
-def confusion_chart(y: NDArray, predicted: NDArray, names: Sequence[str], *, title: str, theme: str) -> charts.Figure:
+def confusion_chart(panel: panels.Confusion, *, theme: str) -> charts.Figure:
     """Return the confusion matrix: true classes as rows, predicted classes as columns, coloured by the share of the row."""
-    k = len(names)
+    k, names = len(panel.names), list(panel.names)
     counts = np.zeros((k, k), dtype=int)
-    np.add.at(counts, (y, predicted), 1)
+    np.add.at(counts, (panel.y, panel.predicted), 1)
     shares = counts / np.maximum(1, counts.sum(axis=1, keepdims=True))
     trace = {
         "type": "heatmap",
         "z": charts.four_digits(shares),
-        "x": list(names),
-        "y": list(names),
+        "x": names,
+        "y": names,
         "text": counts.tolist(),
         "texttemplate": "%{text}",
         "textfont": {"color": charts.INK[theme]},
@@ -106,7 +90,7 @@ def confusion_chart(y: NDArray, predicted: NDArray, names: Sequence[str], *, tit
         "showscale": False,
         "hovertemplate": "%{y} predicted as %{x}: %{text}<extra></extra>",
     }
-    figure = charts.plain_figure([trace], title=title)
+    figure = charts.plain_figure([trace], title=panel.title)
     category = {"type": "category", "showgrid": False}
     figure["layout"] |= {
         "xaxis": {**category, "title": {"text": "predicted"}},
@@ -121,19 +105,13 @@ TITLE = "Parts of the objective"
 
 
 def risk_chart(
-    t: NDArray,
-    parts: Mapping[str, NDArray],
-    lines: Sequence[charts.Curve] = (),
-    *,
-    theme: str,
-    note: str = "",
-    x_range: tuple[float, float] | None = None,
-    revision: str = "terms",
+    t: NDArray, parts: Mapping[str, NDArray], lines: Sequence[charts.Curve] = (), *, theme: str, **options: Any
 ) -> charts.Figure:
-    """Return the parts as stacked areas above and below zero, with their sum (the objective) and other lines."""
+    """Return the parts as stacked areas above and below zero, with their sum (the objective) and other lines; the options are
+    those of `line_chart`."""
     total = sum(parts.values(), np.zeros(len(t)))
     objective = charts.Curve("objective", t, total, charts.INK[theme])
-    figure = charts.line_chart([objective, *lines], title=TITLE, note=note, x_range=x_range, revision=revision)
+    figure = charts.line_chart([objective, *lines], title=TITLE, **options)
     # Stacked areas need the same iterations. A part has a positive and a negative one; an empty one is left out, and only
     # one of them is in the legend.
     kept = np.unique(np.linspace(0, len(t) - 1, min(len(t), charts.MAX_POINTS_PER_TRACE)).round().astype(int))
@@ -151,12 +129,11 @@ def risk_chart(
     return figure
 
 
-LIMIT_COLORS = {"optimisation": "#E69F00", "batches": "#56B4E9", "features": charts.EXACT}
-LIMIT_NAMES = {"optimisation": "optimisation error", "batches": "batch noise", "features": "feature noise"}
-REMAINDER = charts.UNLABELED
-
-
-_DASHES = {"optimisation": "dash", "batches": "dot", "features": "dashdot"}
+LIMITS = {  # the parts of a distance to the optimum: name, colour and dash
+    "optimisation": ("optimisation error", "#E69F00", "dash"),
+    "batches": ("batch noise", "#56B4E9", "dot"),
+    "features": ("feature noise", charts.EXACT, "dashdot"),
+}
 
 
 def parts_chart(t: NDArray, parts: Mapping[str, NDArray], *, theme: str) -> charts.Figure:
@@ -168,9 +145,9 @@ def parts_chart(t: NDArray, parts: Mapping[str, NDArray], *, theme: str) -> char
     """
     curves = []
     for name, values in parts.items():
-        color, dash = LIMIT_COLORS.get(name, charts.INK[theme]), _DASHES.get(name, "solid")
+        said, color, dash = LIMITS.get(name, ("all together", charts.INK[theme], "solid"))
         mean, band = np.sqrt(np.mean(values**2, axis=0)), (values.min(axis=0), values.max(axis=0))
-        curves.append(charts.Curve(LIMIT_NAMES.get(name, "all together"), t, mean, color, dash=dash, band=band))
+        curves.append(charts.Curve(said, t, mean, color, dash=dash, band=band))
     look: dict[str, Any] = {"is_log_x": True, "is_log_y": True, "x_range": (1, float(t[-1]))}
     return charts.line_chart(curves, title="Relative distance to the optimum", **look)
 
@@ -179,7 +156,7 @@ def shares_chart(t: NDArray, shares: Mapping[str, NDArray]) -> charts.Figure:
     """Return the shares of the squared distance over the iterations, including the signed remainder."""
     curves = []
     for name, y in shares.items():
-        said, color = LIMIT_NAMES.get(name, "remainder, signed"), LIMIT_COLORS.get(name, REMAINDER)
-        curves.append(charts.Curve(said, t, 100 * y, color, dash=_DASHES.get(name, "longdash")))
+        said, color, dash = LIMITS.get(name, ("remainder, signed", charts.UNLABELED, "longdash"))
+        curves.append(charts.Curve(said, t, 100 * y, color, dash=dash))
     title = "Shares of the squared distance, %"
     return charts.line_chart(curves, title=title, is_log_x=True, x_range=(1, float(t[-1])))

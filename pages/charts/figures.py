@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,28 +55,23 @@ def ticks_to(end: float, *, is_log: bool = False) -> dict[str, Any]:
     return {"tickvals": [*regular, end], "ticktext": [f"{t:,.0f}" for t in (*regular, end)]}
 
 
-def value_axis(values: Sequence[NDArray], *, is_log: bool) -> dict[str, Any]:
+def value_axis(columns: Sequence[NDArray], *, is_log: bool) -> dict[str, Any]:
     """Return the axis of the values; it shows no numbers if no value is finite."""
-    axis: dict[str, Any] = {
-        "type": "log" if is_log else "linear",
-        "exponentformat": "e",
-        "nticks": 6,
-    }  # "power" takes more room
-    if not any(np.isfinite(column).any() for column in values):
+    kind = "log" if is_log else "linear"
+    axis: dict[str, Any] = {"type": kind, "exponentformat": "e", "nticks": 6}  # "power" takes more room
+    if not any(np.isfinite(column).any() for column in columns):
         return axis | {"showticklabels": False}  # plotly would invent numbers
-    return axis | (_log_ticks(values) if is_log else {})
-
-
-def _log_ticks(columns: Sequence[NDArray]) -> dict[str, Any]:
-    """Return ticks at whole decades, about five of them; at 1 and 3 of fewer than two, and at 1, 2 and 5 of less than one."""
-    values = np.concatenate(columns) if columns else np.ones(1)
+    if not is_log:
+        return axis
+    # Ticks are at whole decades, about five of them; at 1 and 3 of fewer than two, and at 1, 2 and 5 of less than one.
+    values = np.concatenate(columns)
     values = values[np.isfinite(values) & (values > 0)]
     low, high = (np.log10(values.min()), np.log10(values.max())) if len(values) else (0.0, 1.0)
     if high - low >= 2:
-        return {"dtick": max(1, int(np.ceil((high - low) / 5)))}
+        return axis | {"dtick": max(1, int(np.ceil((high - low) / 5)))}
     decades = range(int(np.floor(low)) - 1, int(np.ceil(high)) + 1)
     some = [float(f"{digit}e{k}") for k in decades for digit in ((1, 3) if high - low >= 1 else (1, 2, 5))]
-    return {"tickvals": some, "ticktext": [f"{v:g}" for v in some]}
+    return axis | {"tickvals": some, "ticktext": [f"{v:g}" for v in some]}
 
 
 def line_at(x: float) -> dict[str, Any]:
@@ -287,6 +282,13 @@ def map_figure(
     return {"data": traces, "layout": layout}
 
 
+def without_axes(figure: Figure) -> None:
+    """Leave out the words and numbers of a map's axes, and the room for them."""
+    figure["layout"]["margin"] = dict.fromkeys("lrtb", 6)
+    for name in ("xaxis", "yaxis"):
+        figure["layout"][name] |= {"showticklabels": False, "ticks": "", "title": {"text": ""}, "automargin": False}
+
+
 def farthest(values: NDArray, centre: float) -> float:
     """Return the largest distance of a finite value from `centre`, or 1 if there is none."""
     finite = values[np.isfinite(values)]
@@ -305,6 +307,15 @@ def sequential_colors(shares: Sequence[float]) -> list[str]:
     return [f"#{bytes(color).hex()}" for color in np.stack(mixed, axis=1).round().astype(int).tolist()]
 
 
+def dots(
+    name: str, x: Iterable[Any], y: Iterable[Any], marker: Figure, said: Sequence[str] = (), **more: Any
+) -> Figure:
+    """Return marks as a trace that says a text at each of them, or nothing when pointed at."""
+    hover = {"text": list(said), "hovertemplate": "%{text}<extra></extra>"} if said else {"hoverinfo": "skip"}
+    own = {"x": list(x), "y": list(y), "marker": marker}
+    return {"type": "scatter", "mode": "markers", "name": name, **own, **hover, **more}
+
+
 def scatter(points: PointSet, theme: str, *, most: int = MAX_DATA_POINTS) -> dict[str, Any]:
     """Return the trace of a point set, with at most so many points."""
     xy = points.xy[:most]
@@ -314,14 +325,7 @@ def scatter(points: PointSet, theme: str, *, most: int = MAX_DATA_POINTS) -> dic
         xy = np.concatenate([xy[: 2 * len(gaps)].reshape(-1, 2, 2), gaps], axis=1).reshape(-1, 2)
     is_hollow = points.symbol.endswith("-open")
     edge = {"width": 1 if is_hollow else 0.8, "color": points.color if is_hollow else INK[theme]}
-    return {
-        "type": "scatter",
-        "mode": "lines+markers" if points.is_paired else "markers",
-        "line": {"width": 0.7},
-        "name": points.name,
-        "x": four_digits(xy[:, 0]),
-        "y": four_digits(xy[:, 1]),
-        "marker": {"symbol": points.symbol, "color": points.color, "size": points.size, "line": edge},
-        "opacity": points.opacity,
-        "hoverinfo": "name",
-    }
+    look: dict[str, Any] = {"line": {"width": 0.7}, "opacity": points.opacity, "hoverinfo": "name"}
+    look |= {"mode": "lines+markers"} if points.is_paired else {}
+    marker = {"symbol": points.symbol, "color": points.color, "size": points.size, "line": edge}
+    return dots(points.name, four_digits(xy[:, 0]), four_digits(xy[:, 1]), marker, **look)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -69,8 +68,6 @@ STYLE = (Path(__file__).parent / "browser" / "chart.css").read_text(encoding="ut
 LIBRARY = Path(__file__).parent / "library" / "plotly-cartesian-4.1.1.min.js"
 # Address of the bundle below the root of the server.
 LIBRARY_ADDRESS = f"library/{LIBRARY.name}"
-_DEFAULT_HEIGHT = 450  # plotly's default
-CONFIG: Mapping[str, Any] = {"displayModeBar": False, "displaylogo": False}
 
 
 @dataclass(frozen=True)
@@ -85,6 +82,10 @@ class Chart:
     def of(cls, key: str, figure: Mapping[str, Any]) -> Chart:
         """Return a figure of curves, with their last values as its text."""
         return cls(key, alt_of(figure), encoded(figure))
+
+
+def nothing() -> None:
+    """Do nothing: the only purpose of the call is to draw the page again."""
 
 
 def alt_of(figure: Mapping[str, Any]) -> str:
@@ -105,9 +106,8 @@ def live_chart(
     figure: Mapping[str, Any],
     *,
     key: str,
+    height: int,
     alt: str = "",
-    height: int | None = None,
-    config: Mapping[str, Any] = CONFIG,
     on_clicked: Callable[[], None] | None = None,
     save_as: str = "",
 ) -> None:
@@ -127,21 +127,17 @@ def live_chart(
         ``meta`` may hold a ``note``, a text beside the legend, and ``help``, a sentence about the chart.
     key : str
         Identity of the chart on its page, and its CSS class ``st-key-<key>``.
+    height : int
+        Height in pixels, with title and legend. A page's style sheet can override it for ``.st-key-<key> .live-chart``.
     alt : str, optional
-        Text for a screen reader; it may change from one update to the next. By default the last values of the curves.
-    height : int, optional
-        Height in pixels, with title and legend; by default the figure's ``layout.height``, or 450. It may
-        change. A page's style sheet can override it for ``.st-key-<key> .live-chart``.
-    config : mapping
-        Plotly's configuration; by default no mode bar. It is read when the chart is first drawn.
+        Text for a screen reader. By default the last values of the curves.
     on_clicked : callable, optional
-        Called when a point of the chart is clicked; `clicked` returns the point.
+        Called when a point of the chart is clicked; `sent` returns the point.
     save_as : str, optional
         File name, without ending, for the button that saves the chart as PNG, SVG, standalone HTML or
         CSV of its curves. By default the key.
     """
-    pixels = height or (figure.get("layout") or {}).get("height") or _DEFAULT_HEIGHT
-    around = {"alt": alt or alt_of(figure), "height": pixels, "config": dict(config), "library": LIBRARY_ADDRESS}
+    around = {"alt": alt or alt_of(figure), "height": height, "library": LIBRARY_ADDRESS}
     around["save"] = save_as or key.removeprefix("chart-")
     clicks: dict[str, Any] = {} if on_clicked is None else {"on_clicked_change": on_clicked}
     mounted("live_chart", "charts/browser/chart.js", STYLE)(
@@ -149,15 +145,14 @@ def live_chart(
         # Bytes are sent as they are. Other types would be encoded twice more, for the message and for its digest.
         data=f"{json.dumps(around)}\n{encoded(figure)}".encode(),
         width="stretch",
-        height=pixels,
+        height=height,
         **clicks,
     )
 
 
-def clicked(key: str) -> Any:
-    """Return the `customdata` of the point that was just clicked, or None."""
-    state = st.session_state.get(key)
-    return None if state is None else state.get("clicked")
+def sent(key: str, name: str) -> Any:
+    """Return what a component has just sent under a name, such as the `customdata` of a "clicked" point; None without it."""
+    return (st.session_state.get(key) or {}).get(name)
 
 
 def encoded(figure: Mapping[str, Any]) -> str:
@@ -165,21 +160,11 @@ def encoded(figure: Mapping[str, Any]) -> str:
     try:
         return json.dumps(figure, separators=(",", ":"), allow_nan=False, default=_plain)
     except ValueError:
-        figure = json.loads(json.dumps(figure, default=_plain))
-        return json.dumps(_with_gaps(figure), separators=(",", ":"), allow_nan=False)
+        with_gaps = json.loads(json.dumps(figure, default=_plain), parse_constant=lambda _: None)
+        return json.dumps(with_gaps, separators=(",", ":"))
 
 
 def _plain(value: Any) -> Any:
-    """Turn NumPy arrays and scalars into lists and numbers."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"a figure holds numbers, text, lists and mappings, got {type(value).__name__}")
-
-
-def _with_gaps(value: Any) -> Any:
-    """Replace values that are not finite by None, at any depth."""
-    if isinstance(value, dict):
-        return {name: _with_gaps(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_with_gaps(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -59,7 +59,14 @@ def run_map(
     most: int = charts.MAX_DATA_POINTS,
 ) -> charts.Figure:
     """Return the map: the heat, the graph's links of shape (m, 2), and points; by default the training points."""
-    traces = [heat, *([_lines(plane.project(run.split.X_train), links, theme)] if len(links) else [])]
+    traces = [heat]
+    if len(links):
+        ends = plane.project(run.split.X_train)[links]
+        line = np.concatenate([ends, np.full((len(links), 1, 2), np.nan)], axis=1).reshape(-1, 2)  # with gaps
+        look: dict[str, Any] = {"mode": "lines", "opacity": 0.6, "showlegend": False}
+        look["line"] = {"color": charts.INK[theme], "width": 0.8}
+        x, y = map(charts.four_digits, line.T)
+        traces.append(charts.dots("graph", x, y, {}, **look))
     shown = point_sets(run, plane) if points is None else points
     traces += [charts.scatter(own, theme, most=most) for own in shown]
     across, up = zip(plane.low.tolist(), plane.high.tolist(), strict=True)
@@ -127,7 +134,8 @@ def decision_heats(
         columns = [lead(one) if shown == LEAD else one for one in columns]
         colors = {"colorscale": charts.SEQUENTIAL, "zmin": 0.0, "zmax": charts.farthest(np.stack(columns), 0.0)}
     else:
-        levels = _levels(run) if levels is None else levels
+        if levels is None:
+            levels = levels_of(run.labeled_values.astype(float), run.split.y_train[run.labeled_rows], k)
         if run.problem.decision == "ranks":
             colors = rank_colors(columns, levels, colors_of(run), theme)
         else:
@@ -138,10 +146,9 @@ def decision_heats(
     return [heat(plane, one, colors) for one in columns]
 
 
-def _levels(run: Run) -> NDArray:
-    """Return the mean score of each class's labeled points, NaN for a class without any."""
-    y, values = run.split.y_train[run.labeled_rows], run.labeled_values.astype(float)
-    own = [values[y == label] for label in range(len(run.split.class_names))]
+def levels_of(scores: NDArray, y: NDArray, k: int) -> NDArray:
+    """Return the mean score of each of `k` classes, NaN for a class without any point."""
+    own = [scores[y == label] for label in range(k)]
     return np.array([each.mean() if len(each) else np.nan for each in own])
 
 
@@ -186,39 +193,15 @@ def colors_of(run: Run) -> list[str]:
 def point_sets(run: Run, plane: Plane, split: Split | None = None) -> list[charts.PointSet]:
     """Return the training points of a split, by default the run's, with the labels that the method sees."""
     split = run.split if split is None else split
-    xy, y = plane.project(split.X_train), split.y_train
+    xy, y, names = plane.project(split.X_train), split.y_train, run.split.class_names
     unlabeled = charts.PointSet("unlabeled", xy[y < 0], charts.UNLABELED, "circle-open", size=5, opacity=0.75)
-    return [unlabeled, *(_pairs(xy, y) if run.problem.labels == "pairs" else _classes(run, xy, y))]
-
-
-def _classes(run: Run, xy: NDArray, y: NDArray) -> list[charts.PointSet]:
-    """Return the labeled points of each class; with two classes, the positive ones first."""
-    names, colors, size = run.split.class_names, colors_of(run), 9.0 if run.problem.decision == "highest" else 7.0
-    made = [
+    if run.problem.labels == "pairs":
+        members = np.flatnonzero(y >= 0)  # those of a pair next to each other, so that a line can join them
+        members = members[np.argsort(y[members], kind="stable")]
+        return [unlabeled, charts.PointSet("similar pairs", xy[members], charts.PREDICTED, "diamond", is_paired=True)]
+    size = 9.0 if run.problem.decision == "highest" else 7.0
+    labeled = [
         charts.PointSet(name, xy[y == label], color, class_symbol(label, len(names)), size)
-        for label, (name, color) in enumerate(zip(names, colors, strict=True))
+        for label, (name, color) in enumerate(zip(names, colors_of(run), strict=True))
     ]
-    return made[::-1] if len(made) == 2 else made
-
-
-def _pairs(xy: NDArray, y: NDArray) -> list[charts.PointSet]:
-    """Return the members of each pair next to each other, so that a line can join them."""
-    members = np.flatnonzero(y >= 0)
-    members = members[np.argsort(y[members], kind="stable")]
-    return [charts.PointSet("similar pairs", xy[members], charts.PREDICTED, "diamond", is_paired=True)]
-
-
-def _lines(xy: NDArray, links: NDArray, theme: str) -> dict[str, Any]:
-    gaps = np.full((len(links), 1, 2), np.nan)
-    line = np.concatenate([xy[links], gaps], axis=1).reshape(-1, 2)
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "graph",
-        "x": charts.four_digits(line[:, 0]),
-        "y": charts.four_digits(line[:, 1]),
-        "line": {"color": charts.INK[theme], "width": 0.8},
-        "opacity": 0.6,
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    return [unlabeled, *(labeled[::-1] if len(labeled) == 2 else labeled)]  # of two classes, the positive ones first

@@ -64,7 +64,6 @@ def label_rows(
 
 
 def _answer(job: Job) -> None:
-    """Draw the progress of the labels, or the labels and their file."""
     job.keep()
     if not job.is_over:
         st.caption(plain(f"{str(job.progress or 'starting').capitalize()}, {job.seconds:.0f} s."))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -89,46 +90,35 @@ def _question(sample: Sample, name: str, going: Background | None, *, is_ordered
         seconds = st.selectbox("Time", TIMES, index=1, key=SECONDS, format_func="{} s".format, width=110)
 
         def begin() -> None:
-            given = {"n_labeled": int(labels), "seeds": seeds, "seconds": float(seconds), "ordered": is_ordered}
-            limits = {"jobs": shared_queue(), "memory_limit": GIGABYTE}
+            given: dict[str, Any] = {
+                "n_labeled": int(labels),
+                "seeds": seeds,
+                "seconds": float(seconds),
+                "ordered": is_ordered,
+            }
+            given |= {"recipe": sample.recipe, "class_names": sample.classes, "name": name}
             points = sample.X if sample.table is None else sample.table
-            begun = Background(
-                points, sample.y, **given, recipe=sample.recipe, class_names=sample.classes, name=name, **limits
-            )
+            begun = Background(points, sample.y, **given, jobs=shared_queue(), memory_limit=GIGABYTE)
             st.session_state[GOING], st.session_state[f"{GOING}_data"] = begun, sample.sha256
 
-        st.button(
-            "Compare methods",
-            icon=":material/trophy:",
-            help=WHAT,
-            key="compare-methods",
-            disabled=is_going,
-            on_click=begin,
-        )
+        look: dict[str, Any] = {"icon": ":material/trophy:", "help": WHAT, "key": "compare-methods"}
+        st.button("Compare methods", disabled=is_going, on_click=begin, **look)
         if is_going and going is not None:
             st.button("Stop", icon=":material/close:", key="stop-comparing", on_click=going.cancel)
 
 
 def _answer(going: Background) -> None:
-    """Draw the verdict, the table and the curves so far."""
     is_over, found = going.is_over, going.progress
     if going.error:
         st.error(plain(going.error))
     elif not is_over:
-        st.caption(_progress(found, going.seconds))
+        n, said = 0 if found is None else len(found.fits), ""
+        if found is not None and found.verdict.recommended is not None:
+            n_left = 1 + len(found.verdict.contenders)
+            said = f" {n_left} method{'s' if n_left > 1 else ''} may still be the best."
+        st.caption(f"{n} fits are done, {going.seconds:.0f} s.{said}")
     if found is not None and found.ranking:
         _draw(found)
-
-
-def _progress(so_far: Comparison | None, seconds: float) -> str:
-    """Return a sentence about the fits that are done, and one about the methods that may still be the best."""
-    if so_far is None:
-        return f"0 fits are done, {seconds:.0f} s."
-    done, verdict = f"{len(so_far.fits)} fits are done, {seconds:.0f} s.", so_far.verdict
-    if verdict.recommended is None:
-        return done
-    n = 1 + len(verdict.contenders)
-    return f"{done} {n} method{'s' if n > 1 else ''} may still be the best."
 
 
 def _draw(found: Comparison) -> None:
@@ -139,9 +129,8 @@ def _draw(found: Comparison) -> None:
     st.caption(plain(f"{setting_of(found)} {explanation_of(found)}"))
     if figure := curve_figure(found.curves, found.score.title, found.most):
         st.subheader("How many labels would you need?")
-        st.image(
-            figure, caption=BANDS, width=760, alt="Learning curves: the score of the methods over the number of labels."
-        )
+        alt = "Learning curves: the score of the methods over the number of labels."
+        st.image(figure, caption=BANDS, width=760, alt=alt)
     with st.container(horizontal=True):
         draw_download("Report (HTML)", "comparison.html", lambda: html_of(found))
         draw_download("Table (CSV)", "comparison.csv", found.to_csv)

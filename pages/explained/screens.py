@@ -38,21 +38,12 @@ STYLES = {  # of curves: their colour (none: the theme's ink), their width and t
 }
 
 
-@dataclass(frozen=True)
-class Axis:
-    """An axis of a chart."""
-
-    title: str
-    low: float
-    high: float
-    log: bool = False
-
-    def plain(self) -> dict[str, Any]:
-        """Return the axis for the chart's layout."""
-        ends = (np.log10([self.low, self.high]) if self.log else np.array([self.low, self.high])).tolist()
-        ticks: dict[str, Any] = {"tickvals": None, "dtick": "D2" if self.log and self.high < 1000 * self.low else None}
-        ticks |= {"ticktext": None, "nticks": 5, "tickangle": 0, "showticklabels": True}
-        return {"type": "log" if self.log else "linear", "range": ends, **ticks, "title": {"text": self.title}}
+def axis(title: str, low: float, high: float, *, is_log: bool = False) -> dict[str, Any]:
+    """Return an axis of a chart."""
+    ends = (np.log10([low, high]) if is_log else np.array([low, high])).tolist()
+    ticks: dict[str, Any] = {"tickvals": None, "dtick": "D2" if is_log and high < 1000 * low else None}
+    ticks |= {"ticktext": None, "nticks": 5, "tickangle": 0, "showticklabels": True}
+    return {"type": "log" if is_log else "linear", "range": ends, **ticks, "title": {"text": title}}
 
 
 @dataclass(frozen=True)
@@ -66,9 +57,11 @@ class Curve:
 
 
 def chart(
-    title: str, x: Axis, y: Axis, moving: Sequence[Sequence[Curve]], still: Sequence[Curve] = (), *, theme: str
+    title: str, x: Panel, y: Panel, moving: Sequence[Sequence[Curve]], still: Sequence[Curve] = (), *, theme: str
 ) -> Panel:
     """Return a chart: curves that stay, and curves for each frame."""
+    look: dict[str, Any] = {"title": title, "x_title": x["title"]["text"]}
+    look |= {"is_log_x": x["type"] == "log", "is_log_y": y["type"] == "log"}
 
     def drawn(curves: Sequence[Curve]) -> charts.Figure:
         lines = []
@@ -77,12 +70,12 @@ def chart(
             along, up = np.asarray(curve.x, dtype=float), np.asarray(curve.y, dtype=float)
             color = color or charts.INK[theme]
             lines.append(charts.Curve(name, along, up, color, dash, width, in_legend=bool(name)))
-        return charts.line_chart(lines, title=title, x_title=x.title, is_log_x=x.log, is_log_y=y.log)
+        return charts.line_chart(lines, **look)
 
     shown = [*still, *moving[0]]
     figure = drawn(shown)
-    figure["layout"]["xaxis"] |= x.plain()
-    figure["layout"]["yaxis"] |= y.plain()
+    figure["layout"]["xaxis"] |= x
+    figure["layout"]["yaxis"] |= y
     for trace, curve in zip(figure["data"], shown, strict=True):
         if curve.style == "dots":
             trace |= {"mode": "markers", "marker": {"color": charts.POSITIVE, "size": 9}}
@@ -135,13 +128,9 @@ def map_of(
     if cross is not None:
         add(points("", plane.project(cross), charts.INK[theme], "cross-thin-open", 14), showlegend=False)
     figure = charts.map_figure(traces, title=title, axes=("", ""), revision=title, frame=(across, up))
-    figure["layout"]["margin"] = dict.fromkeys("lrtb", 6)
-    for name in ("xaxis", "yaxis"):
-        figure["layout"][name] |= {"showticklabels": False, "ticks": "", "automargin": False}
-    return {
-        "figure": figure,
-        "frames": [[one[i] if one else {} for one in frames] for i in range(max(map(len, frames)))],
-    }
+    charts.without_axes(figure)
+    n_frames = max(map(len, frames))
+    return {"figure": figure, "frames": [[one[i] if one else {} for one in frames] for i in range(n_frames)]}
 
 
 def packed(values: ArrayLike, reach: float | None = None, *, width: int = 0) -> list[dict[str, Any]]:
@@ -204,10 +193,10 @@ def many_waves(theme: str) -> Screen:
     kernel = Curve(away, bump, "guide", "the kernel")
     expected = Curve(NUMBERS, [s.expected for s in sums], "guide", "falls as 1/√m")
     across, means = (
-        Axis("distance from the cross", -0.5, 0.5),
+        axis("distance from the cross", -0.5, 0.5),
         [[Curve(away, cut, name="mean of the waves")] for cut in cuts],
     )
-    n_waves, found = Axis("waves m", 1, 256, log=True), [s.error for s in sums]
+    n_waves, found = axis("waves m", 1, 256, is_log=True), [s.error for s in sums]
     errors = [[Curve(NUMBERS[:i], found[:i], "dots", "measured")] for i in range(1, len(sums) + 1)]
     return Screen(
         "Many waves make a bump",
@@ -217,8 +206,8 @@ def many_waves(theme: str) -> Screen:
         [f"m = {s.n} {'wave' if s.n == 1 else 'waves'}, error {s.error:.2f}" for s in sums],
         [
             map_of("Mean of the waves", shown, theme=theme, field=[s.values for s in sums], cross=shown.centre),
-            chart("Cut through the cross", across, Axis("", -1.0, 1.0), means, [kernel], theme=theme),
-            chart("Error", n_waves, Axis("", 0.02, 1.0, log=True), errors, [expected], theme=theme),
+            chart("Cut through the cross", across, axis("", -1.0, 1.0), means, [kernel], theme=theme),
+            chart("Error", n_waves, axis("", 0.02, 1.0, is_log=True), errors, [expected], theme=theme),
         ],
     )
 
@@ -250,7 +239,7 @@ def step_size(theme: str) -> Screen:
     balls = [rolled(steep, size, BALL_STEPS) for size in sizes]
     runs = [objectives(shown, size, RUN_STEPS) for size in sizes]
     x, name = np.linspace(-2.0, 2.0, 81), f"A bowl of steepness λ + μ = {steep:.2f}"
-    place, iteration = Axis("place of the ball", -2.0, 2.0), Axis("iteration t", 1, RUN_STEPS)
+    place, iteration = axis("place of the ball", -2.0, 2.0), axis("iteration t", 1, RUN_STEPS)
     rolls = [[Curve(ball, ball**2, "faint"), Curve(ball, ball**2, "dots", "the ball")] for ball in balls]
     curves = [[Curve(np.arange(1, len(run) + 1), run, name="objective")] for run in runs]
     return Screen(
@@ -260,8 +249,10 @@ def step_size(theme: str) -> Screen:
         "Step size",
         [f"step size {size:.2f}, limit {limit:.2f}" for size in sizes],
         [
-            chart(name, place, Axis("height", 0.0, 4.0), rolls, [Curve(x, x**2, "ink")], theme=theme),
-            chart("A run with this step size", iteration, Axis("objective", 0.1, GROWN, log=True), curves, theme=theme),
+            chart(name, place, axis("height", 0.0, 4.0), rolls, [Curve(x, x**2, "ink")], theme=theme),
+            chart(
+                "A run with this step size", iteration, axis("objective", 0.1, GROWN, is_log=True), curves, theme=theme
+            ),
         ],
         start=2,
         mark=Mark(SHARES.index(1.0), f"limit 2/(λ + μ) = {limit:.2f}"),
@@ -275,18 +266,12 @@ def two_noises(theme: str) -> Screen:
     stops, keys = range(0, len(made.t), 2), list(SWITCHES)
     faint = [Curve(made.t, made.errors[key], "faint") for key in keys]
     guide = Curve(made.t, made.errors[True, True][-1] * made.t[-1] / made.t, "guide", "1/t")
-    step, values = (
-        Axis("step t", 1, float(made.t[-1]), log=True),
-        [made.values[key][stop] for key in keys for stop in stops],
-    )
-    curves = [
-        [
-            Curve(made.t, made.errors[key], name="with the chosen noise"),
-            Curve(made.t[[stop]], made.errors[key][[stop]], "dots"),
-        ]
-        for key in keys
-        for stop in stops
-    ]
+    step, values, curves = axis("step t", 1, float(made.t[-1]), is_log=True), list[NDArray](), list[list[Curve]]()
+    for key in keys:
+        for stop in stops:
+            values.append(made.values[key][stop])
+            line = Curve(made.t, made.errors[key], name="with the chosen noise")
+            curves.append([line, Curve(made.t[[stop]], made.errors[key][[stop]], "dots")])
     return Screen(
         "Noise that averages out",
         "Every step is random twice: it uses few points and few waves. Switch either noise off: grey lines show the other "
@@ -295,7 +280,7 @@ def two_noises(theme: str) -> Screen:
         [f"step {made.t[stop]} of {made.t[-1]}" for stop in stops],
         [
             map_of("Scores of the points", shown, theme=theme, values=values, reach=float(abs(made.optimum).max())),
-            chart("Squared error", step, Axis("", 1e-4, 1e2, log=True), curves, [*faint, guide], theme=theme),
+            chart("Squared error", step, axis("", 1e-4, 1e2, is_log=True), curves, [*faint, guide], theme=theme),
         ],
         switches=("few points", "few waves"),
     )

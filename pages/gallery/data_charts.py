@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from dsgcore.data import DATASETS, Split, load
 from dsgcore.experiments import Plane
 from dsgcore.problems import UNLABELED
+from dsgcore.settings.panels import Histogram
 from pages.charts import figures as charts
 from pages.charts import run_map
-from pages.charts.detail_charts import Sample, histogram_chart
+from pages.charts.detail_charts import histogram_chart
 
 MAX_DOTS = 2000
 PANEL_GAP = 0.12  # share of a panel's width that separates it from the next
@@ -99,11 +100,11 @@ def balance_chart(counts: pd.DataFrame, *, theme: str, labeled: str = "labeled")
     return figure | {"layout": layout}
 
 
-def spread_chart(samples: Sequence[Sample], *, title: str, axis: str, theme: str) -> charts.Figure:
+def spread_chart(panel: Histogram, *, theme: str, colors: Sequence[str] = ()) -> charts.Figure:
     """Return histograms whose bins suit the smallest sample."""
-    smallest = min((len(sample.values) for sample in samples if len(sample.values)), default=1)
+    smallest = min((len(sample.values) for sample in panel.samples if len(sample.values)), default=1)
     bins = int(np.clip(2 * np.sqrt(smallest), 8, 40))
-    return histogram_chart(samples, title=title, axis=axis, theme=theme, bins=bins)
+    return histogram_chart(panel, theme=theme, colors=colors, bins=bins)
 
 
 @st.cache_data(show_spinner=False)

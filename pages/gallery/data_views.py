@@ -18,13 +18,12 @@ from dsgcore.data import inspection as inspect
 from dsgcore.experiments import Plane, Spec, load_dataset
 from dsgcore.experiments.plane import PRINCIPAL_AXES as AXES
 from dsgcore.problems import UNLABELED
-from pages.charts import figures as charts
-from pages.charts.detail_charts import Sample
+from dsgcore.settings import panels
 from pages.charts.live_chart import live_chart
 from pages.controls.control import Control, draw, key_of
 from pages.controls.own_file import store
 from pages.controls.view import COLUMNS, FEATURE, view_control
-from pages.gallery.data_charts import balance_chart, class_colors, plane_chart, sample_color, spread_chart
+from pages.gallery.data_charts import balance_chart, class_colors, plane_chart, spread_chart
 from pages.shell.plain_text import plain
 
 HEIGHT, CLASS_HEIGHT = 320, 24
@@ -82,16 +81,14 @@ def _coverage(found: inspect.Coverage, theme: str, key: str, *, is_pairs: bool) 
         st.info("Every training point has a label.", icon=":material/done_all:")
         return
     known = "point in a pair" if is_pairs else "labeled point"
-    samples = [
-        Sample(f"to the nearest {known}", found.to_labeled, sample_color("labeled", theme)),
-        Sample("to the nearest point", found.to_any, charts.UNLABELED, is_line=True),
-    ]
+    to_labeled = panels.Values(f"to the nearest {known}", found.to_labeled, panels.INK)
+    to_any = panels.Values("to the nearest point", found.to_any, panels.UNLABELED, is_faint=True)
     axis, alt = (
         "distance from unlabeled points, in scaled features",
         f"Distances of unlabeled points to the nearest {known}.",
     )
-    figure = spread_chart(samples, title="Coverage", axis=axis, theme=theme)
-    live_chart(figure, key=f"{key}-coverage", alt=alt, height=HEIGHT)
+    panel = panels.Histogram("Coverage", axis, [to_labeled, to_any], alt)
+    live_chart(spread_chart(panel, theme=theme), key=f"{key}-coverage", alt=alt, height=HEIGHT)
     st.markdown(agreement(found, is_pairs=is_pairs))
 
 
@@ -215,11 +212,12 @@ def column_views(dataset: Dataset, split: Split, colors: list[str], theme: str, 
         usual = int(np.argmax(split.X_train.var(axis=0)))  # a feature that is not constant, if there is one
         name = _column("Feature", key, dataset.feature_names, usual, FEATURE)
     values = dataset.X[split.train_rows, dataset.feature_names.index(name)]
-    pairs = enumerate(zip(split.class_names, colors, strict=True))
-    samples = [Sample(label, values[split.y_hidden == code], color) for code, (label, color) in pairs]
-    figure = spread_chart(samples, title=f"{name}, by class", axis=name, theme=theme)
+    named = enumerate(split.class_names)
+    samples = [panels.Values(label, values[split.y_hidden == code], panels.INK) for code, label in named]
+    panel = panels.Histogram(f"{name}, by class", name, samples, f"Distribution of {name} by class.")
     with right:
-        live_chart(figure, key="chart-feature", alt=f"Distribution of {name} by class.", height=HEIGHT)
+        figure = spread_chart(panel, theme=theme, colors=colors)
+        live_chart(figure, key="chart-feature", alt=panel.alt, height=HEIGHT)
 
 
 def table_view(dataset: Dataset, split: Split) -> None:

@@ -34,7 +34,7 @@ _MARK = " - DSG Lab</title>"  # in each file that is written here
 STEPS = 2  # a map has at least 10 to this power of them in its range of colours
 _FILES = Path(__file__).with_name("static")
 _PARTS = (
-    *(f"charts/browser/{name}.js" for name in ("saving", "head", "projected", "chart", "drawing", "curve_pad")),
+    *(f"charts/browser/{name}.js" for name in ("saving", "head", "projected", "chart", "curve_pad")),
     "room/browser/question.js",
 )
 _IMPORT, _EXPORT = re.compile(r"^import .*?;\n", re.MULTILINE), re.compile(r"^export ", re.MULTILINE)

@@ -24,23 +24,11 @@ from dsgcore.settings.panels import Mark
 from dsgcore.solver.exact import slope
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from pages.charts import figures as charts
-from pages.charts import words
 from pages.charts.detail_charts import risk_chart
 from pages.charts.run_map import color_of
 from pages.controls.control import brief
-from pages.race.race_charts import finish_line
 from pages.session.bench import Scene, View
 from pages.shell.plain_text import in_sentence
-
-
-def marks_of(run: Run) -> list[Mark]:
-    """Return a mark for each iteration so far that started with changed values: "step size 0.5 → 1"."""
-    spec, names, made = run.spec, names_of(run.spec), list[Mark]()
-    for t in sorted({change.t for change in spec.changes if change.t <= run.t}):
-        before = spec.values_at(t - 1)
-        said = (f"{names[c.name]} {brief(before[c.name])} → {brief(c.value)}" for c in spec.changes if c.t == t)
-        made.append(Mark(t, ", ".join(said)))
-    return made
 
 
 def names_of(spec: Spec) -> dict[str, str]:
@@ -82,17 +70,14 @@ def _short(value: float | None) -> str:
 
 
 def run_chart(live: LiveRun, curves: Sequence[charts.Curve], title: str, **options: Any) -> charts.Figure:
-    """Return a chart over the iterations of a run, with the marks of its changes."""
-    return charts.line_chart(
-        curves, title=title, marks=marks_of(live.run), **{"x_range": (0, live.run.length), **options}
-    )
-
-
-def without_axis_title(figure: charts.Figure) -> None:
-    """Leave out the name and the numbers of a chart's axis of iterations: another chart with the same axis is right below."""
-    figure["layout"]["meta"]["along"] = figure["layout"]["xaxis"]["title"]["text"]  # in a picture it stands alone
-    figure["layout"]["xaxis"] |= {"title": {"text": ""}, "showticklabels": False}
-    figure["layout"]["margin"]["b"] = 6
+    """Return a chart over the iterations of a run, with a mark at each one so far that started with changed values: "step size
+    0.5 → 1"."""
+    run, spec, names, marks = live.run, live.run.spec, names_of(live.run.spec), list[Mark]()
+    for t in sorted({change.t for change in spec.changes if change.t <= run.t}):
+        before = spec.values_at(t - 1)
+        said = (f"{names[c.name]} {brief(before[c.name])} → {brief(c.value)}" for c in spec.changes if c.t == t)
+        marks.append(Mark(t, ", ".join(said)))
+    return charts.line_chart(curves, title=title, marks=marks, **{"x_range": (0, run.length), **options})
 
 
 def curve_of(history: History, column: str, name: str, color: str, **style: Any) -> charts.Curve:
@@ -144,14 +129,19 @@ def score_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     measures = {"score_labeled"} if scene is None else scene.measures
     curves = ghost_of(live, view, "score_test", ink)
     if live.supervised is not None:
-        style: dict[str, Any] = {"dash": "dot", "width": 2.0 if scene is None else 3.0, "sentence": words.twin(run)}
-        curves.append(curve_of(live.supervised.history, "score_test", run.problem.baseline_name, charts.TWIN, **style))
+        name = run.problem.baseline_name
+        said = f"“{name}” is the run for comparison. Its data, mini-batches and features are the same."
+        style: dict[str, Any] = {"dash": "dot", "width": 2.0 if scene is None else 3.0, "sentence": said}
+        curves.append(curve_of(live.supervised.history, "score_test", name, charts.TWIN, **style))
     if "score_labeled" in measures:
-        known, sentence = words.train(run)
-        style = {"dash": "dash", "width": 1.5, "sentence": sentence}
-        curves.append(curve_of(run.history, "score_labeled", known, charts.UNLABELED, **style))
-    name = "test" if scene is None else "test points"
-    curves.append(curve_of(run.history, "score_test", name, ink, sentence=words.test_score(run)))
+        name, said = "train (labeled)", "The same score at the labeled training points."
+        if run.problem.labels == "pairs":
+            name = "train (in pairs)"
+            said = "The same score at the training points that come in pairs: their classes are hidden."
+        style = {"dash": "dash", "width": 1.5, "sentence": said}
+        curves.append(curve_of(run.history, "score_labeled", name, charts.UNLABELED, **style))
+    said = f"{run.problem.score_name} at the {len(run.split.y_test):,} test points, which are held out."
+    curves.append(curve_of(run.history, "score_test", "test" if scene is None else "test points", ink, sentence=said))
     curves += average_of(run, "score", ink)
     if any(measure.startswith("choice") for measure in measures):
         curves += _choices(run)
@@ -164,10 +154,10 @@ def score_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     if np.isfinite(scores).any():  # a hollow star at the highest test score, in the colour of its curve
         best = int(np.nanargmax(scores))
         star = {"symbol": "star", "size": 11, "color": charts.GROUND[view.theme], "line": {"width": 1.5, "color": ink}}
-        at = {"x": [int(run.history.column("t")[best])], "y": [float(scores[best])], "marker": star}
-        figure["data"].append({"type": "scatter", "mode": "markers", "name": "best", "meta": meaning("best"), **at})
+        at, look = ([int(run.history.column("t")[best])], [float(scores[best])]), {"hoverinfo": "all"}
+        figure["data"].append(charts.dots("best", *at, star, meta=meaning("best"), **look))
     if view.finish is not None:
-        figure["data"].append(finish_line(view.finish, run.length))
+        figure["data"].append(view.finish.line(run.length))
     return figure
 
 
@@ -208,7 +198,6 @@ def error_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
 
 
 def _drawn(figure: charts.Figure) -> NDArray:
-    """Return all values that a chart draws."""
     return np.array([y for trace in figure["data"] for y in trace["y"] if y is not None], dtype=float)
 
 
@@ -236,9 +225,9 @@ def bound_figure(live: LiveRun) -> charts.Figure:
 
 def _error_chart(live: LiveRun, curves: list[charts.Curve], **options: Any) -> charts.Figure:
     """Return a chart of |f - h|^2 and its calibrated band over the iterations, with an explanation of f and h."""
-    history = live.run.history
-    explanation = f"{words.F} {words.H} {words.measured(live.run)}"
-    measured: dict[str, Any] = {"sentence": words.measured(live.run)}
+    history, n = live.run.history, min(live.run.spec.diagnostics.n_probes, len(live.run.split.y_test))
+    said = f"The mean of |f − h|² over {n:,} test points."
+    explanation, measured = f"{meaning('f')} {meaning('twin')} {said}", dict[str, Any](sentence=said)
     if "band" in history.names and len(band := history.column("band")):
         measured |= {"band": (band / 3, band * 3), "band_name": "calibrated band (×/÷ 3)"}
     curves = [*curves, *curves_of(history, "error_mean", "measured", charts.EXACT, **measured)]
@@ -315,9 +304,8 @@ def _set_scene(figure: charts.Figure, name: str, live: LiveRun, scene: Scene) ->
     if scene.guess:
         line = {"color": charts.PREDICTED, "dash": "dash", "width": 2.5}
         marker = {"symbol": "circle-open", "size": 9, "color": charts.PREDICTED}
-        at = {"x": [share * live.run.n_iter for share in SHARES], "y": list(scene.guess)}
-        trace = {"type": "scatter", "mode": "lines+markers", "name": "your guess"}
-        figure["data"].append(trace | at | {"line": line, "marker": marker})
+        x, look = [share * live.run.n_iter for share in SHARES], {"mode": "lines+markers", "hoverinfo": "all"}
+        figure["data"].append(charts.dots("your guess", x, scene.guess, marker, line=line, **look))
     if figure["layout"]["yaxis"]["type"] == "linear" and len(values):
         low, high = float(values.min()), float(values.max())
         room = 0.05 * (high - low or 1.0)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from dsgcore.diagnostics import Cause, Judgement, judgement
 from dsgcore.experiments import Health, LiveRun, Run, StopReason
 from dsgcore.jobs import JobState
-from pages.charts.figures import Figure, line_at
 from pages.controls.control import shown
 from pages.live.curves import names_of
 from pages.session.bench import Bench
@@ -22,43 +20,31 @@ _LIGHTS: dict[Health, Tone] = {
 }
 
 
-@dataclass(frozen=True)
-class Status:
-    """The run's position and state, with a light and its meaning."""
-
-    text: str
-    light: Tone
-    help: str
-
-
-def status_of(bench: Bench, *, is_short: bool = False) -> Status:
-    """Return the run's position and state, and the change with which it goes on or has begun anew; the short ones fit beside
-    the buttons of a phone."""
+def status_of(bench: Bench, *, is_short: bool = False) -> dict[str, str]:
+    """Return the run's position and state in words, with a light and its meaning, and the change with which it goes on or has
+    begun anew; the short ones fit beside the buttons of a phone."""
     live, going_to = bench.present, bench.link.going_to
     run, is_playing = live.run, bench.is_playing and not bench.is_held
     state = f"going to step {going_to}" if going_to else "running" if is_playing else "paused"
     # Until the labels alone are learned from, too, a run goes on; one that has diverged is over.
     if run.stop_reason is StopReason.DIVERGED or (run.stop_reason is not None and live.is_finished):
-        last = last_step(run)
-        diverged = "diverged, last finite step shown" if last == run.t else f"diverged, step {last} shown"
+        t = last_step(run)
+        diverged = "diverged, last finite step shown" if t == run.t else f"diverged, step {t} shown"
         ends = {StopReason.FINISHED: "done", StopReason.SETTLED: "settled", StopReason.PLATEAU: "stopped early"}
         state = ends.get(run.stop_reason, diverged)
     said = f"step {run.t} of {run.n_iter} · {state}"
     if is_short:
         text = f"step {run.t} · diverged" if "diverged" in said else said
     else:
-        anew = [f"begun anew with {bench.begun.words}"] * bool(bench.begun.words)
-        text = " · ".join([said, *(_recorded(run) or anew)])
-    return Status(text, _LIGHTS[run.health], run.health.value)
-
-
-def _recorded(run: Run) -> list[str]:
-    """Return the number of changes so far, and the last one, with which the run goes on."""
-    changes = [change for change in run.spec.changes if change.t <= run.t + 1]
-    if not changes:
-        return []
-    name, value, t = names_of(run.spec)[changes[-1].name], shown(changes[-1].value), changes[-1].t
-    return [f"{len(changes)} change{'s' * (len(changes) > 1)} recorded: {name} {value} from step {t} on"]
+        changes, more = [change for change in run.spec.changes if change.t <= run.t + 1], ""
+        if changes:
+            last = changes[-1]
+            n, value = f"{len(changes)} change{'s' * (len(changes) > 1)}", shown(last.value)
+            more = f" · {n} recorded: {names_of(run.spec)[last.name]} {value} from step {last.t} on"
+        elif bench.begun.words:
+            more = f" · begun anew with {bench.begun.words}"
+        text = said + more
+    return {"text": text, "light": _LIGHTS[run.health], "help": run.health.value}
 
 
 def judgement_of(bench: Bench) -> Judgement:
@@ -72,34 +58,23 @@ def judgement_of(bench: Bench) -> Judgement:
 
 def said_of(bench: Bench) -> dict[str, Any]:
     """Return the judgement in words; after a remedy, also what it has changed."""
-    found = judgement_of(bench)
+    found, tried, said = judgement_of(bench), bench.begun.tried, ""
+    is_early = found.cause is Cause.EARLY
+    if tried is not None and tried.number == bench.number and not is_early and not bench.present.run.spec.changes:
+        # The figure of the remedy's cause before it, its value now, and the expected value, until the run is changed.
+        expected = f" (expected {tried.expected})" if tried.expected else ""
+        if (now := found.figure(tried.cause)) is not None:
+            said = f"{tried.cause.value.capitalize()}: {tried.before} → {now.value}{expected}. "
+    tone: Tone = "red" if found.is_useless else "orange" if found.remedy else "blue"
     return {
-        "said": " ".join([*_brought(bench, found), found.sentence]),
+        "said": said + found.sentence,
         "remedy": found.remedy,
-        "tone": _tone(found),
+        "tone": "gray" if is_early else "green" if found.cause is Cause.NOTHING else tone,
         "reason": [
             {"cause": figure.cause.value.capitalize(), "value": figure.value, "sentence": figure.sentence}
             for figure in found.reason
         ],
     }
-
-
-def _tone(found: Judgement) -> Tone:
-    if found.cause is Cause.EARLY:
-        return "gray"
-    if found.cause is Cause.NOTHING:
-        return "green"
-    return "red" if found.is_useless else "orange" if found.remedy else "blue"
-
-
-def _brought(bench: Bench, found: Judgement) -> list[str]:
-    """Return the figure of a remedy's cause before it, its value now, and the expected value, until the run is changed."""
-    tried = bench.begun.tried
-    if tried is None or tried.number != bench.number or found.cause is Cause.EARLY or bench.present.run.spec.changes:
-        return []
-    now = found.figure(tried.cause)
-    expected = f" (expected {tried.expected})" if tried.expected else ""
-    return [] if now is None else [f"{tried.cause.value.capitalize()}: {tried.before} → {now.value}{expected}."]
 
 
 FRAMES = 40
@@ -109,30 +84,23 @@ HELP = (
 )
 
 
-@dataclass(frozen=True)
-class Scrubber:
-    """The slider over a run's iterations, from the first to the last."""
+def scrubber_of(bench: Bench) -> dict[str, Any] | None:
+    """Return the slider over a run's iterations: the last one, and the one that is shown, which may move by itself.
 
-    last: int
-    shown: int
-    is_moving: bool  # by itself, from step to step
-    help: str = HELP
-
-
-def scrubber_of(bench: Bench) -> Scrubber | None:
-    """Return the slider, or None during the run, and for a run that cannot look back or has only one iteration."""
+    During the run there is none, and for a run that cannot look back or has only one iteration.
+    """
     last = last_step(bench.present.run)
     is_going = bench.is_playing and not bench.present.is_finished
     if is_going or bench.link.going_to or last < 2 or not bench.present.run.engine.can_look_back:
         return None
-    return Scrubber(last, min(bench.back.t, last) or last, bench.back.is_moving)
+    return {"last": last, "shown": min(bench.back.t, last) or last, "is_moving": bench.back.is_moving, "help": HELP}
 
 
 def look_at(bench: Bench, t: int) -> None:
     """Show the iteration `t`; the last one is the present."""
     scrubber = scrubber_of(bench)
     bench.back.is_moving = False
-    bench.back.t = 0 if scrubber is None or not 1 <= t < scrubber.last else t
+    bench.back.t = 0 if scrubber is None or not 1 <= t < scrubber["last"] else t
 
 
 def watch_again(bench: Bench) -> None:
@@ -178,10 +146,3 @@ def last_step(run: Run) -> int:
     A run that diverges goes back to an iteration before it grew. The page shows the last finite one, if it can.
     """
     return run.t if run.engine.can_look_back else run.model_t
-
-
-def mark(figure: Figure, bench: Bench) -> None:
-    """Draw a line in a chart over iterations at the one that the page shows."""
-    if bench.back.t:
-        line = line_at(bench.back.t)
-        figure["layout"].setdefault("shapes", []).append(line | {"line": {"color": "#B4540A", "width": 2}})

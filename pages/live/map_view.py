@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,14 @@ from dsgcore.data import Split
 from dsgcore.data.edits import MOST_PAINTED, PAINT, fit_any_seed
 from dsgcore.experiments import LiveRun, Plane, Run, Surface
 from dsgcore.experiments.verdict import right_test_points
+from dsgcore.glossary import meaning
 from pages.charts import figures as charts
-from pages.charts import words
 from pages.charts.figures import PREDICTED
 from pages.charts.live_chart import Chart, encoded
 from pages.charts.run_map import CLASSES, ERROR, LEAD, NO_LINKS, SCORE, colors_of, decision_heats, point_sets, run_map
-from pages.controls.hand import Edits
 from pages.controls.view import LABELS_ONLY, NO_DIVIDER, Axes, plane_of
 from pages.session.bench import SECONDS_BETWEEN_SURFACES, Bench, MapState, View
+from pages.shell.plain_text import as_sentence
 from pages.shell.sharing import drawing, turns
 
 KEY = "hand"
@@ -38,75 +38,53 @@ def hand_chart(bench: Bench, run: Run, plane: Plane) -> Chart:
     """Return the points with their rows and labels, the classes, and the state of the edits."""
     hand, split = bench.hand, split_shown(bench, run)
     made_of = (split, hand.made, hand.taken, hand.refused, hand.lacks, bench.view.axes, bench.view.scene)
-    if hand.shown[0] != made_of:
-        hand.shown = made_of, json.dumps(_said(bench, run, split, plane), separators=(",", ":"))
-    return Chart(KEY, "", hand.shown[1])
-
-
-def _said(bench: Bench, run: Run, split: Split, plane: Plane) -> dict[str, Any]:
-    hand, xy = bench.hand, plane.project(split.X_train)
+    if hand.shown[0] == made_of:
+        return Chart(KEY, "", hand.shown[1])
+    is_lesson = bench.view.scene is not None
     can_change = bench.view.scene is None or bench.view.scene.can_paint  # a step about labels keeps the points
-    is_pairs = run.problem.labels == "pairs"
-    n_labels = len(split.labeled) // (2 if is_pairs else 1)
-    n_painted = sum(len(edit.at) // 2 for edit in hand.made if edit.do == PAINT)
-    return {
+    is_pairs, n_given = run.problem.labels == "pairs", run.spec.data.n_labeled
+    n_labels, what = len(split.labeled) // (2 if is_pairs else 1), "pairs" if is_pairs else "labels"
+    # After edits, of how many that the data began with. A drawn data set begins with none.
+    is_of = hand.made and n_labels <= n_given and not fit_any_seed(hand.made)
+    width = float((plane.high - plane.low).max())  # coordinates have a thousandth of it
+    xy = plane.project(split.X_train).astype(float).round(max(0, 3 - int(np.floor(np.log10(width)))))
+    said = {
         "rows": split.train_rows.tolist(),
-        "x": _short(xy[:, 0], plane),
-        "y": _short(xy[:, 1], plane),
+        "x": xy[:, 0].tolist(),
+        "y": xy[:, 1].tolist(),
         "labels": split.y_train.tolist(),
         "classes": list(split.class_names),
         "colors": [PREDICTED] if is_pairs else colors_of(run),
         "isPairs": is_pairs,
         "canPaint": split.X_train.shape[1] == 2 and can_change,
         "canErase": can_change,
-        "count": _count(n_labels, run.spec.data.n_labeled, "pairs" if is_pairs else "labels", hand.made),
-        "left": MOST_PAINTED - n_painted,
+        "count": f"{n_labels} of {n_given} {what}" if is_of else f"{n_labels} {what}",
+        "left": MOST_PAINTED - sum(len(edit.at) // 2 for edit in hand.made if edit.do == PAINT),
         "canUndo": hand.can_undo,
         "canRedo": bool(hand.future),
         "isEdited": bool(hand.made),
-        "isLesson": bench.view.scene is not None,
-        "canReset": can_change and bench.view.scene is None,
-        "said": _sentence(hand.refused),
-        "next": "" if bench.view.scene is not None else hand.lacks,  # the stage says it beside the goal
+        "isLesson": is_lesson,
+        "canReset": can_change and not is_lesson,
+        "said": as_sentence(hand.refused) if hand.refused else "",
+        "next": "" if is_lesson else hand.lacks,  # the stage says it beside the goal
         "taken": list(hand.taken),
     }
-
-
-def _count(n: int, n_generated: int, what: str, made: Edits) -> str:
-    """Return the number of labels, after edits of those that the data began with. A drawn data set begins with none."""
-    is_of = made and n <= n_generated and not fit_any_seed(made)
-    return f"{n} of {n_generated} {what}" if is_of else f"{n} {what}"
-
-
-def _sentence(said: str) -> str:
-    return f"{said[:1].upper()}{said[1:]}." if said else ""
-
-
-def _short(values: NDArray, plane: Plane) -> list[float]:
-    """Round coordinates to a thousandth of the map's width."""
-    width = float((plane.high - plane.low).max())
-    return [float(value) for value in np.round(values.astype(float), max(0, 3 - int(np.floor(np.log10(width)))))]
+    hand.shown = made_of, json.dumps(said, separators=(",", ":"))
+    return Chart(KEY, "", hand.shown[1])
 
 
 def points_on_map(bench: Bench, live: LiveRun, view: View, plane: Plane) -> list[charts.PointSet]:
     """Return the training points, and what the reader asks to see of right and wrong."""
     split = split_shown(bench, live.run)
     points = point_sets(live.run, plane, split)
-    if view.has_truth:
-        points = [*true_classes(live.run, split, plane), *points[1:]]
+    if view.has_truth:  # in the colours of the hidden classes; points without a class stay grey
+        xy, hidden = plane.project(split.X_train), np.where(split.y_train < 0, split.y_hidden, len(split.class_names))
+        points[0] = replace(points[0], xy=xy[hidden < 0])
+        points[1:1] = [
+            charts.PointSet(f"truly {name}", xy[hidden == label], color, "circle-open", size=5)
+            for label, (name, color) in enumerate(zip(split.class_names, colors_of(live.run), strict=True))
+        ]
     return points + (mistakes(live, plane, view.theme) if view.has_mistakes else [])
-
-
-def true_classes(run: Run, split: Split, plane: Plane) -> list[charts.PointSet]:
-    """Return the unlabeled points in the colours of their hidden classes; those without a class stay grey."""
-    xy, is_unlabeled = plane.project(split.X_train), split.y_train < 0
-    unknown = charts.PointSet(
-        "unlabeled", xy[is_unlabeled & (split.y_hidden < 0)], charts.UNLABELED, "circle-open", size=5, opacity=0.75
-    )
-    return [unknown] + [
-        charts.PointSet(f"truly {name}", xy[is_unlabeled & (split.y_hidden == label)], color, "circle-open", size=5)
-        for label, (name, color) in enumerate(zip(split.class_names, colors_of(run), strict=True))
-    ]
 
 
 def mistakes(live: LiveRun, plane: Plane, theme: str) -> list[charts.PointSet]:
@@ -115,18 +93,12 @@ def mistakes(live: LiveRun, plane: Plane, theme: str) -> list[charts.PointSet]:
     if not run.t:
         return []
     xy, is_wrong = plane.project(run.split.X_test), ~right_test_points(run)
-    if twin is None or not twin.t:
-        return [_marked("wrong", xy[is_wrong], "circle-open", theme)]
-    other = ~right_test_points(twin)
-    return [
-        _marked("both wrong", xy[is_wrong & other], "circle-open", theme),
-        _marked("only f wrong", xy[is_wrong & ~other], "square-open", theme),
-        _marked(f"only {run.problem.baseline_name} wrong", xy[~is_wrong & other], "triangle-up-open", theme),
-    ]
-
-
-def _marked(name: str, xy: NDArray, symbol: str, theme: str) -> charts.PointSet:
-    return charts.PointSet(name, xy, charts.INK[theme], symbol, size=10)
+    marked = [("wrong", is_wrong, "circle-open")]
+    if twin is not None and twin.t:
+        other, name = ~right_test_points(twin), f"only {run.problem.baseline_name} wrong"
+        marked = [("both wrong", is_wrong & other, "circle-open"), ("only f wrong", is_wrong & ~other, "square-open")]
+        marked.append((name, ~is_wrong & other, "triangle-up-open"))
+    return [charts.PointSet(name, xy[which], charts.INK[theme], symbol, size=10) for name, which, symbol in marked]
 
 
 def points_right(live: LiveRun) -> str:
@@ -134,11 +106,9 @@ def points_right(live: LiveRun) -> str:
     run, twin = live.run, live.supervised
     n, own = len(run.split.y_test), int(np.sum(right_test_points(run)))
     said = f"f gets {own} of {n} test points right"
-    return (
-        said
-        if twin is None or not twin.t
-        else f"{said}, “{run.problem.baseline_name}” {int(np.sum(right_test_points(twin)))}"
-    )
+    if twin is None or not twin.t:
+        return said
+    return f"{said}, “{run.problem.baseline_name}” {int(np.sum(right_test_points(twin)))}"
 
 
 # Grid points along each axis. There are fewer, down to the least, if all of them would slow down each iteration.
@@ -189,13 +159,12 @@ def map_chart(bench: Bench, live: LiveRun, view: View) -> Chart:
             most=MOST_DRAWN if view.can_edit else charts.MAX_DATA_POINTS,
         )
         if wipe and view.scene is not None:
-            made["layout"] |= {
-                "margin": dict.fromkeys("lrtb", 6),
-                "xaxis": _bare(made, "xaxis"),
-                "yaxis": _bare(made, "yaxis"),
-            }
-        explained = {} if run.problem.decision == "highest" else {"help": f"{words.F} {words.H}"}
-        made["layout"]["meta"] = {"note": step_note(state.computed_t, run.n_iter), **explained, **wipe}
+            charts.without_axes(made)
+        explained = {} if run.problem.decision == "highest" else {"help": f"{meaning('f')} {meaning('twin')}"}
+        t = str(state.computed_t).rjust(
+            len(str(run.n_iter)), FIGURE_SPACE
+        )  # it may be older than the curves' last step
+        made["layout"]["meta"] = {"note": f"step {t}", **explained, **wipe}
         state.drawn, state.figure = made_of, encoded(made)
         state.cost = time.monotonic() - begun
     alt = f"Map of the data over: {TITLES[shown]}, after step {state.computed_t}."
@@ -211,12 +180,6 @@ def _divider(live: LiveRun, view: View) -> str:
     return NO_DIVIDER if live.run.problem.decision == "highest" else view.divider
 
 
-def _bare(figure: charts.Figure, axis: str) -> dict[str, Any]:
-    """Return an axis without its words and numbers."""
-    bare = {"showticklabels": False, "ticks": "", "title": {"text": ""}, "automargin": False}
-    return {**figure["layout"].get(axis, {}), **bare}
-
-
 def _sides(live: LiveRun, view: View) -> dict[str, str]:
     """Return the names that a scene gives to the two sides of the divider, each with the share of test points that it gets
     right; nothing if it gives none."""
@@ -230,11 +193,6 @@ def _sides(live: LiveRun, view: View) -> dict[str, str]:
     return dict(zip(("left", "right"), said, strict=True))
 
 
-def step_note(t: int, n_iter: int) -> str:
-    """Return the step of the map, which may be older than the curves' last. All steps of a run have the same width."""
-    return f"step {str(t).rjust(len(str(n_iter)), FIGURE_SPACE)}"
-
-
 def map_state(bench: Bench, run: Run) -> MapState:
     """Return the plane of a run's data with the chosen axes, and the values known there."""
     axes = bench.view.axes
@@ -244,21 +202,12 @@ def map_state(bench: Bench, run: Run) -> MapState:
 
 
 def _new_map(run: Run, axes: Axes) -> MapState:
-    plane, size = plane_of(run, axes), _size(run)
+    plane, X = plane_of(run, axes), run.split.X_train
+    each = seconds_of_features(GRID**2, X.shape[1], run.spec.solver.n_features, X.itemsize) / GRID**2
+    size = int(np.clip(np.sqrt(SECONDS_A_BLOCK / (run.spec.kernel.factors * each)), LEAST_GRID, GRID))
     if run.problem.decision == "highest":
         return MapState(plane, axes, size, None, np.zeros((size * size, len(run.split.class_names))))
     return MapState(plane, axes, size, Surface(plane.grid(size), run.model), np.zeros(size * size))
-
-
-def _size(run: Run) -> int:
-    """Return the number of grid points along each axis."""
-    solver, d = run.spec.solver, run.split.X_train.shape[1]
-    each = (
-        run.spec.kernel.factors
-        * seconds_of_features(GRID**2, d, solver.n_features, run.split.X_train.itemsize)
-        / GRID**2
-    )
-    return int(np.clip(np.sqrt(SECONDS_A_BLOCK / each), LEAST_GRID, GRID))
 
 
 def _pause(bench: Bench, run: Run, state: MapState, view: View) -> float:
@@ -283,8 +232,10 @@ def _refresh(live: LiveRun, state: MapState, shown: str, divider: str, *, pause:
     if is_same and (state.computed_t == run.model_t or now - state.computed_at < pause):
         return
     state.values, state.left = _values(run, state, shown), None
-    if divider == LABELS_ONLY and live.supervised is not None:
-        state.left = _baseline_values(live.supervised, state)
+    if divider == LABELS_ONLY and (other := live.supervised) is not None:
+        if state.surface is not None and state.baseline_surface is None:
+            state.baseline_surface = Surface(state.surface.points, other.model)
+        state.left = _values(other, replace(state, surface=state.baseline_surface), "f")
     elif divider != NO_DIVIDER:
         state.left = _values(run, state, divider)
     state.computed_at, state.computed_t, state.shown = now, run.model_t, asked
@@ -295,17 +246,9 @@ def _values(run: Run, state: MapState, shown: str) -> NDArray:
         return run.result.evaluate(state.plane.grid(state.size))
     f = state.surface.values(run.model).astype(float)
     if shown == "f":
-        return f.copy()
+        return f
     h = run.exact_values(state.surface.points).astype(float)
     return h if shown == "h" else np.abs(f - h)
-
-
-def _baseline_values(baseline: Run, state: MapState) -> NDArray:
-    if state.surface is None:
-        return baseline.result.evaluate(state.plane.grid(state.size))
-    if state.baseline_surface is None:
-        state.baseline_surface = Surface(state.surface.points, baseline.model)
-    return state.baseline_surface.values(baseline.model).astype(float)
 
 
 def _links(run: Run, state: MapState, *, has_graph: bool) -> NDArray:

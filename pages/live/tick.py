@@ -7,19 +7,17 @@ import math
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
-from pages.charts.live_chart import CONFIG, LIBRARY_ADDRESS, STYLE, Chart, mounted
-from pages.live.curves import chart_of, is_multiclass, numbers_of, without_axis_title
-from pages.live.judgement import look_at, mark, said_of, scrubber_of, seen, settle, show_next, status_of, watch_again
+from pages.charts.figures import line_at
+from pages.charts.live_chart import LIBRARY_ADDRESS, STYLE, Chart, mounted, nothing
+from pages.live.curves import chart_of, is_multiclass, numbers_of
+from pages.live.judgement import look_at, said_of, scrubber_of, seen, settle, show_next, status_of, watch_again
 from pages.live.map_view import hand_chart, map_chart, map_state
-from pages.session.bench import Bench, go_further
+from pages.session.bench import Bench, go_on
 from pages.session.link import place_of
 from pages.shell.sharing import turns
 from pages.shell.ticks import ADDRESS, GONE, Ticker, are_served
@@ -34,8 +32,7 @@ SHORT_SLICE_SECONDS = 0.04
 INSTANT_SECONDS = 2.0
 # At normal speed a run takes about this many ticks, that is ten seconds.
 NORMAL_TICKS = 40
-# The first drawing shows a curve with these iterations.
-FIRST_ITERATIONS = 4
+FIRST_ITERATIONS = 4  # of the first drawing's curve
 # Seconds between drawings by the script while its table of results is open; longer on a crowded server.
 SECONDS_BETWEEN_DRAWINGS = 3.0
 WAITING_PER_SECOND = 4
@@ -62,25 +59,11 @@ def advance(bench: Bench, until: Callable[[], bool]) -> None:
         live.rush(INSTANT_SECONDS, until=until)
 
 
-def begin_curve(bench: Bench) -> None:
-    """Make the iterations of the first curve, so that the page opens with one; ticks make the others."""
-    if bench.live is not None and is_ticking(bench):
-        first = min(FIRST_ITERATIONS, bench.link.going_to or FIRST_ITERATIONS)
-        bench.live.advance(max(0, first - bench.live.run.t), SLICE_SECONDS)
-
-
 def is_ticking(bench: Bench) -> bool:
     """Return True if ticks change the page: the run plays, is on the way to a link's iteration, or is shown again."""
     if bench.live is None or not are_served():
         return False
     return bench.back.is_moving or bench.is_going
-
-
-def ticker_of(bench: Bench) -> Ticker:
-    """Return the answers to the ticks of a page. They do not keep the page's session alive."""
-    if bench.feed.ticker is None:
-        bench.feed.ticker = Ticker(partial(_answer, weakref.ref(bench)))
-    return bench.feed.ticker
 
 
 def _answer(kept: weakref.ref[Bench], asked: str) -> bytes:
@@ -109,33 +92,30 @@ def tick(bench: Bench, asked: str = "") -> bytes:
         elif bench.back.is_moving:
             show_next(bench)
         elif bench.link.going_to:
-            go_further(bench, lambda: bench.feed.hold.is_wanted)
+            go_on(bench, lambda: bench.feed.hold.is_wanted)
         else:
             advance(bench, lambda: bench.feed.hold.is_wanted)
         settle(bench)
-        return _news(bench, is_asked=bool(asked))
-
-
-def _news(bench: Bench, *, is_asked: bool) -> bytes:
-    """Return the changes of the page. Charts that stay as they were sent last are left out: a map stays the same for a while."""
-    feed, shown, goes_on = bench.feed, snapshot(bench), is_ticking(bench)
-    same = frozenset(chart.key for _, chart in shown.charts if feed.sent.get(chart.key) == chart.figure)
-    feed.sent = {chart.key: chart.figure for _, chart in shown.charts}
-    redraw = not is_asked or "Theory" in bench.drawing.opened
-    if goes_on:  # now and then for the table of results, which ticks do not change
-        seconds, now = SECONDS_BETWEEN_DRAWINGS * (1 + turns.n_waiting / WAITING_PER_SECOND), time.monotonic()
-        redraw = bench.drawing.tab == "Race" and now - feed.drawn_at >= seconds
-        feed.drawn_at = now if redraw else feed.drawn_at  # requested only once
-    kept = bench.link.page.texts | place_of(bench) if bench.page and bench.link.page.texts else None
-    return packed(bench, shown, without=same, kept=kept, isOver=not goes_on, redraw=redraw)
+        feed, goes_on, redraw = bench.feed, is_ticking(bench), not asked or "Theory" in bench.drawing.opened
+        if goes_on:  # now and then for the table of results, which ticks do not change
+            seconds, now = SECONDS_BETWEEN_DRAWINGS * (1 + turns.n_waiting / WAITING_PER_SECOND), time.monotonic()
+            redraw = bench.drawing.tab == "Race" and now - feed.drawn_at >= seconds
+            feed.drawn_at = now if redraw else feed.drawn_at  # requested only once
+        kept = bench.link.page.texts | place_of(bench) if bench.page and bench.link.page.texts else None
+        return packed(bench, kept=kept, isOver=not goes_on, redraw=redraw)
 
 
 def head_data(bench: Bench) -> bytes:
     """Return the snapshot for the script's drawing, and what the browser needs in order to ask for ticks."""
-    shown, token = snapshot(bench), ticker_of(bench).token if are_served() else ""
-    bench.feed.sent = {}  # Streamlit may drop this drawing, so the next tick sends all charts again
-    bench.feed.drawn_at = time.monotonic()
-    return packed(bench, shown, token=token, address=ADDRESS, pace=1000 * TICK_SECONDS, isOver=not is_ticking(bench))
+    feed, token = bench.feed, ""
+    if are_served():
+        feed.ticker = feed.ticker or Ticker(partial(_answer, weakref.ref(bench)))  # it does not keep the session alive
+        token = feed.ticker.token
+    feed.sent = {}
+    data = packed(bench, token=token, address=ADDRESS, pace=1000 * TICK_SECONDS, isOver=not is_ticking(bench))
+    feed.sent = {}  # Streamlit may drop this drawing, so the next tick sends all charts again
+    feed.drawn_at = time.monotonic()
+    return data
 
 
 HEAD, CHARTS = "live-head", "live-charts"
@@ -143,37 +123,23 @@ _BROWSER = Path(__file__).parent / "browser"
 _STYLE = (_BROWSER / "live.css").read_text(encoding="utf-8")
 
 
-def nothing() -> None:
-    """Do nothing: the only purpose of the call is to draw the page again."""
-
-
 def draw_head(data: bytes, *, on_remedy: Callable[[], None] = nothing) -> None:
     """Draw status, scrubber and what limits the run; `on_remedy` follows a press on its remedy."""
     mounted("live_head", "live/browser/head.js", _STYLE)(
-        key=HEAD,
-        data=data,
-        width="stretch",
-        height="content",
-        on_remedy_change=on_remedy,
-        on_redraw_change=nothing,
+        key=HEAD, data=data, width="stretch", height="content", on_remedy_change=on_remedy, on_redraw_change=nothing
     )
 
 
 def draw_charts(*, on_edit: Callable[[], None], lesson: Mapping[str, Any] | None = None) -> None:
-    """Draw the place of the charts. `edits_asked` returns the edits of the data that were just made in the map.
+    """Draw the place of the charts. They send an "edit", the name of the map's mount and numbered edits of the data.
 
     In a lesson they have no buttons of their own. `lesson` then holds `first`, the picture that a phone shows first, the map
     or the chart; `step`, which changes when the reader should see that picture again; and `canTurn`, if a phone offers both.
     """
-    data = {"config": dict(CONFIG), "library": LIBRARY_ADDRESS, "lesson": None if lesson is None else dict(lesson)}
+    data = {"library": LIBRARY_ADDRESS, "lesson": None if lesson is None else dict(lesson)}
     mounted("live_charts", "live/browser/charts.js", STYLE)(
         key=CHARTS, data=data, width="stretch", height="content", on_edit_change=on_edit
     )
-
-
-def edits_asked() -> object:
-    """Return what the map has just sent: the name of its mount, and numbered edits."""
-    return (st.session_state.get(CHARTS) or {}).get("edit")
 
 
 MAP, CURVES, BELOW = "map", "curves", "below"  # places of charts
@@ -183,33 +149,25 @@ SECONDS_BETWEEN_JUDGEMENTS = 1.0
 _orders = count()
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """Words, numbers and charts of a run.
+def packed(bench: Bench, **more: Any) -> bytes:
+    """Encode what the page shows of its run now, and `more`: all but the figures in the first line, and a line for each figure.
 
-    Attributes
-    ----------
-    head : dict
-        Status, scrubber and judgement; None for what the page leaves out.
-    charts : tuple of (place, Chart)
-    order : int
-        Of two snapshots of the same owner, the browser shows the one with the larger value.
+    This advances nothing; only the map keeps the values it has computed. Figures that were sent last are left out: a map stays
+    the same for a while. Of two snapshots of an owner, the browser shows the one of the larger order.
     """
-
-    head: dict[str, Any]
-    charts: tuple[tuple[str, Chart], ...]
-    order: int
-
-
-def snapshot(bench: Bench) -> Snapshot:
-    """Return what the page shows of its run now. This advances nothing; only the map keeps the values it has computed."""
-    hidden, is_lesson, scrubber = bench.view.hidden, bench.view.scene is not None, scrubber_of(bench)
-    head = {
-        "status": None if "transport" in hidden else vars(status_of(bench, is_short=is_lesson)),
+    hidden, is_lesson, feed = bench.view.hidden, bench.view.scene is not None, bench.feed
+    charts, order = tuple(_charts(bench)), next(_orders)
+    sent = [chart for _, chart in charts if feed.sent.get(chart.key) != chart.figure]
+    feed.sent = {chart.key: chart.figure for _, chart in charts}
+    first = {
+        "status": None if "transport" in hidden else status_of(bench, is_short=is_lesson),
         "judgement": None if "limits" in hidden or is_lesson else _judgement(bench),
-        "scrubber": None if scrubber is None or "tabs" in hidden else vars(scrubber),
+        "scrubber": None if "tabs" in hidden else scrubber_of(bench),
+        **{"page": bench.page, "owner": feed.name, "order": order},
+        "charts": [{"key": chart.key, "place": place} for place, chart in charts],
+        "figures": [{"key": chart.key, "alt": chart.alt} for chart in sent],
     }
-    return Snapshot(head, tuple(_charts(bench)), next(_orders))
+    return "\n".join([json.dumps(first | more), *(chart.figure for chart in sent)]).encode()
 
 
 def _judgement(bench: Bench) -> dict[str, Any]:
@@ -217,57 +175,40 @@ def _judgement(bench: Bench) -> dict[str, Any]:
     others wait."""
     measured = None if bench.jobs.diagnosis is None else bench.jobs.diagnosis.job.state
     is_playing = bench.is_playing and not bench.is_held
-    made_of, now, kept = (
-        (bench.number, bench.back.t, bench.begun.tried, is_playing, measured),
-        time.monotonic(),
-        bench.feed.judged,
-    )
+    made_of = (bench.number, bench.back.t, bench.begun.tried, is_playing, measured)
+    now, kept = time.monotonic(), bench.feed.judged
     is_same = kept is not None and kept[0] == made_of and is_playing
     if kept is None or not is_same or not turns.n_waiting or now - kept[1] >= SECONDS_BETWEEN_JUDGEMENTS:
         bench.feed.judged = kept = (made_of, now, said_of(bench))
     return kept[2]
 
 
-def packed(bench: Bench, shown: Snapshot, *, without: frozenset[str] = frozenset(), **more: Any) -> bytes:
-    """Encode a snapshot for the browser: everything except the figures in the first line, and a line for each figure.
-
-    `without` names the charts whose figures the browser has already; `more` is added to the first line.
-    """
-    sent = [chart for _, chart in shown.charts if chart.key not in without]
-    places = [{"key": chart.key, "place": place} for place, chart in shown.charts]
-    figures = [{"key": chart.key, "alt": chart.alt} for chart in sent]
-    whose = {"page": bench.page, "owner": bench.feed.name, "order": shown.order}
-    first = {**shown.head, **whose, "charts": places, "figures": figures, **more}
-    return "\n".join([json.dumps(first), *(chart.figure for chart in sent)]).encode()
-
-
 def _charts(bench: Bench) -> Iterator[tuple[str, Chart]]:
     """Yield the charts with their places: of a method's page, or of a lesson's step. The curves come first, because the
     browser draws them first."""
     live, view, revision, scene = bench.present, bench.view, str(bench.number), bench.view.scene
+    is_many, has_error = is_multiclass(live.run), scene is None and "error" not in view.hidden
     names = (
-        [scene.chart] * bool(scene.chart)
-        if scene is not None
-        else ["objective", "score"] * ("curves" not in view.hidden)
+        ["objective", "score"] * ("curves" not in view.hidden) if scene is None else [scene.chart] * bool(scene.chart)
     )
-    if (
-        scene is None
-        and "error" not in view.hidden
-        and (not is_multiclass(live.run) or live.run.engine.twin is not None)
-    ):
-        names.append("error")
+    names += ["error"] * (has_error and (not is_many or live.run.engine.twin is not None))
     numbers = numbers_of(seen(bench)) if scene is None else {}
     for name in names:
         figure = chart_of(name, live, view, revision)
-        if scene is None:  # above one another with one axis of iterations
-            figure["layout"]["meta"]["values"] = numbers[name]
-            if name != names[-1]:
-                without_axis_title(figure)
-            mark(figure, bench)
+        layout = figure["layout"]
+        if scene is None:
+            layout["meta"]["values"] = numbers[name]
+            if name != names[-1]:  # another one with the same axis is right below; in a picture the chart stands alone
+                layout["meta"]["along"] = layout["xaxis"]["title"]["text"]
+                layout["xaxis"] |= {"title": {"text": ""}, "showticklabels": False}
+                layout["margin"]["b"] = 6
+            if bench.back.t:  # the iteration that the page shows
+                line = line_at(bench.back.t) | {"line": {"color": "#B4540A", "width": 2}}
+                layout["shapes"].append(line)
         yield CURVES, Chart.of(f"chart-{name}", figure)
     if scene.has_map if scene is not None else "map" not in view.hidden:
         yield MAP, map_chart(bench, seen(bench), view)  # of a run that has diverged, the last finite step
         if view.can_edit:
             yield HAND, hand_chart(bench, live.run, map_state(bench, live.run).plane)
-    if scene is None and "error" not in view.hidden and is_multiclass(live.run):
+    if has_error and is_many:
         yield BELOW, Chart.of("chart-spectrum", chart_of("spectrum", live, view, revision))

@@ -13,9 +13,8 @@ from dsgcore.experiments.race import GRID, RaceResult
 from dsgcore.experiments.verdict import predicted_classes
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart, theme_now
-from pages.charts.run_map import CLASSES, LEAD, SCORE, decision_heats, run_map
-from pages.race import race_charts
-from pages.race.state import Started, whose
+from pages.charts.run_map import CLASSES, LEAD, SCORE, decision_heats, levels_of, run_map
+from pages.race.state import COMPETITOR, Started, whose
 from pages.shell.plain_text import plain
 
 CURVE_HEIGHT, MAP_HEIGHT = 240, 330
@@ -41,7 +40,6 @@ def draw_result(started: Started, live: LiveRun) -> None:
 
 
 def _numbers(started: Started, run: Run, result: RaceResult) -> None:
-    """Draw the competitor's score, time and memory, each with the value to compare it with."""
     name = run.problem.score_name
     score, time, memory = st.columns(3)
     row = run.history.last()
@@ -75,20 +73,27 @@ def _curves(started: Started, run: Run, result: RaceResult, theme: str) -> None:
     told = np.isfinite(result.objectives)
     places = st.columns([3, 2], gap="small") if told.sum() >= FEWEST_STEPS else [st.container()]
     with places[0]:
-        by = _choice("race-axis", (BY_ITERATION, BY_TIME))
+        is_by_time, title = _choice("race-axis", (BY_ITERATION, BY_TIME)) == BY_TIME, f"Test {run.problem.score_name}"
         finish = started.finish
         assert finish is not None
-        x = np.array(run.training_clock) if by == BY_TIME else run.history.column("t")
+        x, own, end = run.history.column("t"), {"revision": BY_ITERATION}, float(run.length)
+        if is_by_time:
+            x, own = np.array(run.training_clock), {"x_title": "seconds of training", "revision": BY_TIME}
+            end = 1.05 * max([finish.seconds, *x[-1:]])
         curve = charts.Curve("the run", x, run.history.column("score_test"), charts.INK[theme])
-        title = f"Test {run.problem.score_name}"
-        is_by_time = by == BY_TIME
-        figure = race_charts.score_chart(curve, finish, title=title, n_iter=run.length, is_by_time=is_by_time)
+        lines = [curve, finish.curve(finish.seconds if is_by_time else 0.0, end)]
+        figure = charts.line_chart(lines, title=title, x_range=(0, end), **own)  # type: ignore[arg-type]
+        if is_by_time:  # the line starts at a mark when the competitor has finished
+            at = {name: charts.four_digits(np.array([v])) for name, v in (("x", finish.seconds), ("y", finish.score))}
+            mark = {"symbol": "circle", "size": 8, "color": COMPETITOR}
+            figure["data"].append(charts.dots("", **at, marker=mark, showlegend=False))
         alt = f"{title}: {started.title} {finish.score:.4f} after {_seconds(finish.seconds)}."
         live_chart(figure, key="chart-race", alt=alt, height=CURVE_HEIGHT)
     if len(places) == 2:
         with places[1], st.container(height="stretch", vertical_alignment="bottom"):
-            figure = race_charts.objective_chart(started.title, result.steps[told], result.objectives[told])
-            alt = f"Objective of {started.title} over its outer steps."
+            curve = charts.Curve(started.title, result.steps[told], result.objectives[told], COMPETITOR)
+            title, alt = f"Objective of {started.title}", f"Objective of {started.title} over its outer steps."
+            figure = charts.line_chart([curve], title=f"{title}, its own", x_title="outer step")
             live_chart(figure, key="chart-race-objective", alt=alt, height=CURVE_HEIGHT)
 
 
@@ -100,7 +105,6 @@ def _choice(key: str, options: tuple[str, ...]) -> str:
 
 
 def _maps(started: Started, run: Run, result: RaceResult, theme: str) -> None:
-    """Draw the two decision maps side by side, on the same plane."""
     shown = _choice("race-map", (SCORE, CLASSES))
     maps = started.maps
     if "plane" not in maps:
@@ -110,10 +114,7 @@ def _maps(started: Started, run: Run, result: RaceResult, theme: str) -> None:
         points = np.ascontiguousarray(plane.grid(GRID), dtype=run.split.X_train.dtype)
         maps |= {"t": run.model_t, "values": run.result.evaluate(points)}
     ours = maps["values"]
-    pairs = (
-        ("The run", ours, predicted_classes(run, ours)),
-        (started.title, result.surface, result.classes),
-    )
+    pairs = ("The run", ours, predicted_classes(run, ours)), (started.title, result.surface, result.classes)
     for number, (place, (name, surface, classes)) in enumerate(zip(st.columns(2, gap="small"), pairs, strict=True)):
         with place:
             figure = _map(run, plane, surface, classes, title=name, shown=shown, theme=theme)
@@ -131,8 +132,8 @@ def _map(
     kind = CLASSES if shown == CLASSES else LEAD if run.problem.decision == "highest" else SCORE
     z, levels, centre = (classes if shown == CLASSES else values).astype(float), None, None
     if kind == SCORE:
-        own = [z[classes == label] for label in range(len(run.split.class_names))]
-        levels = np.array([each.mean() if len(each) else np.nan for each in own])
-        centre = float((own[1].min() + own[0].max()) / 2) if len(own[1]) and len(own[0]) else 0.0
+        levels = levels_of(z, classes, len(run.split.class_names))
+        low, high = z[classes == 0], z[classes == 1]
+        centre = float((high.min() + low.max()) / 2) if len(high) and len(low) else 0.0
     (heat,) = decision_heats(run, plane, [z], shown=kind, theme=theme, levels=levels, centre=centre)
     return run_map(run, plane, heat, title=title, theme=theme, revision=shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -32,7 +33,7 @@ def several(live: LiveRun) -> None:
             "Rivals",
             [*kinds, *[FIXED_FEATURES] * has_fresh],
             default=usual_rivals(setting)[:USUAL_RIVALS],
-            format_func=lambda name: title(live.run.spec, name),
+            format_func=partial(title, live.run.spec),
             max_selections=MOST_RIVALS,
             key=f"heats-rivals-{setting}",
         )
@@ -48,14 +49,8 @@ def several(live: LiveRun) -> None:
         known: dict[str, Job] = st.session_state.setdefault(_HEATS, {})
         job = known.get(setting)
         is_going = job is not None and not job.is_over
-        st.button(
-            "Race them",
-            key="heats-start",
-            icon=":material/sports_score:",
-            disabled=is_going or not names,
-            on_click=_begin,
-            args=(live, tuple(names), sizes, n_seeds),
-        )
+        look: dict[str, Any] = {"icon": ":material/sports_score:", "disabled": is_going or not names}
+        st.button("Race them", key="heats-start", on_click=_begin, args=(live, tuple(names), sizes, n_seeds), **look)
         watched(job, _panel, live)
 
 
@@ -80,15 +75,11 @@ def _panel(live: LiveRun) -> None:
 
 
 def _doing(job: Job) -> tuple[float, str]:
-    """Return the share of the fits that are done, and words about the last one."""
     if job.progress is None:
         return 0.0, f"starting · {job.seconds:.0f} s"
     done, total, heats = job.progress
-    last = heats[-1]
-    return (
-        done / total,
-        f"{last.method}, {last.n_unlabeled:,} unlabeled points · {done} of {total} · {job.seconds:.0f} s",
-    )
+    last = f"{heats[-1].method}, {heats[-1].n_unlabeled:,} unlabeled points"
+    return done / total, f"{last} · {done} of {total} · {job.seconds:.0f} s"
 
 
 def _draw(live: LiveRun, heats: tuple[Heat, ...]) -> None:

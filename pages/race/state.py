@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from dsgcore.data import DATASETS
@@ -16,13 +17,35 @@ from dsgcore.experiments.rivals import competitor
 from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobState
 from dsgcore.studies import Store, StoreError, default_store, keep_race, kept_race, name_of
-from pages.race.race_charts import Finish
+from pages.charts import figures as charts
 from pages.shell.plain_text import plain
 
 # Key of the races in the session's state.
 RACES = "_races"
 # Number of characters of a race's name that identify it in a link.
 SHORT = 12
+
+
+COMPETITOR = "#E69F00"
+
+
+@dataclass(frozen=True)
+class Finish:
+    """The competitor's result: its name, its score, and its seconds of training."""
+
+    name: str
+    score: float
+    seconds: float
+
+    def curve(self, start: float, end: float) -> charts.Curve:
+        """Return the score as a horizontal curve."""
+        return charts.Curve(self.name, np.array([start, end]), np.full(2, self.score), COMPETITOR, dash="longdash")
+
+    def line(self, end: float) -> dict[str, Any]:
+        """Return the score as a horizontal line over the iterations, with the competitor's name."""
+        (trace,) = charts.line_chart([self.curve(0.0, end)], title="")["data"]
+        named = {"mode": "lines+text", "text": ["", self.name], "textposition": "top left", "showlegend": False}
+        return trace | named | {"textfont": {"color": COMPETITOR}, "cliponaxis": False}
 
 
 @dataclass(frozen=True)
@@ -93,7 +116,10 @@ def bring_back(name: str, live: LiveRun) -> str:
     known, setting = races(), live.run.problem.name
     if setting in known:
         return ""
-    found = _kept(name)
+    found = None
+    if len(name) >= SHORT and set(name) <= set("0123456789abcdef"):
+        with suppress(StoreError, sqlite3.Error):
+            found = kept_race(Store(default_store()), name)
     if found is None or found[0].spec.problem.name != setting:
         return (
             f"In the link, race must name a race in this server's store, got {name[:SHORT]!r}. No race has this name."
@@ -101,15 +127,6 @@ def bring_back(name: str, live: LiveRun) -> str:
     race, result = found
     known[setting] = Started(race, competitor(setting, race.competitor).title, live, Kept(result))
     return ""
-
-
-def _kept(name: str) -> tuple[Race, RaceResult] | None:
-    if len(name) < SHORT or not set(name) <= set("0123456789abcdef"):
-        return None
-    try:
-        return kept_race(Store(default_store()), name)
-    except (StoreError, sqlite3.Error):
-        return None
 
 
 def same_data(spec: Spec, other: Spec) -> bool:

@@ -8,23 +8,21 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime import exists, get_instance
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real
 from dsgcore.experiments import LiveRun
 from dsgcore.experiments.race import Race, RaceProgress, begin_race
 from dsgcore.experiments.rivals import competitors, fixed_parameters, free_parameters, kernel_note
-from dsgcore.jobs import Job, JobError, shared_queue
+from dsgcore.jobs import JobError, shared_queue
 from pages.race.result import draw_result
 from pages.race.several import several
 from pages.race.state import Started, keep, races, started_in
 from pages.shell.job_panel import job_panel, watched
 from pages.shell.plain_text import plain
+from pages.shell.sessions import presence
 
 # Seconds that a race continues without a browser. A connection that breaks for a moment returns sooner.
 LEASE_SECONDS = 20.0
-SECONDS_TO_CANCEL = 2.0
 MEMORY_LIMITS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 DEFAULT_LIMIT = 4.0
 PARAMETERS_A_ROW = 4
@@ -59,9 +57,7 @@ def _choice(live: LiveRun, axes: Axes) -> None:
         format_func=lambda name: f"{kinds[name].title}{' (everyday)' if kinds[name].is_everyday else ''}",
         key=f"race-{setting}",
         persist_state="session",
-        help=(
-            "The competitor gets the same data and labels in its own process. Both are scored on the same test points."
-        ),
+        help="The competitor gets the same data and labels in its own process. Both are scored on the same test points.",
     )
     gigabytes = limit.select_slider(
         "Memory limit",
@@ -97,7 +93,6 @@ def _choice(live: LiveRun, axes: Axes) -> None:
 
 
 def _parameters(key: str, parameters: Sequence[Parameter]) -> dict[str, Any]:
-    """Draw the parameters in rows of inputs, and return their values; parameters that are lists stay unchanged."""
     values = {p.name: p.default for p in parameters}
     shown = [p for p in parameters if isinstance(p, Choice) or not isinstance(p.default, tuple | str)]
     for first in range(0, len(shown), PARAMETERS_A_ROW):
@@ -136,45 +131,22 @@ def _start(asked: Race, title: str, live: LiveRun, known: dict[str, Started]) ->
     setting = asked.spec.problem.name
     if setting in known and not known[setting].job.is_over:
         return
-    context = get_script_run_ctx()
-    session = "" if context is None else context.session_id
     try:
-        job = begin_race(
-            shared_queue(),
-            asked,
-            live.run.split,
-            lease=LEASE_SECONDS,
-            is_wanted=partial(_is_watched, session),
-            on_done=partial(keep, asked),
-        )
+        on: dict[str, Any] = {"lease": LEASE_SECONDS, "is_wanted": presence(), "on_done": partial(keep, asked)}
+        job = begin_race(shared_queue(), asked, live.run.split, **on)
     except JobError as error:
         st.error(plain(str(error)))
         return
     known[setting] = Started(asked, title, live, job)
 
 
-def _is_watched(session: str) -> bool:
-    """Return True if a browser is connected. Streamlit keeps the state of a session without one, and reports no end of it."""
-    return not exists() or get_instance().is_active_session(session)
-
-
 def _panel(setting: str, live: LiveRun) -> None:
-    """Draw the current state of the race."""
-    started = started_in(setting)
-    if started is None:
-        return
-    job_panel(
-        started.job,
-        "race",
-        partial(_doing, started),
-        partial(draw_result, started, live),
-        name=started.title,
-        on_cancel=partial(_cancel, started),
-    )
+    if (started := started_in(setting)) is not None:
+        result = partial(draw_result, started, live)
+        job_panel(started.job, "race", partial(_doing, started), result, name=started.title)
 
 
 def _doing(started: Started) -> tuple[float, str]:
-    """Return the share of the competitor's work that is done, and words about it."""
     progress: RaceProgress = started.job.progress or RaceProgress()
     if not progress.total:
         return 0.0, f"{started.title}: starting · {started.job.seconds:.1f} s"
@@ -182,9 +154,3 @@ def _doing(started: Started) -> tuple[float, str]:
     if math.isfinite(progress.objective):
         doing += f", objective {progress.objective:.4g}"
     return progress.step / progress.total, f"{started.title}: {doing} · {started.job.seconds:.1f} s"
-
-
-def _cancel(started: Started) -> None:
-    if isinstance(started.job, Job):  # a stored result has nothing to cancel
-        started.job.cancel()
-        started.job.wait(SECONDS_TO_CANCEL)

@@ -37,14 +37,13 @@ from pages.controls.view import (
     map_choice,
     viewed,
 )
-from pages.race.race_charts import Finish
-from pages.race.state import finish_of, name_in_link
+from pages.race.state import Finish, finish_of, name_in_link
 from pages.session.lesson_place import Place
 from pages.shell.job_panel import job_panel
 from pages.shell.page_link import PageLink
 from pages.shell.plain_text import plain
 from pages.shell.room_key import Ticket
-from pages.shell.sharing import Claim, account, turns
+from pages.shell.sharing import Claim, account
 from pages.shell.ticks import Hold, Ticker
 
 
@@ -434,14 +433,8 @@ def begin_again(bench: Bench) -> None:
         bench.begun.words = ""
 
 
-def go_on(bench: Bench, until: Callable[[], bool] = lambda: False) -> None:
+def go_on(bench: Bench, until: Callable[[], bool]) -> None:
     """Advance the run towards the iteration from a link for a moment; there it pauses or continues, as the link says."""
-    with turns.turn():
-        go_further(bench, until)
-
-
-def go_further(bench: Bench, until: Callable[[], bool]) -> None:
-    """Do the same within a turn that has begun."""
     bench.present.go_to(bench.link.going_to, LONGEST_GO, until)
     if bench.present.has_reached(bench.link.going_to):
         bench.link.going_to, bench.is_playing = 0, bench.link.plays_on

@@ -13,6 +13,7 @@ from pages.shell.plain_text import plain
 from pages.shell.repeated import repeated
 
 TICK_SECONDS = 0.5
+SECONDS_TO_CANCEL = 2.0
 
 
 class Work(Protocol):
@@ -39,6 +40,12 @@ def watched(work: Work | None, draw: Callable[..., None], *given: Any) -> None:
     repeated(tick, TICK_SECONDS if is_going else None)
 
 
+def cancel(job: Any) -> None:
+    """Cancel a job, and wait a moment for its end; what it has finished stays."""
+    job.cancel()
+    job.wait(SECONDS_TO_CANCEL)
+
+
 def job_panel(
     job: Job | Any,
     key: str,
@@ -46,7 +53,6 @@ def job_panel(
     result: Callable[[], None],
     *,
     name: str = "",
-    on_cancel: Callable[[], None] | None = None,
 ) -> None:
     """Draw a job: its progress with a button that cancels it, and then how it ended. Call this in what `watched` draws.
 
@@ -61,8 +67,6 @@ def job_panel(
         Draws the result.
     name : str, optional
         Begins the sentence about a cancelled job.
-    on_cancel : callable, optional
-        By default the job's own method.
     """
     job.keep()
     if not job.is_over:
@@ -71,7 +75,7 @@ def job_panel(
             with st.container(key=f"{key}-progress", width="stretch"):
                 said = job.state.value if job.state is JobState.WAITING else words
                 st.progress(min(1.0, share), text=f"{said[:1].upper()}{said[1:]}")
-            st.button("Cancel", key=f"{key}-cancel", icon=":material/close:", on_click=on_cancel or job.cancel)
+            st.button("Cancel", key=f"{key}-cancel", icon=":material/close:", on_click=cancel, args=(job,))
     elif job.state is JobState.CANCELLED:
         said = f"cancelled after {job.seconds:.1f} s."
         st.info(f"{name} was {said}" if name else said.capitalize(), icon=":material/block:")

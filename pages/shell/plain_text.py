@@ -17,6 +17,12 @@ def in_sentence(label: str) -> str:
     return label if label[1:2].isupper() else f"{label[:1].lower()}{label[1:]}"
 
 
+def as_sentence(reason: str) -> str:
+    """Return a reason, such as an error's text, as a sentence."""
+    reason = reason.rstrip(".")
+    return f"{reason[:1].upper()}{reason[1:]}."
+
+
 # Addresses become links also if all their characters are escaped, unless something stands within.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 _JOINER = "\N{WORD JOINER}"  # has no width

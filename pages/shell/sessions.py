@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from weakref import WeakSet
 
 import streamlit as st
@@ -38,6 +39,16 @@ class Session:
             self.left_at = None  # the browser has returned, and no script has run since then
         longest = float(st.get_option("server.disconnectedSessionTTL"))
         return self.left_at is not None and time.monotonic() - self.left_at > longest
+
+
+def presence() -> Callable[[], bool]:
+    """Return a function that says whether the browser of this session is there: always, without a server.
+
+    Streamlit keeps the state of a session without a browser, and reports no end of it.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    session = Session("" if context is None else context.session_id)
+    return lambda: not exists() or session.is_connected
 
 
 _sessions: WeakSet[Session] = WeakSet()

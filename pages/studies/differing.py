@@ -14,6 +14,7 @@ from dsgcore.experiments import Spec
 from dsgcore.experiments.settings import DATA_PARAMETERS, DiagnosticsSpec, StopSpec
 from dsgcore.settings import profile_of
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
+from dsgcore.studies import Results
 from pages.controls.control import Control, shown
 from pages.controls.controls import PICKER, controls_for
 from pages.controls.own_file import entry_of
@@ -83,6 +84,12 @@ def _said(spec: Spec) -> dict[str, tuple[str, str]]:
     if isinstance(data.positive, int) and data.name in DATASETS:
         said["data.positive"] = DATASETS[data.name].class_names[data.positive]
     return {key: (labels.get(key, key), said[key]) for key in flat}
+
+
+def said_mean(results: Results, place: int) -> str:
+    """Return the mean of a point over its seeds as text, with its standard error if there are several."""
+    error = f" ± {results.error[place]:.2g}" if results.n[place] > 1 else ""
+    return f"{results.mean[place]:.4g}{error}" if results.n[place] else "–"
 
 
 def said_difference(difference: Difference) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pandas as pd
 import streamlit as st
 
@@ -29,9 +32,8 @@ def draw_example_study(asked: Spec, measure: str, view: str) -> None:
     state = exploring("example")
     if state.made is not made:
         state.made, state.text, state.chosen = made, f"example {setting}", None
-    _say_example(made.study.spec, f"{len(made.points)} points × {len(made.study.seeds)} seeds")
-    showing.draw_answer(state, SCORE if measure == TIME else measure, view)
-    _draw_values(made.study.spec)
+    with _example(made.study.spec, f"{len(made.points)} points × {len(made.study.seeds)} seeds"):
+        showing.draw_answer(state, SCORE if measure == TIME else measure, view)
 
 
 def example_of_ways(asked_of: Spec) -> tuple[AskedTrajectories, list[Shown]] | None:
@@ -50,13 +52,14 @@ def example_of_ways(asked_of: Spec) -> tuple[AskedTrajectories, list[Shown]] | N
 
 def draw_example_of_ways(asked: AskedTrajectories, shown: list[Shown]) -> None:
     """Draw finished trajectories as the page draws the reader's own."""
-    n, spec = len(asked.cases), asked.cases[0].spec
-    _say_example(spec, f"{n} curve{'s' * (n > 1)} × {asked.seeds} seeds")
-    trajectory_showing.draw_answer(asked, shown)
-    _draw_values(spec)
+    n = len(asked.cases)
+    with _example(asked.cases[0].spec, f"{n} curve{'s' * (n > 1)} × {asked.seeds} seeds"):
+        trajectory_showing.draw_answer(asked, shown)
 
 
-def _say_example(spec: Spec, size: str) -> None:
+@contextmanager
+def _example(spec: Spec, size: str) -> Iterator[None]:
+    """Say that what is drawn inside is an example; below it, draw the values with which it was made."""
     problem = type(spec.problem)
     data = entry_of(problem, spec.data.name).title
     st.info(
@@ -64,10 +67,7 @@ def _say_example(spec: Spec, size: str) -> None:
         "not follow the choices above. Start replaces them.",
         icon=":material/lightbulb:",
     )
-
-
-def _draw_values(spec: Spec) -> None:
-    """Draw the values with which an example was made."""
+    yield
     with st.expander("Values of the example"):
         st.markdown("The varied values are on the axes.")
         st.dataframe(pd.DataFrame(values_of(spec)), width="stretch", hide_index=True)

@@ -9,19 +9,16 @@ import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 from weakref import finalize
 
 import streamlit as st
-from streamlit.runtime import exists, get_instance
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dsgcore.core.durations import TimeLeft, duration_text
 from dsgcore.data import DataError
-from dsgcore.experiments import Spec, load_dataset
+from dsgcore.experiments import load_dataset
 from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.experiments.data_of import content_of, place_of
 from dsgcore.experiments.settings import FILE
@@ -42,15 +39,15 @@ from dsgcore.studies import (
 from pages.controls.control import BAD_INPUT
 from pages.controls.own_file import read_file
 from pages.controls.own_file import store as own_files
-from pages.shell.job_panel import watched
-from pages.shell.plain_text import plain
+from pages.shell.job_panel import cancel, watched
+from pages.shell.plain_text import as_sentence, plain
+from pages.shell.sessions import presence
 
 # The limits for anyone: each run as on a setting's page, and half an hour of one core for all of them.
 BUDGET = StudyBudget(Budget(memory=GIGABYTE, seconds=1.0), runs=2000, seconds=1800.0)
 LARGEST_STORE = 4 * GIGABYTE
 # Seconds that a study continues without a browser.
 LEASE_SECONDS = 20.0
-SECONDS_TO_CANCEL = 2.0
 _WHOLE_PAGE = "_whole_page"
 
 
@@ -129,20 +126,18 @@ def look_at(state: Exploring, study: Study) -> None:
     if text != state.text:
         state.text, state.made, state.price, state.chosen, state.refused = text, None, None, None, ""
         try:
-            shapes = [_shape_of(spec) for spec in study.specs if spec.data.name == FILE]
+            shapes = []
+            for spec in (spec for spec in study.specs if spec.data.name == FILE):
+                own = read_file(type(spec.problem))
+                if own is not None and (own.sha256, own.recipe) == (spec.data.sha256, spec.data.recipe):
+                    shapes.append((own.n, own.d))  # a slider that is moved reads no file
+                else:
+                    shapes.append(load_dataset(spec, files=own_files()).X.shape)
             state.price = check_price(study, BUDGET, max(shapes, key=math.prod, default=None))
             state.made = StudyRuns(study)
         except (StudyError, DataError) as error:
             state.refused = str(error)
     refresh(state)
-
-
-def _shape_of(spec: Spec) -> tuple[int, int]:
-    own = read_file(type(spec.problem))
-    if own is not None and (own.sha256, own.recipe) == (spec.data.sha256, spec.data.recipe):
-        return own.n, own.d  # a slider that is moved reads no file
-    n, d = load_dataset(spec, files=own_files()).X.shape
-    return int(n), int(d)
 
 
 def refresh(state: Exploring) -> None:
@@ -155,8 +150,7 @@ def refresh(state: Exploring) -> None:
 def draw_refused(reason: str) -> None:
     """Draw the reason of a refusal as a sentence, if there is one."""
     if reason:
-        reason = reason.rstrip(".")
-        st.error(plain(f"{reason[:1].upper()}{reason[1:]}."))
+        st.error(plain(as_sentence(reason)))
 
 
 def draw_and_look(state: Exploring, draw: Callable[..., Any]) -> Any:
@@ -193,22 +187,10 @@ def begin(state: Exploring) -> None:
     except (StudyError, StoreError, DataError) as error:
         state.refused = str(error)
         return
-    context = get_script_run_ctx()
-    is_wanted = partial(_is_watched, "" if context is None else context.session_id)
-    state.job = begin_study(study, store, folder=folder, memory=GIGABYTE, lease=LEASE_SECONDS, is_wanted=is_wanted)
+    lives: dict[str, Any] = {"lease": LEASE_SECONDS, "is_wanted": presence()}
+    state.job = begin_study(study, store, folder=folder, memory=GIGABYTE, **lives)
     state.job_text = state.text
     state.left.skip(state.made.n_there)
-
-
-def _is_watched(session: str) -> bool:
-    return not exists() or get_instance().is_active_session(session)
-
-
-def cancel(state: Exploring) -> None:
-    """Cancel the background job; finished runs stay."""
-    if state.job is not None:
-        state.job.cancel()
-        state.job.wait(SECONDS_TO_CANCEL)
 
 
 def watched_runs(state: Exploring, draw: Callable[..., None], *given: Any) -> None:
@@ -237,7 +219,7 @@ def draw_transport(
     # There are always the same two places, because elements move when one before them disappears.
     with st.container(width="content"):
         if not state.is_over:
-            st.button("Cancel", key=f"{key}-cancel", icon=":material/close:", on_click=cancel, args=(state,))
+            st.button("Cancel", key=f"{key}-cancel", icon=":material/close:", on_click=cancel, args=(state.job,))
         elif state.made is not None and state.made.n_there < len(state.made.runs):
             kind, icon = ("primary" if is_primary else "secondary"), ":material/play_arrow:"
             st.button(label, key=f"{key}-start", type=kind, icon=icon, on_click=begin, args=(state,))  # type: ignore[arg-type]
@@ -283,6 +265,6 @@ def say_progress(state: Exploring, size: str) -> bool:
     if job is not None and job.state is JobState.FAILED:
         st.error(plain(job.error))
     if made.failed:
-        reason = made.failed[min(made.failed)].rstrip(".")
-        st.error(plain(f"{len(made.failed):,} of {len(made.runs):,} runs failed. {reason[:1].upper()}{reason[1:]}."))
+        reason = as_sentence(made.failed[min(made.failed)])
+        st.error(plain(f"{len(made.failed):,} of {len(made.runs):,} runs failed. {reason}"))
     return False

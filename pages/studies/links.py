@@ -66,7 +66,6 @@ def to_data(spec: Spec) -> Link:
 
 
 def _data(spec: Spec) -> Link:
-    """Return the entries of a link that name a spec's data."""
     data, said = spec.data, {data_picker(type(spec.problem)).name: spec.data.name}
     if data.name == FILE:
         said[FILE_ENTRY] = file_in_link(str(data.path), str(data.sha256), data.recipe)
@@ -163,7 +162,6 @@ def link_to_study(study: Study, measure: str = SCORE) -> Link:
 
 
 def _check(study: Study, can_vary: Mapping[str, Control]) -> None:
-    """Raise `StudyError` if the page has no widgets for a part of the study."""
     known = [(axis, can_vary[axis.name]) for axis in study.axes if axis.name in can_vary]
     numbers = [(axis, control) for axis, control in known if not isinstance(control.parameter, Choice)]
     n_random, seeds = sum(axis.is_random for axis in study.axes), study.seeds

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -130,13 +131,14 @@ class Question:
         last, last_data = st.session_state.get(drawn, (problem.name, ""))
         if last != problem.name and last_data == FILE and picker.key not in st.session_state:
             st.session_state[picker.key] = FILE  # an uploaded file stays chosen when the setting changes
-        dataset = str(draw(replace(picker, on_change=self._begin_anew)))
-        offer_own(picker.key, dataset, self._begin_anew)
+        anew = partial(begin_anew, self.prefix)
+        dataset = str(draw(replace(picker, on_change=anew)))
+        offer_own(picker.key, dataset, anew)
         st.session_state[drawn] = problem.name, dataset
         own = None
         if dataset == FILE:
             file_key = self.prefix + key_of(problem, "file")
-            own = draw_upload(problem, upload, file_key, self._begin_anew, upload_key=f"{self.prefix}upload")
+            own = draw_upload(problem, upload, file_key, anew, upload_key=f"{self.prefix}upload")
         return Begun(problem, dataset, own, self._offered(problem, dataset, usual_of(problem)))
 
     def spec(self, begun: Begun, varied: set[str], main: DeltaGenerator) -> Spec | None:
@@ -146,13 +148,10 @@ class Question:
         choose a file. Raise `SpecError` if a value does not fit.
         """
         values = {name: control.parameter.default for name, control in begun.offered.items()}
-        for title, sections in (
-            ("Everything else", ("problem", "kernel", "solver", "stop", "")),
-            ("Data options", ("data",)),
-        ):
+        for title, is_of_data in (("Everything else", False), ("Data options", True)):
             with st.expander(title):
                 for name, control in begun.offered.items():
-                    if control.section in sections and name not in varied:
+                    if (control.section == "data") is is_of_data and name not in varied:
                         values[name] = draw(self.followed(control))
         end_anew(self.prefix)
         if begun.dataset == FILE and begun.own is None:
@@ -168,8 +167,11 @@ class Question:
             except BAD_INPUT as error:
                 if not is_edited:
                     raise
+                del st.session_state[self._hand]  # and say so as long as the page is open
+                said = EDITS_LEFT_OUT.format(error)
+                link_now().notices = [*(link_now().notices or []), said]
                 with main:
-                    self._leave_out_edits(error)
+                    say_of_link(said)
                 return plain
             st.session_state[noted] = asked
         if not is_edited:
@@ -212,16 +214,22 @@ class Question:
             values = st.multiselect(p.label, p.options, default=p.options, key=several.key, format_func=control.say)
             return {"name": name, "values": list(in_link(several, values) or p.options)}
         assert isinstance(p, Real | Integer)
-        ends = ends_of_axis(control, _usual_ends(p, reach))
-        self.followed(ends)
+        is_linear, middle = p.scale == "linear", p.default if p.default is not None else automatic_of(p)
+
+        def allowed(stops: Iterable[float | None]) -> list[float]:
+            return [stop for stop in stops if stop is not None and (is_linear or stop > 0)]
+
+        stops = near = allowed(grid(p))
+        if not is_linear and middle:  # of the slider's own stops, because a link does not hold default values
+            near = [stop for stop in stops if middle * reach[0] <= stop * 1.001 and stop <= middle * reach[1] * 1.001]
+        ends = self.followed(ends_of_axis(control, (near[0], near[-1])))
         asked = st.session_state.get(ends.key, ())  # a link may ask for values between the stops of the slider
-        if p.scale != "linear" and 0 in asked:  # where a logarithmic axis cannot begin
+        if not is_linear and 0 in asked:  # where a logarithmic axis cannot begin
             del st.session_state[ends.key]
-        stops = {*_stops(p), *(end for end in asked if end is not None and (p.scale == "linear" or end > 0))}
         left, right = st.columns([3, 1], gap="small")
         low, high = left.select_slider(
             f"{p.label} ({p.symbol})" if p.symbol else p.label,
-            sorted(stops),
+            sorted({*stops, *allowed(asked)}),
             value=ends.usual,
             key=ends.key,
             format_func=shown,
@@ -243,9 +251,9 @@ class Question:
         offered = self._offered(problem, st.session_state.get(data.key, data.usual))
         axes = {f"{c.section}.{name}": c for name, c in offered.items() if can_be_axis(c)}
         for control in axes.values():
-            is_choice = isinstance(control.parameter, Choice)
+            of_numbers = [ends_of_axis(control), number_on_axis(control)]
             said += read_controls(
-                [values_of_axis(control)] if is_choice else [ends_of_axis(control), number_on_axis(control)], given
+                [values_of_axis(control)] if isinstance(control.parameter, Choice) else of_numbers, given
             )
         said += read_controls([self.varied(problem, axes)], given)
         try:
@@ -271,19 +279,8 @@ class Question:
         """Key of the edits of the visit's link, and of the seed of their data."""
         return f"_{self.prefix}hand"
 
-    def _leave_out_edits(self, error: Exception) -> None:
-        """Forget the edits of the link, and say so as long as the page is open."""
-        del st.session_state[self._hand]
-        said = EDITS_LEFT_OUT.format(error)
-        say_of_link(said)
-        link_now().notices = [*(link_now().notices or []), said]
-
     def _placed(self, control: Control) -> Control:
-        """Return a control with the key that it has on the page."""
         return replace(control, key=self.prefix + control.key, on_change=None)
-
-    def _begin_anew(self, given: frozenset[str] = frozenset()) -> None:
-        begin_anew(self.prefix, given)
 
     def _offered(
         self, problem: type[Setting], dataset: str, usual: Mapping[str, Any] | None = None
@@ -300,17 +297,3 @@ class Question:
             if name in placed:
                 placed[name] = replace(placed[name], parameter=replace(placed[name].parameter, default=value))
         return placed
-
-
-def _stops(p: Real | Integer) -> list[float]:
-    """Return the stops of a parameter's slider at which an axis can end: not "auto", and above 0 on a logarithmic axis."""
-    return [stop for stop in grid(p) if stop is not None and (p.scale == "linear" or stop > 0)]
-
-
-def _usual_ends(p: Real | Integer, reach: tuple[float, float]) -> tuple[float, float]:
-    """Return the default ends of an axis: a few powers of ten around the usual value, or the whole slider."""
-    usual, stops = (p.default if p.default is not None else automatic_of(p)), _stops(p)
-    if p.scale != "linear" and usual:
-        # Only the slider's own stops, because a link does not hold default values.
-        stops = [stop for stop in stops if usual * reach[0] <= stop * 1.001 and stop <= usual * reach[1] * 1.001]
-    return stops[0], stops[-1]

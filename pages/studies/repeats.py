@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -52,9 +54,8 @@ def _say(state: Exploring) -> None:
     problem, n, has_twin = results.study.spec.problem, int(results.n[0]), len(results.points) > 1
     if n < 2:
         twin = f" and the run for comparison, “{problem.baseline_name}”," if has_twin else ""
-        st.caption(
-            f"Repeats this run{twin} with other seeds: other data (if generated), labels, mini-batches and features."
-        )
+        others = "other data (if generated), labels, mini-batches and features"
+        st.caption(f"Repeats this run{twin} with other seeds: {others}.")
         return
     diverged = f", {results.n_diverged[0]} diverged" if results.n_diverged[0] else ""
     st.markdown(
@@ -72,17 +73,14 @@ def _say(state: Exploring) -> None:
 
 
 def _draw(state: Exploring, n_iter: int) -> None:
-    """Draw a thin trace for each seed, the median and a band, and the twin's median."""
     problem, own, of_twin = state.runs.study.spec.problem, state.finished(0), state.finished(1)
     if not own:
         return
     found, color = curves_of(state.store, own), charts.INK[theme_now()]
-    curves = [
-        charts.Curve(f"seed {i}", found.t, row, color, width=1.0, opacity=THIN, in_legend=False)
-        for i, row in enumerate(found.values)
-    ]
-    band = {"band": (found.low, found.high), "band_name": "lowest to highest"}
-    curves.append(charts.Curve("median", found.t, found.middle, color, width=3.0, **band))  # type: ignore[arg-type]
+    thin: dict[str, Any] = {"width": 1.0, "opacity": THIN, "in_legend": False}
+    curves = [charts.Curve(f"seed {i}", found.t, row, color, **thin) for i, row in enumerate(found.values)]
+    band: dict[str, Any] = {"band": (found.low, found.high), "band_name": "lowest to highest"}
+    curves.append(charts.Curve("median", found.t, found.middle, color, width=3.0, **band))
     if of_twin:
         twin, name = curves_of(state.store, of_twin), f"{problem.baseline_name}, median"
         curves.append(charts.Curve(name, twin.t, twin.middle, charts.TWIN, dash="dot", width=2.5))

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from dsgcore.studies import Results, csv_of, importance, response, table_of, time_to, usual_target
 from dsgcore.studies.importance import N_SPLITS
-from pages.charts.live_chart import clicked, live_chart
+from pages.charts.live_chart import live_chart, sent
 from pages.controls.control import buttons, draw_download, in_link
 from pages.shell.plain_text import plain
 from pages.shell.router import page_of
 from pages.studies import study_charts as charts
 from pages.studies.asking import CONTOUR, IMPORTANCE, MAIN, MEASURE, PARALLEL, SAID, SCORE, SLICES, TARGET, TIME, VIEW
-from pages.studies.differing import said_difference
+from pages.studies.differing import said_difference, said_mean
 from pages.studies.going import Exploring, draw_whole_page
 from pages.studies.links import link_to_run
 from pages.studies.pins import draw_pin
@@ -149,7 +149,6 @@ def draw_answer(state: Exploring, measure: str, view: str) -> None:
 
 
 def _brush(answer: Answer) -> NDArray[np.bool_]:
-    """Draw the sliders that select lines of the parallel axes; return a mask of the selected points."""
     results = answer.results
     is_kept = np.ones(len(results.points), dtype=bool)
     places = st.columns(len(answer.axes) + 1, gap="medium")
@@ -173,7 +172,6 @@ def _brush(answer: Answer) -> NDArray[np.bool_]:
 
 
 def _draw_chart(answer: Answer, is_kept: NDArray[np.bool_] | None) -> None:
-    """Draw the chart that suits the study's number of axes."""
     results, axes, state = answer.results, answer.axes, answer.state
     own: dict[str, Any] = {"name": answer.name, "chosen": state.chosen}
     if is_kept is not None:
@@ -182,7 +180,7 @@ def _draw_chart(answer: Answer, is_kept: NDArray[np.bool_] | None) -> None:
         figure = charts.lines(results, axes[0], **own) if len(axes) == 1 else charts.heat_map(results, axes, **own)
 
     def choose() -> None:
-        place = clicked(CHART)
+        place = sent(CHART, "clicked")
         if isinstance(place, int | float) and 0 <= int(place) < len(results.points):
             state.chosen = int(place)
 
@@ -197,7 +195,6 @@ def _draw_chart(answer: Answer, is_kept: NDArray[np.bool_] | None) -> None:
 
 
 def _slices(answer: Answer) -> None:
-    """Draw all points over one axis after another."""
     for number, (place, axis) in enumerate(zip(st.columns(min(len(answer.axes), 2)) * 2, answer.axes, strict=False)):
         with place:
             figure = charts.slice_of(answer.results, number, axis, name=answer.name)
@@ -217,7 +214,6 @@ def _learned(answer: Answer, what: str, learn: Callable[..., Any], *places: int)
 
 
 def _importance(answer: Answer) -> None:
-    """Draw the importance of each slider, with its spread, or the reason why there is none."""
     found = _learned(answer, "importance", importance)
     if found is None:
         return
@@ -236,7 +232,6 @@ def _importance(answer: Answer) -> None:
 
 
 def _contour(answer: Answer) -> None:
-    """Draw the measure over two sliders that the reader chooses, or the reason why there is none."""
     axes, labels = answer.axes, [axis.label for axis in answer.axes]
     if len(axes) < 2:
         st.info("A contour needs two sliders. Choose another one under “Vary”.")
@@ -254,9 +249,8 @@ def _contour(answer: Answer) -> None:
     figure = charts.contour_figure(found, answer.results, pair, (across, up), name=answer.name)
     choose = np.argmax if answer.results.measure.is_better_high else np.argmin
     row, column = np.unravel_index(choose(found.values), found.values.shape)
-    best = (
-        f"{short_number(found.values[row, column])} at {charts.point_text(pair, (found.across[column], found.up[row]))}"
-    )
+    at = charts.point_text(pair, (found.across[column], found.up[row]))
+    best = f"{short_number(found.values[row, column])} at {at}"
     alt = f"{answer.name} over {labels[across]} and {labels[up]}. The best is {best}."
     live_chart(figure, key="chart-contour", alt=alt, height=HEIGHT)
     st.caption(HOW_CONTOUR)
@@ -266,19 +260,19 @@ OTHER_VIEWS = {SLICES: _slices, CONTOUR: _contour, IMPORTANCE: _importance}
 
 
 def _draw_ranking(answer: Answer) -> None:
-    """Draw the points in the order of the ranking, each with its difference from the best over the same seeds."""
     results, n_seeds, rows = answer.results, len(answer.results.study.seeds), []
     ranking = _ranked(results)
     for place in ranking:
         n, diverged = int(results.n[place]), int(results.n_diverged[place])
         row = {axis.label: axis.text(value) for axis, value in zip(answer.axes, results.points[place], strict=True)}
-        mean = f"{results.mean[place]:.4g}" + (f" ± {results.error[place]:.2g}" if n > 1 else "") if n else "–"
         # the seeds with a result, if it is not all of them
         parts = [f"{n} seed{'s' * (n > 1)}"] * (n > 0) + [f"{diverged} diverged"] * (diverged > 0)
         missing = f" ({', '.join(parts)})" if n < n_seeds else ""
         is_best = place == ranking[0]
         difference = "" if is_best else said_difference(results.compared(place, ranking[0]))
-        rows.append(row | {answer.name: mean + missing, f"minus the best ({answer.unit})": difference})
+        rows.append(
+            row | {answer.name: said_mean(results, place) + missing, f"minus the best ({answer.unit})": difference}
+        )
     if rows:
         st.dataframe(pd.DataFrame(rows), width="stretch", height=HEIGHT - 60, hide_index=True)
         st.caption(
@@ -295,7 +289,6 @@ def _ranked(results: Results) -> list[int]:
 
 
 def _draw_way_out(answer: Answer) -> None:
-    """Draw the ways to use the results: a point as a run in the workbench, and the table."""
     state, results = answer.state, answer.results
     study, ranking, seeds = results.study, _ranked(results), results.study.seeds
     with st.container(horizontal=True, vertical_alignment="bottom", key="part-study-out"):
@@ -308,18 +301,15 @@ def _draw_way_out(answer: Answer) -> None:
                 return f"{charts.point_text(answer.axes, results.points[place]) or 'the run'}: {mean}"
 
             def choose() -> None:
-                place = st.session_state[key]
-                state.chosen = (
-                    place if isinstance(place, int) else chosen
-                )  # a text is that of a mean before the last run
+                place = st.session_state[key]  # a text is that of a mean before the last run
+                state.chosen = place if isinstance(place, int) else chosen
 
             key = f"x-point-{hash(state.text)}"
             if st.session_state.get(key) != chosen:
                 st.session_state[key] = chosen
             place = st.selectbox("Point", options, key=key, format_func=say, width=420, on_change=choose)
-            seed = st.selectbox(
-                "Seed", range(len(seeds)), format_func=lambda i: str(seeds[i]), width=90, key="x-point-seed"
-            )
+            said: dict[str, Any] = {"format_func": lambda i: str(seeds[i])}
+            seed = st.selectbox("Seed", range(len(seeds)), width=90, key="x-point-seed", **said)
             run = state.runs.runs[place * len(seeds) + min(seed, len(seeds) - 1)]
             if run.spec is not None:
                 page, link, icon = page_of(type(run.spec.problem)), link_to_run(run.spec), ":material/open_in_new:"

@@ -15,15 +15,13 @@ from numpy.typing import NDArray
 from dsgcore.studies import MEASURES, Importance, Response, Results, Study
 from dsgcore.studies.study import parameter_of
 from pages.charts import figures as charts
-from pages.charts.figures import Figure, four_digits
+from pages.charts.figures import Figure, dots, four_digits
+from pages.studies.differing import said_mean
 
 DIVERGED_COLOR, MEAN_COLOR, CHOSEN_COLOR = "#8A949E", "#0072B2", "#E69F00"
 MOST_TICKS = 9
 FOOT = 0.03  # height of the marks of diverged runs, as a share of the chart's height
-STEP, LIMIT = (
-    "solver.step_size",
-    "diverges above",
-)  # the axis that the stability limit is about, and the name of its line
+STEP, LIMIT = "solver.step_size", "diverges above"  # the axis of the stability limit, and the name of its line
 N_COLORS, MOST_CURVES = 12, 2000  # of parallel axes
 Trace = dict[str, Any]
 
@@ -71,28 +69,20 @@ class AxisView:
         return {"type": "log" if self.is_log else "linear", **ticks, "title": {"text": self.label}}
 
 
-def axis_of(label: str, values: tuple[Any, ...], *, is_log: bool) -> AxisView:
-    """Return the view of an axis; numbers are sorted."""
-    is_words = any(isinstance(value, str) for value in values)
-    return AxisView(label, values if is_words else tuple(sorted(values)), is_log and not is_words)
-
-
 def axes_of(study: Study) -> list[AxisView]:
-    """Return the views of a study's axes."""
-    parameters = [(axis.values, parameter_of(study.spec, axis.name)) for axis in study.axes]
-    return [axis_of(p.label or p.name, v, is_log=getattr(p, "scale", "linear") != "linear") for v, p in parameters]
+    """Return the views of a study's axes; numbers are sorted."""
+    views = []
+    for axis in study.axes:
+        p, values, is_log = parameter_of(study.spec, axis.name), axis.values, False
+        if not any(isinstance(value, str) for value in values):
+            values, is_log = tuple(sorted(values)), getattr(p, "scale", "linear") != "linear"
+        views.append(AxisView(p.label or p.name, values, is_log))
+    return views
 
 
 def point_text(axes: Sequence[AxisView], point: Sequence[Any]) -> str:
     """Return a point as text: each axis with its value."""
     return ", ".join(f"{axis.label} {axis.text(value)}" for axis, value in zip(axes, point, strict=True))
-
-
-def dots(name: str, x: Iterable[Any], y: Iterable[Any], marker: Trace, said: Sequence[str] = (), **more: Any) -> Trace:
-    """Return points as a trace that says a text at each of them, or nothing when pointed at."""
-    hover = {"text": list(said), "hovertemplate": "%{text}<extra></extra>"} if said else {"hoverinfo": "skip"}
-    own = {"x": list(x), "y": list(y), "marker": marker}
-    return {"type": "scatter", "mode": "markers", "name": name, **own, **hover, **more}
 
 
 def _figure(traces: list[Trace], title: str, **layout: Any) -> Figure:
@@ -107,15 +97,13 @@ def _title(results: Results, name: str) -> str:
 
 
 def _is_error(results: Results) -> bool:
-    """Return True if the axis of the measure begins at 0."""
-    return results.measure == MEASURES["error"]
+    return results.measure == MEASURES["error"]  # the axis of which begins at 0
 
 
 def _said(results: Results, axes: Sequence[AxisView], place: int) -> str:
     """Return a point, its mean and the number of seeds that diverged, as text for the pointer."""
-    mean, n, diverged = results.mean[place], results.n[place], results.n_diverged[place]
-    error = f" ± {short_number(results.error[place])}" if n > 1 else ""
-    score = [f"{mean:.4g}{error} ({n} seed{'s' if n > 1 else ''})"] * bool(n)
+    n, diverged = results.n[place], results.n_diverged[place]
+    score = [f"{said_mean(results, place)} ({n} seed{'s' if n > 1 else ''})"] * bool(n)
     return "<br>".join([point_text(axes, results.points[place]), *score, *[f"{diverged} diverged"] * bool(diverged)])
 
 
@@ -125,9 +113,9 @@ def _chosen(x: float, y: float) -> Trace:
 
 
 def _limit(x: Sequence[float | None], y: Sequence[float | None], **more: Any) -> Trace:
-    hover, line = "stability limit: diverges above<extra></extra>", {"color": "#D55E00", "width": 2, "dash": "dash"}
-    own = {"x": x, "y": y, "line": line, "hovertemplate": hover, "showlegend": True}
-    return {"type": "scatter", "mode": "lines", "name": LIMIT, **own, **more}
+    line = {"color": charts.NEGATIVE, "width": 2, "dash": "dash"}
+    hover = "stability limit: diverges above<extra></extra>"
+    return dots(LIMIT, x, y, {}, hovertemplate=hover, hoverinfo="all", mode="lines", line=line, **more)
 
 
 def _mean_limit(results: Results, places: Any, steps: Sequence[Any]) -> float | None:
@@ -143,9 +131,8 @@ def lines(results: Results, axis: AxisView, *, name: str, chosen: int | None) ->
     x = axis.numbers(point[0] for point in results.points)
     order, n_seeds = np.argsort(x, kind="stable"), len(results.study.seeds)
     band = (results.low[order], results.high[order]) if n_seeds > 1 else None
-    curve = charts.Curve(
-        "mean", x[order], results.mean[order], MEAN_COLOR, band=band, band_name="lowest to highest seed"
-    )
+    named: dict[str, Any] = {"band": band, "band_name": "lowest to highest seed"}
+    curve = charts.Curve("mean", x[order], results.mean[order], MEAN_COLOR, **named)
     said, marker = [_said(results, [axis], i) for i in order], {"color": MEAN_COLOR, "size": 8}
     style = {"mode": "lines+markers", "line": {"color": MEAN_COLOR}, "customdata": order.tolist()}
     traces = [*charts.band_of(curve), dots("mean", curve.x.tolist(), four_digits(curve.y), marker, said, **style)]
@@ -158,11 +145,8 @@ def lines(results: Results, axis: AxisView, *, name: str, chosen: int | None) ->
         traces.append(_limit([limit, limit], [0.0, 1.0], yaxis="y2"))
     if chosen is not None and np.isfinite(results.mean[chosen]):
         traces.append(_chosen(float(x[chosen]), float(results.mean[chosen])))
-    of_values = {
-        "title": {"text": name},
-        "exponentformat": "e",
-        **({"rangemode": "tozero"} if _is_error(results) else {}),
-    }
+    of_values = {"title": {"text": name}, "exponentformat": "e"}
+    of_values |= {"rangemode": "tozero"} if _is_error(results) else {}
     of_marks = {"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True}
     return _figure(traces, _title(results, name), xaxis=axis.layout(), yaxis=of_values, yaxis2=of_marks)
 
@@ -266,7 +250,6 @@ def parallel(
 
 
 def _curves(columns: NDArray, which: NDArray, color: str, opacity: float, name: str, width: float, dash: str) -> Trace:
-    """Return many lines as one trace, with gaps between them."""
     heights = np.full((len(which), len(columns) + 1), np.nan)
     heights[:, :-1] = columns[:, which].T
     x, y = np.tile([*range(len(columns)), len(columns) - 1], len(which)).tolist(), four_digits(heights.ravel())
@@ -323,11 +306,7 @@ def contour_figure(
             return axis.layout()
         ends = axis.numbers([axis.values[0], axis.values[-1]])
         kind = {"type": "log" if axis.is_log else "linear", "title": {"text": axis.label}}
-        return {
-            **kind,
-            "range": (np.log10(ends) if axis.is_log else ends).tolist(),
-            "nticks": MOST_TICKS,
-            "showgrid": False,
-        }
+        span = (np.log10(ends) if axis.is_log else ends).tolist()
+        return {**kind, "range": span, "nticks": MOST_TICKS, "showgrid": False}
 
     return _figure(traces, f"{name}: mean prediction", xaxis=layout(axes[0]), yaxis=layout(axes[1]))

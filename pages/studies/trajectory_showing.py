@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 from dsgcore.diagnostics import WORDS, Convergence, Slope, fitted
 from dsgcore.diagnostics.convergence import DISTANCE, ERROR, GRADIENT_MEAN
 from dsgcore.experiments import theory_of
+from dsgcore.glossary import meaning
 from dsgcore.settings import Rate
 from dsgcore.studies import evaluations
 from dsgcore.studies.results import EVALUATIONS, ITERATIONS
 from pages.charts import figures as charts
-from pages.charts import words
 from pages.charts.figures import COLORS, DASHES, Curve
 from pages.charts.live_chart import live_chart
 from pages.controls.control import buttons, draw_download
 from pages.shell.plain_text import plain
 from pages.studies.going import draw_whole_page
-from pages.studies.study_charts import dots, short_number
+from pages.studies.study_charts import short_number
 from pages.studies.trajectory_asking import ALL, OVER, QUANTITY, AskedTrajectories, Case
 
 HEIGHT = 430
@@ -94,28 +94,23 @@ def answers(asked: AskedTrajectories, shown: list[Shown]) -> tuple[str, str, str
     numbers of the charts and the table."""
     found = shown[0].found
     quantity = DISTANCE if DISTANCE in found.columns else GRADIENT_MEAN
-    return _rest(found, quantity), _held_back(found, quantity), _described(asked, shown, quantity)
-
-
-def _rest(found: Convergence, quantity: str) -> str:
-    if found.n_diverged and len(found.t) and found.t[-1] < found.spec.solver.n_iter:
-        return f"**It diverges**: every run ends before iteration {found.spec.solver.n_iter:,}."
-    slope, end = found.slope(quantity), short_number(found.median(quantity)[-1])
-    said = f"over the last decade {WORDS[quantity]} has slope {_slope_text(slope)}, and at the end it is {end}"
-    if slope.value > RISES:
-        return f"**It moves away**: {said}."
-    return f"**It still converges**: {said}." if slope.value < -RISES else f"**It has come to rest**: {said}."
-
-
-def _held_back(found: Convergence, quantity: str) -> str:
-    """Return the share of the random features in the distance to the optimum, if that is known."""
+    if found.n_diverged and found.t[-1] < found.spec.solver.n_iter:
+        rest = f"**It diverges**: every run ends before iteration {found.spec.solver.n_iter:,}."
+    else:
+        slope, end = found.slope(quantity), short_number(found.median(quantity)[-1])
+        is_rest, does = abs(slope.value) <= RISES, "moves away" if slope.value > RISES else "still converges"
+        does = "has come to rest" if is_rest or np.isnan(slope.value) else does
+        said = f"over the last decade {WORDS[quantity]} has slope {_slope_text(slope)}, and at the end it is {end}"
+        rest = f"**It {does}**: {said}."
     error = found.mean(ERROR)[-1]
-    if quantity != DISTANCE:
-        return f"**Of the random features** comes |f − h|² = {short_number(error)} at the end; no optimum is known to compare."
-    share = error / found.mean(DISTANCE)[-1]
-    what = "The random features hold it back" if share > HALF else "Steps and batches hold it back"
-    size = f"{share:.0%} of" if share <= 1.0 else "larger than"
-    return f"**{what}**: |f − h|² is {size} |f − f*|² at the end."
+    end = f"|f − h|² = {short_number(error)} at the end"
+    held = f"**Of the random features** comes {end}; no optimum is known to compare."
+    if quantity == DISTANCE:
+        share = error / found.mean(DISTANCE)[-1]
+        what = "The random features hold it back" if share > HALF else "Steps and batches hold it back"
+        size = f"{share:.0%} of" if share <= 1.0 else "larger than"
+        held = f"**{what}**: |f − h|² is {size} |f − f*|² at the end."
+    return rest, held, _described(asked, shown, quantity)
 
 
 def _described(asked: AskedTrajectories, shown: list[Shown], quantity: str) -> str:
@@ -160,21 +155,20 @@ def _draw_curves(shown: list[Shown], quantity: str, over: str) -> None:
     if rate is not None and rate.of == "t" and over != "seconds":
         lines.append(_promised(x, lines[0].y, rate.slope, f"the theorem's {rate.words}"))
     title = f"{WORDS[quantity]}: {n} seed{'s' * (n > 1)}" + (", their median and 20 to 80 %" if n > 1 else "")
-    goal = words.GRADIENT if quantity.startswith("gradient") else words.OPTIMUM
+    goal = meaning("gradient" if quantity.startswith("gradient") else "optimum")
     figure = charts.line_chart(
         [*thin, *lines],
         title=title,
         x_title=X_TITLES[over],
         is_log_x=True,
         is_log_y=True,
-        explanation=f"{words.F} {words.H} {goal} All values are at the training points.",
+        explanation=f"{meaning('f')} {meaning('twin')} {goal} All values are at the training points.",
     )
     said = "; ".join(f"{one.name} {short_number(one.found.median(quantity)[-1])}" for one in shown)
     live_chart(figure, key="chart-ways", alt=f"{title}. At the end: {said}.", height=HEIGHT, save_as="convergence")
 
 
 def _x(one: Shown, over: str) -> NDArray:
-    """Return the horizontal values of the iterations."""
     found = one.found
     if over == EVALUATIONS:
         return evaluations(one.case.spec, int(found.t[-1]))[found.t.astype(int) - 1]
@@ -212,22 +206,20 @@ def _ends(shown: list[Shown], quantity: str) -> Ends:
 
 
 def _draw_ends(asked: AskedTrajectories, case: Case, ends: Ends, quantity: str) -> None:
-    """Draw the final values against the varied number, with the seeds as points."""
     assert asked.control is not None
     p, is_length = asked.control.parameter, asked.axis == LENGTH
     curves, points = list[Curve](), list[dict[str, Any]]()
     for (name, x, values), color, dash in zip(ends, COLORS, DASHES, strict=False):
         curves.append(Curve(name, x, np.nanmean(values, axis=0), color, dash=dash, width=2.5))
         marker, y = {"color": color, "size": 5, "opacity": 0.5}, charts.four_digits(values.ravel())
-        points.append(dots("seeds", np.tile(x, len(values)).tolist(), y, marker, showlegend=False))
+        points.append(charts.dots("seeds", np.tile(x, len(values)).tolist(), y, marker, showlegend=False))
     rate = theory_of(case.spec).rates.get(quantity) if is_length else FALLS_WITH.get((asked.axis, quantity))
     if rate is not None:
         name = f"the theorem's {rate.words}" if is_length else rate.words
         curves.append(_promised(curves[0].x, curves[0].y, rate.slope, name))
     title = f"{WORDS[quantity]} at the end, against {p.symbol or p.label}"
-    figure = charts.line_chart(
-        curves, title=title, x_title=f"{p.label} {p.symbol}".strip(), is_log_x=True, is_log_y=True
-    )
+    along = f"{p.label} {p.symbol}".strip()
+    figure = charts.line_chart(curves, title=title, x_title=along, is_log_x=True, is_log_y=True)
     figure["data"] = points + figure["data"]
     ticks = sorted({float(v) for _, x, _ in ends for v in x})
     figure["layout"]["xaxis"] |= {"tickvals": ticks, "ticktext": [f"{v:g}" for v in ticks]}
@@ -260,13 +252,11 @@ def _draw_table(asked: AskedTrajectories, shown: list[Shown], quantity: str) -> 
     st.caption(
         "Slopes are those of the mean over seeds, on logarithmic axes and over the last decade. ± is the standard error from "
         "resampling the seeds. A theorem gives an upper bound: a faster curve also agrees with it."
-        + of_length
-        * (is_of_length and asked.axis != LENGTH)
+        f"{of_length * (is_of_length and asked.axis != LENGTH)}"
     )
 
 
 def _compared(slope: Slope, rate: Rate | None, *, holds: bool) -> dict[str, str]:
-    """Return a slope beside the predicted one, and whether it agrees with it."""
     said = "–"
     if rate is not None and np.isfinite(slope.value):
         agrees = ": agrees" if slope.keeps(rate.slope) else ": not yet"
@@ -275,7 +265,6 @@ def _compared(slope: Slope, rate: Rate | None, *, holds: bool) -> dict[str, str]
 
 
 def _draw_assumptions(shown: list[Shown]) -> None:
-    """Draw each assumption with a mark, the effect of breaking it, and the constants of the bound."""
     base = shown[0]
     left, right = st.columns([7, 4], gap="medium")
     with left:
@@ -296,9 +285,7 @@ def _draw_assumptions(shown: list[Shown]) -> None:
             st.markdown(
                 f"M² (κ + φ)² Σ|a|² bounds the mean of |f − h|², with {values} at the end (the mean of the seeds)."
             )
-            of_distance = (
-                " |f − f*|² is at most 2 |f − h|² + 2 κ ‖h − f*‖²." if DISTANCE in base.found.quantities else ""
-            )
+            of_distance = " |f − f*|² is at most 2 |f − h|² + 2 κ ‖h − f*‖²." * (DISTANCE in base.found.quantities)
             st.caption(
                 f"M is the largest sum of the coefficients' sizes in a batch so far.{of_distance} The bound is much larger "
                 "than the measured error, and it is the same for one feature as for a thousand."
@@ -307,7 +294,6 @@ def _draw_assumptions(shown: list[Shown]) -> None:
 
 
 def _draw_theorem_bound(found: Convergence) -> None:
-    """Show the theorem's own bound if the paper gives one: its formula, its value, and its constants."""
     bound = found.theorem_bound()
     if bound is None or not np.isfinite(bound.value):
         return

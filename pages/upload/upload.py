@@ -20,7 +20,7 @@ from pages.controls.control import key_of
 from pages.controls.link import FILE_ENTRY
 from pages.controls.own_file import TITLE, Choosing, OwnFile, linked_key, store, suited_to_own, with_numbers
 from pages.shell.page_link import bring_back_file, given, link_now, say_in_link
-from pages.shell.plain_text import plain, say_of_link
+from pages.shell.plain_text import as_sentence, plain, say_of_link
 from pages.shell.warm_up import get_ready
 from pages.upload import recipe as widgets
 from pages.upload.choosing import (
@@ -79,8 +79,8 @@ def draw_upload(
     except DataError as error:
         if choosing is not None:
             choosing.own = None
-        said = _OPTION.sub("", str(error)).rstrip(".")
-        st.error(plain(f"{said[:1].upper()}{said[1:]}."), icon=":material/error:")
+        said = as_sentence(_OPTION.sub("", str(error)))
+        st.error(plain(said), icon=":material/error:")
         return None
     if linked is None:
         st.info(

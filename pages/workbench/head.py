@@ -13,7 +13,7 @@ from dsgcore.experiments import Setting
 from dsgcore.experiments.race import title
 from dsgcore.experiments.settings import FILE
 from dsgcore.lessons import lessons_of
-from dsgcore.settings import GuidedLesson, Lesson, profile_of
+from dsgcore.settings import GuidedLesson, profile_of
 from pages.controls import controls
 from pages.controls.control import key_of, refused
 from pages.controls.hand import Hand
@@ -21,27 +21,29 @@ from pages.controls.own_file import read_file
 from pages.controls.pickers import seen_key
 from pages.session.bench import Bench
 from pages.session.lesson_place import Place
-from pages.shell.plain_text import plain
+from pages.shell.plain_text import as_sentence, plain
 
 
 def head(problem: type[Setting], bench: Bench) -> None:
-    """Draw the heading, and one sentence about the run."""
+    """Draw the page's heading, and a sentence about the method and these data."""
+    profile, sentence, run = profile_of(problem), problem.sentence, None if bench.live is None else bench.live.run
+    if run is not None:
+        profile, sentence = replace(profile, paper=title(run.spec, "")), run.problem.sentence_of_run
+    said = f"# {profile.full_name}\n{as_sentence(sentence)}"
+    if run is not None and bench.jobs.preparation is None:
+        data, labels, n = run.spec.data, f"{len(run.labeled_rows):,} labels", len(run.split.X_train)
+        data_title = plain(str(data.path)) if data.name == FILE else DATASETS[data.name].title
+        if problem.labels == "pairs":
+            labels = f"{len(run.labeled_rows) // 2:,} similar pairs"
+        said += f" Here: {labels}, {n - len(run.labeled_rows):,} unlabeled points of *{data_title}*."
     with st.container(key="part-sentence", horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(_said(problem, bench))
+        st.markdown(said)
         if bench.live is not None and bench.live.run.spec.changes:
-            st.button(
-                "Forget the changes",
-                key="forget",
-                type="tertiary",
-                on_click=setattr,
-                args=(bench, "wants_restart", True),
-                help=_FORGET_HELP,
-            )
+            look: dict[str, Any] = {"key": "forget", "type": "tertiary", "help": _FORGET_HELP}
+            st.button("Forget the changes", on_click=setattr, args=(bench, "wants_restart", True), **look)
         if bench.lesson.left is not None:
-            st.button(
-                "Back to the lesson", key="lesson-return", type="tertiary", icon=":material/school:",
-                on_click=_return, args=(problem, bench, bench.lesson.left),
-            )  # fmt: skip
+            look = {"key": "lesson-return", "type": "tertiary", "icon": ":material/school:"}
+            st.button("Back to the lesson", on_click=_return, args=(problem, bench, bench.lesson.left), **look)
 
 
 def draw_lessons(problem: type[Setting], bench: Bench) -> None:
@@ -55,7 +57,7 @@ def draw_lessons(problem: type[Setting], bench: Bench) -> None:
             st.button(guided.title, on_click=guide, args=(bench, problem, guided), **more)
         for number, lesson in enumerate(profile.lessons):
             key = f"preset-{number}"
-            st.button(lesson.name, key=key, help=lesson.sentence, on_click=_apply, args=(bench, problem, lesson))
+            st.button(lesson.name, key=key, help=lesson.sentence, on_click=_apply, args=(problem, bench, lesson.values))
 
 
 def guide(bench: Bench, problem: type[Setting], lesson: GuidedLesson) -> None:
@@ -72,13 +74,11 @@ def _return(problem: type[Setting], bench: Bench, place: Place) -> None:
 def begin_step(problem: type[Setting], bench: Bench, values: Mapping[str, Any]) -> None:
     """Start again with the values of a lesson's step, and without edits of the data."""
     bench.hand = Hand(taken=bench.hand.taken)
-    bench.given = given_for(problem, values)
-    bench.wants_restart = True
+    _apply(problem, bench, values)
 
 
-def _apply(bench: Bench, problem: type[Setting], lesson: Lesson) -> None:
-    bench.given = given_for(problem, lesson.values)
-    bench.wants_restart = True
+def _apply(problem: type[Setting], bench: Bench, values: Mapping[str, Any]) -> None:
+    bench.given, bench.wants_restart = given_for(problem, values), True
 
 
 def given_for(problem: type[Setting], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,43 +97,24 @@ def waits_for_file(problem: type[Setting]) -> bool:
     return st.session_state.get(key_of(problem, "data")) == FILE and read_file(problem) is None
 
 
-def say_what_to_do(problem: type[Setting]) -> None:
-    """Ask for a file if the page needs one."""
-    if waits_for_file(problem):
-        st.info(_CHOOSE_FILE, icon=":material/upload_file:")
-
-
-_CHOOSE_FILE = """Choose a file in the sidebar, under *Data* (on a phone, open the sidebar with »). It needs one row for each
+CHOOSE_FILE = """Choose a file in the sidebar, under *Data* (on a phone, open the sidebar with »). It needs one row for each
 point and a column with the labels. Then its columns and first rows appear here, and the run begins.
 
 Rows without a label are welcome: they are the unlabeled points. The file goes to this app only, and the app forgets it at the
 end of the session (your browser keeps it for a reload, an hour at most)."""
 
 
-def _said(problem: type[Setting], bench: Bench) -> str:
-    """Return the page's heading, and a sentence about the method and these data."""
-    profile, sentence, run = profile_of(problem), problem.sentence, None if bench.live is None else bench.live.run
-    if run is not None:
-        profile, sentence = replace(profile, paper=title(run.spec, "")), run.problem.sentence_of_run
-    heading = f"# {profile.full_name}"
-    sentence = sentence[:1].upper() + sentence[1:]
-    if run is None or bench.jobs.preparation is not None:
-        return f"{heading}\n{sentence}."
-    data = run.spec.data
-    data_title = plain(str(data.path)) if data.name == FILE else DATASETS[data.name].title
-    n_unlabeled = len(run.split.X_train) - len(run.labeled_rows)
-    is_pairs = problem.labels == "pairs"
-    known = f"{len(run.labeled_rows) // 2:,} similar pairs" if is_pairs else f"{len(run.labeled_rows):,} labels"
-    return f"{heading}\n{sentence}. Here: {known}, {n_unlabeled:,} unlabeled points of *{data_title}*."
-
-
 ANSWER = "answer"  # the answer to a lesson's question or goal
 PARTS = ("sidebar", "transport", "view", "limits", "map", "curves", "error", "tabs", ANSWER)
 
 
+def _to_hide() -> frozenset[str]:
+    return frozenset(",".join(st.query_params.get_all("hide")).split(","))
+
+
 def hidden_parts() -> frozenset[str]:
     """Return the parts that the link's `hide=` names, for teaching and for pages that embed this one."""
-    return frozenset(",".join(st.query_params.get_all("hide")).split(",")) & frozenset(PARTS)
+    return _to_hide() & frozenset(PARTS)
 
 
 def is_presented() -> bool:
@@ -161,11 +142,9 @@ def enlarge_for_a_class() -> None:
 
 def refused_parts() -> list[str]:
     """Return a sentence about names in the link's `hide=` that are no part of the page."""
-    unknown = set(",".join(st.query_params.get_all("hide")).split(",")) - {*PARTS, ""}
-    if not unknown:
-        return []
-    given = refused(",".join(sorted(unknown)))
-    return [f"In the link, hide must name parts of the page ({', '.join(PARTS)}), got {given}; that is left out."]
+    given = ",".join(sorted(_to_hide() - {*PARTS, ""}))
+    allowed = f"parts of the page ({', '.join(PARTS)})"
+    return [f"In the link, hide must name {allowed}, got {refused(given)}; that is left out."] if given else []
 
 
 def lay_out(hidden: Set[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
-from pages.charts.live_chart import theme_now
+from pages.charts.live_chart import sent, theme_now
 from pages.controls.control import buttons, draw, keep
 from pages.controls.view import (
     EDIT,
@@ -25,7 +25,16 @@ from pages.controls.view import (
     view_control,
 )
 from pages.live.judgement import judgement_of, seen, settle, show_next
-from pages.live.tick import advance, begin_curve, draw_charts, draw_head, edits_asked, head_data, is_ticking
+from pages.live.tick import (
+    CHARTS,
+    FIRST_ITERATIONS,
+    SLICE_SECONDS,
+    advance,
+    draw_charts,
+    draw_head,
+    head_data,
+    is_ticking,
+)
 from pages.session.bench import Bench, Tried, follow_click, go_on, once, sign, try_again, view_of
 from pages.session.link import keep_place
 from pages.shell.job_panel import watched
@@ -33,7 +42,7 @@ from pages.shell.plain_text import plain, say_of_link
 from pages.shell.sharing import drawing, turns
 from pages.shell.warm_up import is_ready
 from pages.workbench import tabs
-from pages.workbench.head import enlarge_for_a_class, head, hidden_parts, lay_out, say_what_to_do, waits_for_file
+from pages.workbench.head import CHOOSE_FILE, enlarge_for_a_class, head, hidden_parts, lay_out, waits_for_file
 from pages.workbench.sidebar import spec_of_controls, step_limits, transport
 from pages.workbench.steering import bench_key, bring_back, follow, take
 from pages.workbench.suggest_view import suggest_button, suggestion
@@ -76,14 +85,13 @@ def workbench(problem: type[Setting], bench: Bench) -> None:
     if bench.jobs.preparation is not None and not is_waiting:
         prepare(bench, problem.name, may_begin=asked is not None)
         return
-    if bench.live is None or is_waiting:
-        say_what_to_do(problem)
-        return
-    _draw_run(problem, bench)
+    if is_waiting:
+        st.info(CHOOSE_FILE, icon=":material/upload_file:")
+    elif bench.live is not None:
+        _draw_run(problem, bench)
 
 
 def _draw_run(problem: type[Setting], bench: Bench) -> None:
-    """Draw the live view and the tabs."""
     live_head = st.container(key="part-head")
     with st.container(key="part-tabs"):
         names = [LIVE, *OTHER_TABS]  # opening a tab draws it again
@@ -116,15 +124,14 @@ def _draw_run(problem: type[Setting], bench: Bench) -> None:
 def go_further(bench: Bench) -> None:
     """Advance the run by one drawing, unless ticks do. At its end draw the page again, because the buttons change."""
     was_going = bench.is_playing
-    if is_ticking(bench):
-        begin_curve(bench)
+    if is_ticking(bench):  # the page opens with a curve, and ticks make its other iterations
+        first = min(FIRST_ITERATIONS, bench.link.going_to or FIRST_ITERATIONS)
+        bench.present.advance(max(0, first - bench.present.run.t), SLICE_SECONDS)
     elif bench.back.is_moving:
         show_next(bench)
-    elif bench.link.going_to:
-        go_on(bench)
-    elif bench.is_going:
+    elif bench.link.going_to or bench.is_going:
         with turns.turn():
-            advance(bench, lambda: False)
+            (go_on if bench.link.going_to else advance)(bench, lambda: False)
     bench.is_playing = bench.is_playing and not bench.present.is_finished
     settle(bench)
     if was_going and not bench.is_playing:
@@ -152,15 +159,14 @@ def _apply(bench: Bench) -> None:
     found = None if bench.live is None else judgement_of(bench)
     if found is not None and found.remedy:
         before = found.figure(found.cause)
-        bench.begun.tried = (
-            None if before is None else Tried(bench.number + 1, found.cause, before.value, found.expected)
-        )
+        tried = None if before is None else Tried(bench.number + 1, found.cause, before.value, found.expected)
+        bench.begun.tried = tried
         take(bench, {name: value for own in found.changes.values() for name, value in own.items()})
 
 
 def edit(bench: Bench) -> None:
     """Take the edits of the data that the reader has made in the map."""
-    asked = edits_asked()
+    asked = sent(CHARTS, "edit")
     with bench.feed.hold.taken():
         if bench.live is not None:
             bench.hand.take(asked, bench.live.run.spec, bench.live.run.split)
@@ -173,8 +179,7 @@ def _draw_tab(tab: str, bench: Bench) -> None:
         case "Limits":
             four_runs_tab(bench, theme_now())
         case "Race":
-            tabs.results(bench.present)
-            tabs.compare(bench.present)
+            tabs.results_and_race(bench.present)
         case "Theory":
             theory(bench)
             with st.expander("Details: scores, single features and points", key="details", on_change="rerun") as box:

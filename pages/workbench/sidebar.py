@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from streamlit.delta_generator import DeltaGenerator as Room  # a place on the page
 
 from dsgcore.data.datasets import SEED
@@ -27,7 +26,7 @@ from pages.upload.upload import draw_upload
 from pages.workbench.head import draw_lessons
 
 
-def step_limits(bench: Bench, place: DeltaGenerator) -> None:
+def step_limits(bench: Bench, place: Room) -> None:
     """Show both values, as far as they are known."""
     if bench.live is None or bench.jobs.preparation is not None:
         return
@@ -56,9 +55,8 @@ def spec_of_controls(
     if "sidebar" in bench.view.hidden:
         if keep_dataset(problem) != FILE:
             return spec_without_sidebar(problem, bench), None, None
-        bench.view = replace(
-            bench.view, hidden=bench.view.hidden - {"sidebar"}
-        )  # otherwise nobody could choose the file
+        hidden = bench.view.hidden - {"sidebar"}  # otherwise nobody could choose the file
+        bench.view = replace(bench.view, hidden=hidden)
     with st.sidebar:
         return _sidebar(problem, bench, own_file_place)
 

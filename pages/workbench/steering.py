@@ -48,22 +48,17 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
         check_cost(asked, BUDGET)  # before edits of a lesson or of a link load the data
         asked = _with_edits(bench, asked)
         if bench.link.is_unread or bench.asked is None:
-            _follow_link(problem, bench, asked)
+            _follow_link(bench, asked)
         elif bench.jobs.preparation is not None and asked == bench.asked and not bench.wants_restart:
             if bench.jobs.preparation.job.state is JobState.DONE:
                 begin_prepared(bench)
-        elif (
-            bench.live is None
-            or bench.jobs.preparation is not None
-            or bench.wants_restart
-            or _wants_new_run(bench, asked)
-        ):
+        elif bench.jobs.preparation is not None or bench.wants_restart or _wants_new_run(bench, asked):
             bench.wants_restart = False
             begin(bench, asked)
             bench.begun.words = _moved(bench.asked, asked) if bench.asked else ""
         elif asked != bench.asked:
             check_cost(asked, BUDGET, bench.shape)
-            bench.live.steer(asked.values_at(0))
+            bench.present.steer(asked.values_at(0))
         bench.asked = asked
     except IncompleteDataError as error:
         # Show edited data that lack what a run needs, until another edit completes them.
@@ -127,6 +122,8 @@ def take(bench: Bench, changes: Mapping[str, Any]) -> None:
 
 
 def _wants_new_run(bench: Bench, asked: Spec) -> bool:
+    if bench.live is None:
+        return True
     if bench.asked is None or asked == bench.asked:
         return False
     problem = type(asked.problem)
@@ -149,7 +146,7 @@ def _without_steerable(spec: Spec) -> dict[str, Any]:
     return plain
 
 
-def _follow_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
+def _follow_link(bench: Bench, asked: Spec) -> None:
     """Start the run from the link, unless it is the run that the reader left on the page.
 
     If the link holds an iteration, the run advances to it. The link is read first, because nothing may interrupt the run on

@@ -38,26 +38,14 @@ HOW = (
 
 def suggest_button(bench: Bench, where: DeltaGenerator) -> None:
     """Draw the button that starts the search, and the choice of its time."""
-    is_going = (
-        bench.jobs.suggested is not None
-        and bench.jobs.suggested.job is not None
-        and not bench.jobs.suggested.job.is_over
-    )
+    asked = bench.jobs.suggested
+    is_going = asked is not None and asked.job is not None and not asked.job.is_over
     with where.container(key="suggest", horizontal=True, vertical_alignment="bottom", gap="small"):
         place = st.container(width="stretch")
-        seconds = st.selectbox(
-            "Seconds",
-            SECONDS,
-            index=SECONDS.index(DEFAULT),
-            key="suggest-seconds",
-            format_func=lambda value: f"{value} s",
-            label_visibility="collapsed",
-            width=90,
-        )
-        label, is_off = (
-            "Searching …" if is_going else "Suggest",
-            bench.live is None or bench.jobs.preparation is not None,
-        )
+        look: dict[str, Any] = {"format_func": "{} s".format, "label_visibility": "collapsed", "width": 90}
+        seconds = st.selectbox("Seconds", SECONDS, index=SECONDS.index(DEFAULT), key="suggest-seconds", **look)
+        label = "Searching …" if is_going else "Suggest"
+        is_off = bench.live is None or bench.jobs.preparation is not None
         icon: dict[str, Any] = {"icon": ":material/auto_fix_high:", "help": WHAT, "width": "stretch"}
         with place:
             button(bench, label, "suggest-values", _begin, bench, seconds, disabled=is_going or is_off, **icon)
@@ -161,7 +149,6 @@ def _set(bench: Bench, asked: Suggesting, found: Suggestion, parameters: Mapping
 
 
 def _tuned(found: Suggestion) -> set[str]:
-    """Return the names of all parameters that differ in some candidate."""
     return {name for one in found.tried for name in one.parameters}
 
 
@@ -174,8 +161,13 @@ def said_of(spec: Spec, found: Suggestion, changes: dict[str, Any], offered: dic
     if found.reason:
         return f"**The values stay**: {plain(found.sentence())}"
     if not changes:
-        best = f" {_best(gain.mean)} ({spread})." if measured else ""
-        return f"**The values stay**: in {found.seconds:.0f} s, none of {n} candidates was clearly better on held-out folds.{best}"
+        best = (
+            f"The largest gain is {signed(gain.mean, 3)}" if gain.mean > 0 else f"The best one loses {-gain.mean:.3f}"
+        )
+        if round(gain.mean, 3) == 0:
+            best = "The best one gains nothing"
+        said = f"in {found.seconds:.0f} s, none of {n} candidates was clearly better on held-out folds."
+        return f"**The values stay**: {said}{f' {best} ({spread}).' if measured else ''}"
     own = _values(spec, changes)
     said = ", ".join(
         f"{offered[k].parameter.label} {offered[k].say(own[k])} → {offered[k].say(v)}" for k, v in changes.items()
@@ -184,13 +176,6 @@ def said_of(spec: Spec, found: Suggestion, changes: dict[str, Any], offered: dic
         f"**{plain(said)}**: {name} {measured} on held-out folds, compared with the current values. It is the best of {n} "
         f"candidates, tried in {found.seconds:.0f} s, so the real gain is probably smaller."
     )
-
-
-def _best(gain: float) -> str:
-    """Say what the best candidate gains; a gain that rounds to zero is none."""
-    if round(gain, 3) == 0:
-        return "The best one gains nothing"
-    return f"The largest gain is {signed(gain, 3)}" if gain > 0 else f"The best one loses {-gain:.3f}"
 
 
 def signed(value: float, digits: int) -> str:

@@ -18,7 +18,7 @@ from dsgcore.diagnostics import RunLimits, begin_limits, check_possible
 from dsgcore.experiments import History, LiveRun, Run, script_with_estimator
 from dsgcore.jobs import JobError, JobState, shared_queue
 from dsgcore.solver.exact import DiagnosticsError
-from pages.charts.detail_charts import LIMIT_NAMES, parts_chart, shares_chart
+from pages.charts.detail_charts import LIMITS, parts_chart, shares_chart
 from pages.charts.live_chart import live_chart, theme_now
 from pages.controls.control import draw_download
 from pages.controls.view import axes_asked
@@ -65,8 +65,9 @@ def as_of(bench: Bench, tab: str) -> None:
         st.button("Update", key=f"anew-{tab}", icon=":material/refresh:", type="tertiary")
 
 
-def results(live: LiveRun) -> None:
-    """Draw the table of the results so far: of this run, its labels-only twin and the previous run."""
+def results_and_race(live: LiveRun) -> None:
+    """Draw the results so far: of this run, its labels-only twin and the previous run; the parameters that differ from the
+    previous run's, the run over several seeds, and the race."""
     rows = {"this run": _summary(live.run.history)}
     if live.supervised is not None:
         rows[live.run.problem.baseline_name] = _summary(live.supervised.history)
@@ -77,15 +78,10 @@ def results(live: LiveRun) -> None:
     st.dataframe(said, width="stretch", column_config=right)
     if live.run.t:
         st.caption(f"{points_right(live)}.")
-
-
-def compare(live: LiveRun) -> None:
-    """Draw the parameters that differ from the previous run's, the run over several seeds, and the race."""
     before = live.previous_spec
-    rows = [] if before is None else differing([live.run.spec, before], ["this run", "previous run"])
-    if rows:
+    if others := [] if before is None else differing([live.run.spec, before], ["this run", "previous run"]):
         st.markdown("Parameters that differ from the previous run:")
-        st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True)
+        st.dataframe(pd.DataFrame(others), width="stretch", hide_index=True)
     else:
         st.caption(
             "Change a parameter and run again. The charts keep the previous run as a pale line, and a table here lists "
@@ -155,9 +151,8 @@ def code(bench: Bench) -> None:
         "holds all parameters.)"
     )
     # Without the class's room, and without the position of a running run.
-    said = {
-        name: text for name, text in link_now().said.items() if text and name != ROOM and not text.endswith(PLAYING)
-    }
+    said = {name: text for name, text in link_now().said.items() if text and name != ROOM}
+    said = {name: text for name, text in said.items() if not text.endswith(PLAYING)}
     draw_frame(st.context.url or "", said | {"hide": "sidebar,tabs"}, key="frame-theme")
     st.caption(f"sha256 of the spec: {run.spec.sha256}")
 
@@ -231,7 +226,11 @@ def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
     if found.number != bench.number:
         st.caption("These results belong to the previous run.")
     if found.before is not None:
-        st.success(_brought(found.before, limits), icon=":material/compare_arrows:")
+        was, is_now = found.before.parts["together"], limits.parts["together"]
+        was_said = f"{was:.3g}" if np.isfinite(was) and was < 1e4 else "growing without bound"
+        expected = f"expected {found.before.expected:.3g}, " if found.before.expected is not None else ""
+        said = f"was {was_said}; {expected}it is now {is_now:.3g} of the optimum's size"
+        st.success(f"Effect of the change: the distance to the optimum {said}.", icon=":material/compare_arrows:")
     if limits.has_grown:
         st.caption("The run grows without bound.")
     else:
@@ -244,10 +243,10 @@ def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
     if limits.has_grown or not runs:
         return
     # Each part's root mean square relative to the optimum, of shape (seeds, iterations), and its share of the whole.
-    t, names = runs[0].t, (*LIMIT_NAMES, "together")
+    t, names = runs[0].t, (*LIMITS, "together")
     parts = {name: np.array([np.sqrt(getattr(run, name) / run.scale) for run in runs]) for name in names}
     squares = {name: np.mean(values**2, axis=0) for name, values in parts.items()}
-    shares = {name: squares[name] / squares["together"] for name in LIMIT_NAMES}
+    shares = {name: squares[name] / squares["together"] for name in LIMITS}
     left, right = st.columns(2)
     with left:
         live_chart(parts_chart(t, parts, theme=theme), key="chart-parts", height=HEIGHT)
@@ -258,25 +257,10 @@ def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
     st.caption(READ)
 
 
-def _brought(before: RunLimits, now: RunLimits) -> str:
-    expected = f"expected {before.expected:.3g}, " if before.expected is not None else ""
-    was, is_now = before.parts["together"], now.parts["together"]
-    was_said = f"{was:.3g}" if np.isfinite(was) and was < 1e4 else "growing without bound"
-    now_said = f"{expected}it is now {is_now:.3g} of the optimum's size"
-    return f"Effect of the change: the distance to the optimum was {was_said}; {now_said}."
-
-
 def _table(limits: RunLimits) -> pd.DataFrame:
-    rows = {
-        **{LIMIT_NAMES[name]: (limits.parts[name], limits.shares[name]) for name in LIMIT_NAMES},
-        "remainder, signed": (np.nan, limits.shares["remainder"]),
-        "all together": (limits.parts["together"], 1.0),
+    rows = {said: (limits.parts[name], limits.shares[name]) for name, (said, *_) in LIMITS.items()}
+    rows |= {"remainder, signed": (np.nan, limits.shares["remainder"]), "all together": (limits.parts["together"], 1.0)}
+    said = {
+        name: (f"{part:.3g}" if np.isfinite(part) else "–", f"{share:z.0%}") for name, (part, share) in rows.items()
     }
-    plain_rows = {
-        name: {
-            "relative to the optimum": f"{part:.3g}" if np.isfinite(part) else "–",
-            "of the squared distance": f"{share:z.0%}",
-        }
-        for name, (part, share) in rows.items()
-    }
-    return pd.DataFrame(plain_rows).T
+    return pd.DataFrame(said, ["relative to the optimum", "of the squared distance"]).T

@@ -15,11 +15,11 @@ from streamlit.delta_generator import DeltaGenerator
 from dsgcore.core.errors import DSGError
 from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, has_inside, point_pull, point_trajectory
 from dsgcore.experiments import LiveRun, Run, Spec, as_in_paper, kept_to, remedies, theory_of
+from dsgcore.glossary import meaning
 from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.settings import panels, profile_of
 from pages.charts import figures as charts
-from pages.charts import words
-from pages.charts.detail_charts import Sample, confusion_chart, histogram_chart
+from pages.charts.detail_charts import confusion_chart, histogram_chart
 from pages.charts.live_chart import live_chart
 from pages.charts.run_map import color_of, diverging, heat, run_map
 from pages.controls.control import Control
@@ -68,30 +68,22 @@ def _draw(panel: panels.Panel, run: Run, theme: str, drawn: Counter[str]) -> Non
                     _metric(item, run)
             return
         case panels.Histogram():
-            samples = [Sample(s.name, s.values, color_of(s.role, theme), s.is_faint) for s in panel.samples]
-            look: dict[str, Any] = {
-                name: getattr(panel, name) for name in ("title", "axis", "marks", "band", "is_share")
-            }
-            figure = histogram_chart(samples, theme=theme, **look)
+            figure = histogram_chart(panel, theme=theme)
         case panels.Curves():
-            rule: dict[str, Any] = {"dash": "dot", "width": 1.0, "in_legend": False}
-            curves = [
-                charts.Curve(
-                    line.name, panel.t, line.values, color_of(line.role, theme), **(rule if line.is_faint else {})
-                )
-                for line in panel.lines
-            ]
+            curves, rule = list[charts.Curve](), {"dash": "dot", "width": 1.0, "in_legend": False}
+            for line in panel.lines:
+                look: dict[str, Any] = rule if line.is_faint else {}
+                curves.append(charts.Curve(line.name, panel.t, line.values, color_of(line.role, theme), **look))
             figure = charts.line_chart(curves, title=panel.title, x_range=(0, run.length))
         case panels.Confusion():
             kind = "chart-confusion"
-            figure = confusion_chart(panel.y, panel.predicted, panel.names, title=panel.title, theme=theme)
+            figure = confusion_chart(panel, theme=theme)
     drawn[kind] += 1
     key = kind if drawn[kind] == 1 else f"{kind}-{drawn[kind]}"
     live_chart(figure, key=key, alt=alt, height=DETAILS_HEIGHT)
 
 
 def _metric(item: panels.Metric | panels.OnRequest, run: Run) -> None:
-    """Draw a number, or a button that computes it on request."""
     if isinstance(item, panels.Metric):
         st.metric(item.label, item.value)
         return
@@ -152,7 +144,7 @@ def _point(bench: Bench, run: Run, theme: str, beside: DeltaGenerator) -> None:
     way = "up" if coefficients[-1] > 0 else "down"
     said = f"Point {row + 1} ({_kind(run, row)}) pulls h {way} around it"
     st.caption(
-        f"{words.H} After step {run.model_t}, h is a sum with one kernel around each training point. "
+        f"{meaning('twin')} After step {run.model_t}, h is a sum with one kernel around each training point. "
         f"{said if coefficients[-1] else f'Point {row + 1} ({_kind(run, row)}) adds nothing yet'}. Its "
         "coefficient changes whenever the point is in a mini-batch. The curve shows it at the recorded iterations."
     )
@@ -169,17 +161,10 @@ def _kind(run: Run, row: int) -> str:
 def _all(bench: Bench, run: Run, theme: str, beside: DeltaGenerator) -> None:
     t, sizes = amplitudes(run.model)
     colors = (charts.EXACT, charts.PREDICTED, charts.TWIN, charts.UNLABELED)
-    curves = [
-        charts.Curve(name, t, values, color, width=1.5)
-        for (name, values), color in zip(sizes.items(), colors, strict=True)
-    ]
-    figure = charts.line_chart(
-        curves,
-        title="Sizes of each iteration's coefficients in f",
-        x_range=(0, run.length),
-        x_title="iteration that drew the features",
-        is_log_y=True,
-    )
+    named = zip(sizes.items(), colors, strict=True)
+    curves = [charts.Curve(name, t, values, color, width=1.5) for (name, values), color in named]
+    look: dict[str, Any] = {"x_range": (0, run.length), "x_title": "iteration that drew the features"}
+    figure = charts.line_chart(curves, title="Sizes of each iteration's coefficients in f", is_log_y=True, **look)
     live_chart(figure, key="chart-inside-all", height=INSIDE_HEIGHT)
     st.caption(
         f"After step {run.model_t}: for the features of each iteration, the largest coefficient and three quantiles (90 %, 50 %, "
@@ -236,14 +221,8 @@ def theory(bench: Bench) -> None:
     st.page_link("pages/glossary.py", label="Glossary with equations", icon=":material/dictionary:", width="content")
     if kept_to(spec) != spec:
         with st.container(horizontal=True, vertical_alignment="center", key="keeping"):
-            st.button(
-                "Meet the assumptions",
-                key="keep-to",
-                icon=":material/rule:",
-                on_click=_set,
-                args=(bench, remedies(spec)),
-                help=KEEP_HELP,
-            )
+            look: dict[str, Any] = {"key": "keep-to", "icon": ":material/rule:", "help": KEEP_HELP}
+            st.button("Meet the assumptions", on_click=_set, args=(bench, remedies(spec)), **look)
             changed = [(c, before, after) for c, before, after in _to_set(spec, remedies(spec)) if before != after]
             sets = "; ".join(f"{c.parameter.label}: {c.say(before)} → {c.say(after)}" for c, before, after in changed)
             st.caption(f"{sets or 'The same values, without the changes during the run'}. {said.cost}", width="stretch")
@@ -254,7 +233,7 @@ def theory(bench: Bench) -> None:
         sections = {section: wanted[section] for section in ("kernel", "problem", "solver")}
         with st.container(horizontal=True, vertical_alignment="center", key="papers-values"):
             if any(before != after for _, before, after in _to_set(spec, sections)):
-                look: dict[str, Any] = {"key": "as-in-paper", "icon": ":material/menu_book:"}
+                look = {"key": "as-in-paper", "icon": ":material/menu_book:"}
                 st.button("As in the paper", on_click=_set, args=(bench, sections), **look)
             st.caption(f"**{paper.source}**: {paper.says}", width="stretch")
     if "bound" in live.run.history.names:
@@ -284,7 +263,6 @@ def _to_set(spec: Spec, sections: Mapping[str, Mapping[str, Any]]) -> list[tuple
 
 
 def _what_it_cost(live: LiveRun) -> str:
-    """Return the comparison of a run that meets the assumptions with the run before; empty until its end."""
     before, after = live.previous, live.run.history
     if not live.is_finished or before is None or not len(before) or live.previous_spec is None:
         return ""

@@ -2,6 +2,7 @@
 import {groupOf, make, plain, write} from "./head.js";
 import {enlarge, isProjected, nameEnds, typeOf} from "./projected.js";
 
+const CONFIG = {displayModeBar: false, displaylogo: false, responsive: false};
 let library;    // promise of Plotly, one for the page
 let count = 0;  // number of charts, for the names of their tooltips
 
@@ -122,7 +123,7 @@ async function react(chart, Plotly, {figure}) {
   const hidden = [...chart.hidden];
   chart.size = sizeOf(chart.node);
   plain([data, layout]);
-  await Plotly.react(chart.node, data, {...layout, ...own}, {...chart.config, responsive: false});
+  await Plotly.react(chart.node, data, {...layout, ...own}, CONFIG);
   chart.isPlotted = true;
   fit(chart);  // its box may have changed meanwhile
   const isOff = hasEnds(chart) && Math.abs(chart.node._fullLayout._size.h - height) > 1;
@@ -168,12 +169,12 @@ async function draw(chart) {
 /**
  * Create a chart inside `parent`.
  *
- * library: address of the chart library; save: name of the files that its button saves; config: plotly's configuration;
+ * library: address of the chart library; save: name of the files that its button saves; isPlain: without explanations;
  * onClick: called with the `customdata` of a clicked point; onDrawn: called after each drawing; mix: called with each figure
- * before it is drawn, which it may change; isPlain: without explanations.
+ * before it is drawn, which it may change.
  */
 export function createChart(parent, {
-  library: path, save: name, config = {}, isPlain = false, onClick = () => {}, onDrawn = () => {}, mix = () => {},
+  library: path, save: name, isPlain = false, onClick = () => {}, onDrawn = () => {}, mix = () => {},
 }) {
   const head = make("div", "head"), tip = make("div", "tip"), node = make("div", "plot");
   tip.id = "live-chart-tip-" + count++;
@@ -183,7 +184,7 @@ export function createChart(parent, {
   root.classList.add("live-chart");
   root.setAttribute("role", "figure");
   parent.append(root);
-  const chart = {root, head, tip, node, library: path, save: name, config, isPlain, onClick, onDrawn, mix,
+  const chart = {root, head, tip, node, library: path, save: name, isPlain, onClick, onDrawn, mix,
     newest: null, drawn: null, isDrawing: false, isPlotted: false, hidden: new Set(), values: new Map(), written: null,
     again() {
       chart.newest ??= chart.drawn;

@@ -1,5 +1,23 @@
-// A pad on which a curve is drawn with a finger, the mouse or arrow keys. Used by phones and by the stage.
-import {SIDE, clamp, element, place} from "./drawing.js";
+// Drawings by hand, on phones and on the stage: their elements, and a pad for a curve by finger, mouse or arrow keys.
+const SVG = "http://www.w3.org/2000/svg";
+export const SIDE = 340;
+
+/** Append an element; an attribute that is null is left out. */
+export function element(name, attributes, parent, text = "") {
+  const made = document.createElementNS(name === "svg" ? SVG : parent.namespaceURI, name);
+  for (const [key, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(key, value);
+  made.textContent = text;
+  parent.append(made);
+  return made;
+}
+
+const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+
+/** Return a pointer's place in the coordinates of a drawing of this height. */
+export function place(svg, event, height) {
+  const box = svg.getBoundingClientRect();
+  return [(event.clientX - box.left) / box.width * SIDE, (event.clientY - box.top) / box.height * height];
+}
 
 const LEFT = 44, RIGHT = 14, TOP = 26, BOTTOM = 34, KNOT = 9;
 

@@ -84,18 +84,14 @@ export function legendOf(data) {
   return [...new Map(named.map(trace => [groupOf(trace), trace])).values()];
 }
 
-/** Put an explanation right below its word, and inside of the element that holds both. */
-function putBelow(tip, element) {
+/** Show an explanation right below its word, and inside of the element that holds both. */
+function showTip({tip}, element, ...said) {
+  tip.replaceChildren(...said);
+  tip.hidden = false;
   const room = tip.offsetParent?.getBoundingClientRect(), word = element.getBoundingClientRect();
   if (!room) return;
   const left = Math.max(0, Math.min(word.left - room.left, room.width - tip.offsetWidth));
   Object.assign(tip.style, {left: `${left}px`, top: `${word.bottom - room.top + 4}px`});
-}
-
-function showTip({tip}, element, ...said) {
-  tip.replaceChildren(...said);
-  tip.hidden = false;
-  putBelow(tip, element);
 }
 
 /** Return the way to a word's entry; there is none in a file apart from the app. */
@@ -126,14 +122,13 @@ function explainWord(chart, element, name, sentence) {
   });
 }
 
-/** Show a sentence, or what a function returns, while the pointer or the keyboard is on an element. */
-export function explain({tip}, element, sentence) {
+/** Show a sentence while the pointer or the keyboard is on an element, until a click on it. */
+function explain({tip}, element, sentence) {
   if (!sentence) return;
   element.setAttribute("aria-describedby", tip.id);
-  const show = () => showTip({tip}, element, sentence instanceof Function ? sentence() : sentence);
   const hide = () => { tip.hidden = true; };
-  for (const begin of ["pointerenter", "focus"]) element.addEventListener(begin, show);
-  for (const end of ["pointerleave", "blur"]) element.addEventListener(end, hide);
+  for (const begin of ["pointerenter", "focus"]) element.addEventListener(begin, () => showTip({tip}, element, sentence));
+  for (const end of ["pointerleave", "blur", "click"]) element.addEventListener(end, hide);
   element.addEventListener("keydown", event => { if (event.key === "Escape") hide(); });
 }
 
@@ -180,7 +175,6 @@ function helper(chart, title, help, words) {
   button.innerHTML = DOTS;
   button.setAttribute("aria-label", "Help for " + (title || "this chart"));
   explain(chart, button, said);
-  button.addEventListener("click", () => { chart.tip.hidden = true; });
   if (said) menu.append(make("span", "said", said));
   if (words.length > 1) menu.append(...words.map(trace => hider(chart, trace)));
   menu.append(...KINDS.map(kind => {

@@ -55,7 +55,7 @@ function createSlider({drag, stops, mark}, at) {
 }
 
 function create(data, turn) {
-  const {screen, place, page, library, config} = data, n = screen.stops.length;
+  const {screen, place, page, library} = data, n = screen.stops.length;
   const state = {at: Math.min(place.at || screen.start + 1, n), on: place.on};
   const panels = make("div", "panels"), title = make("h2", "title", screen.title), said = make("output", "said");
   title.tabIndex = -1;
@@ -63,7 +63,7 @@ function create(data, turn) {
   const charts = screen.panels.map(panel => {
     const box = make("div", "panel");
     panels.append(box);
-    return createChart(box, {library, config, isPlain: true, save: panel.figure.layout.title.text});
+    return createChart(box, {library, isPlain: true, save: panel.figure.layout.title.text});
   });
   const {label, slider} = createSlider(screen, state.at);
   const draw = () => {

@@ -5,7 +5,7 @@
   const {runs, figures, n_iter: end, name, words, task} = recorded, SECONDS = 6, FIRST = Number(value.value);
   let frame = null, isFirst = true, guess = null;
 
-  const chartOf = id => createChart(document.getElementById(id), {library: "", isPlain: true, config: {displayModeBar: false}});
+  const chartOf = id => createChart(document.getElementById(id), {library: "", isPlain: true});
   const map = figures.map && chartOf("map"), curve = chartOf("curve");
   if (!map) document.getElementById("map").remove();
 

@@ -11,7 +11,7 @@ export function wiped(left, right, share) {
 }
 
 /** Create the line over a chart's plot; `moved` is called after each move. */
-export function createWipe({root, node}, moved) {
+function createWipe({root, node}, moved) {
   const line = document.createElement("input"), rule = document.createElement("div");
   const left = document.createElement("span"), right = document.createElement("span");
   Object.assign(line, {type: "range", min: 0, max: 100, step: 1, value: 50, className: "wipe-line"});
@@ -121,7 +121,7 @@ function createMap(chart, send) {
   };
 }
 
-function create(parent, {library, config, lesson}) {
+function create(parent, {library, lesson}) {
   const root = document.createElement("div"), charts = new Map(), own = {triggers: () => {}};
   root.className = "live-charts";
   for (const place of ["map", "curves", "below"]) {
@@ -151,7 +151,7 @@ function create(parent, {library, config, lesson}) {
     root.querySelector(`[data-place="${place}"]`).append(box);
     const save = key.replace("chart-", ""), one = {box};
     const parts = key === MAP && {mix: figure => one.map.mix(figure), onDrawn() { one.map.fit(); isDrawn(); }};
-    one.chart = createChart(box, {library, save, config, isPlain: Boolean(lesson), onDrawn: isDrawn, ...parts});
+    one.chart = createChart(box, {library, save, isPlain: Boolean(lesson), onDrawn: isDrawn, ...parts});
     if (key === MAP) {
       one.map = createMap(one.chart, edits => own.triggers("edit", edits));
       own.order = undefined;

@@ -46,7 +46,7 @@ function judgement(press) {
 // --- the whole
 
 /** Create the head inside `parent`; `press` has a function for each thing that the reader can do. */
-export function createSummary(parent, press) {
+function createSummary(parent, press) {
   const light = make("i", "light"), position = make("span", "position"), status = make("p", "status", light, position);
   const watch = make("button", "watch"), slider = make("input", "slider"), step = make("output", "step");
   const scrubber = make("div", "scrubber", watch, slider, step);

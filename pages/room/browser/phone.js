@@ -1,5 +1,5 @@
 // The page on which a class answers: the room's question, and after the reveal the answers of all and whether the own one was right.
-import {element} from "../../charts/browser/drawing.js";
+import {element} from "../../charts/browser/curve_pad.js";
 import {Answers} from "./answers.js";
 import {inputs, pairsIn, values, verdict} from "./question.js";
 

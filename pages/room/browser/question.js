@@ -1,6 +1,5 @@
 // A question to a class, on a phone and in a lesson's file: the inputs of a guess, and what is said of it after the reveal.
-import {CurvePad} from "../../charts/browser/curve_pad.js";
-import {SIDE, element, place} from "../../charts/browser/drawing.js";
+import {CurvePad, SIDE, element, place} from "../../charts/browser/curve_pad.js";
 import {direction, nearest, next} from "../../live/browser/points.js";
 
 const LETTERS = "ABCDEFGH", EDGE = 10, INNER = SIDE - 2 * EDGE;
