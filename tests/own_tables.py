@@ -23,7 +23,7 @@ def sniff(content, name, *, labels="binary", limits=None):
 
 def read(content, recipe, *, name="file", labels="binary", limits=None, fitted_rows=None):
     """Return the data set of an uploaded file."""
-    return File(Source.of_bytes(content, name), limits or Limits()).points(recipe, labels, fitted_rows)
+    return File(Source.of_bytes(content, name), limits or Limits()).prepared(recipe, labels, fitted_rows)[0]
 
 
 def read_sniffed(content, name="table.csv", labels="classes", **changes):

@@ -273,7 +273,7 @@ def test_one_step_brings_those_that_usually_follow():
     assert [step.recipe and step.recipe.positive for step, _ in found] == [None, None, None, "yes", "yes"]
     np.testing.assert_array_equal(dataset.X, read(GOOD, recipe).X)
     seen = found[1][1]
-    assert (seen.n, seen.names, seen.recipe.column("label")) == (40, ("a", "b", "label"), "label")
+    assert (seen.names, seen.recipe.column("label")) == (("a", "b", "label"), "label")
     assert list(seen.first["a"][:3]) == ["0", "1", "2"]
 
 

@@ -33,7 +33,7 @@ def frame(**more):
 
 def points_of(*rows, labels="classes", **given):
     file = File(Source.of_bytes(lines(*rows), "t.csv"), LOCAL)
-    return file.points(file.recipe(labels, is_asked=True, **given), labels)
+    return file.prepared(file.recipe(labels, is_asked=True, **given), labels)[0]
 
 
 def rows_of_cells(cells, delimiter=";", n=40):
@@ -131,7 +131,7 @@ def test_pieces_and_runs_read_what_the_whole_does(tmp_path):
     assert sniff_file(tmp_path / "a.csv") == recipe
     convert_file(tmp_path / "a.csv", tmp_path / "out", recipe)
     file = File.of_path(tmp_path / "out")
-    np.testing.assert_array_equal(file.points(file.recipe("classes"), "classes").X, whole.X)
+    np.testing.assert_array_equal(file.prepared(file.recipe("classes"), "classes")[0].X, whole.X)
     spec, files = own_spec(content, recipe, scaling="none", n_labeled=10)
     assert load_split(spec, files=files).X_train.max() == np.float32(1250000.25)
 
@@ -216,9 +216,40 @@ def test_words_that_mean_missing_are_the_same_in_every_format_and_said(word, kin
 def test_a_number_can_mean_missing_in_every_format(tmp_path):
     own = frame(b=np.where(np.arange(N) % 5 == 0, -999, np.arange(N)))
     own.to_csv(tmp_path / "t.csv", index=False)
-    own.to_parquet(tmp_path / "t.parquet")
-    described = [describe_file(path, sniff_file(path, missing_words=["-999"])) for path in tmp_path.iterdir()]
-    assert [one.missing["b"] for one in described] == [12, 12]
+    own.astype({"b": float}).to_parquet(tmp_path / "t.parquet")
+    (tmp_path / "t.svm").write_bytes(lines(*(f"{kind} 1:{a} 2:{b}" for a, b, kind in own.to_numpy())))
+    for path in tmp_path.iterdir():
+        column = "x2" if path.suffix == ".svm" else "b"
+        described = describe_file(path, sniff_file(path, missing_words=["-999"]))
+        assert described.missing[column] == 12, path.name
+        assert f"Read as missing: 12 cells '-999' (in '{column}')." in described.notes, path.name
+
+
+@each("kind", ["csv", "svm"])
+def test_a_folder_of_text_is_converted_whole_or_refused_by_the_name_of_a_file(kind, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("text")
+    for number in range(3):
+        own = frame().iloc[20 * number : 20 * number + 20].round(3)
+        sparse = (f"{row.label:g} 1:{row.a} {2 + number}:{row.b}" for row in own.itertuples())
+        text = lines(*sparse) if kind == "svm" else own.to_csv(index=False).encode()
+        (folder / f"{number}.{kind}").write_bytes(text)
+    out = folder.with_name(f"{folder.name}-parquet")
+    assert convert_file(folder, out, sniff_file(folder / f"2.{kind}")) == N
+    assert pd.read_parquet(out).shape == (N, 5 if kind == "svm" else 3)
+    (folder / f"3.{kind}").write_bytes(lines("1 2:0.5 1:3") if kind == "svm" else lines("a,b", "1,2"))
+    said = "line 1 must have increasing indices" if kind == "svm" else "its columns are not those of the first file"
+    with pytest.raises(DataError, match=rf"^3\.{kind}: {said}"):
+        convert_file(folder, out / "new", sniff_file(folder / f"2.{kind}"))
+    with pytest.raises(DataError, match=rf"^[13]\.{kind}: its columns are not those of the first file"):
+        sniff_file(folder)
+
+
+def test_a_word_that_means_missing_is_one_among_bytes_too_and_said(tmp_path):
+    kinds = [b"NA" if i % 4 == 0 else b"xy"[i % 2 :][:1] for i in range(N)]
+    frame(label=pd.Series(kinds, dtype=object)).to_parquet(tmp_path / "t.parquet")
+    described = describe_file(tmp_path / "t.parquet")
+    assert described.class_sizes == {"x": 15, "y": 30}
+    assert "Read as missing labels: 15 cells 'NA' (in 'label')." in described.notes
 
 
 @each("missing, filled", [("mean", 3.0), ("median", 2.0), ("most frequent", 1.0), ("drop", None)])

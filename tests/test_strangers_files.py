@@ -210,7 +210,7 @@ FORMATS = {
 def test_a_table_is_the_same_however_it_is_written_and_whatever_writes_it(name):
     content = FORMATS[name]() if callable(FORMATS[name]) else FORMATS[name]
     file = File(Source.of_bytes(content, name), LOCAL)  # the name decides nothing
-    data = file.points(file.recipe("classes", is_asked=True), "classes")
+    data = file.prepared(file.recipe("classes", is_asked=True), "classes")[0]
     assert data.feature_names == ("a", "b")
     np.testing.assert_allclose(data.X, frame()[["a", "b"]], rtol=1e-6)
     assert (data.X.dtype, data.X.flags.c_contiguous) == (np.float32, True)

@@ -376,7 +376,7 @@ def test_a_converted_file_gives_what_the_file_gives(write, tmp_path, name):
     assert recipe == sniff(CONVERTED[name], name, labels="classes")
     assert convert_file(path, out, recipe, progress=None) == 90
     whole, made = (File.of_path(place) for place in (path, out))
-    whole, made = (file.points(file.recipe("classes"), "classes") for file in (whole, made))
+    whole, made = (file.prepared(file.recipe("classes"), "classes")[0] for file in (whole, made))
     np.testing.assert_array_equal(made.X, whole.X)
     np.testing.assert_array_equal(made.y, whole.y)
     assert (made.class_names, made.feature_names) == (whole.class_names, whole.feature_names)
@@ -465,3 +465,18 @@ def test_describe_says_what_is_in_a_file_how_it_would_be_read_which_settings_it_
 ])  # fmt: skip
 def test_describe_refuses_what_nothing_can_be_learned_from(write, capsys, content, said):
     assert said in refusal(capsys, ["data", "describe", write("poor.csv", content.encode())])
+
+
+def test_rows_of_pairs_with_gaps_are_dropped_if_that_was_asked_for(tmp_path, capsys):
+    ids = np.where(np.arange(120) < 60, np.arange(120) // 2, -1)
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 2)), columns=["a", "b"]).assign(pair=ids)
+    pairs = ["--target", "pair", "--missing", "drop", *SET, "--set", "y_holds=pairs", "--set", "prior=0.7", "--quiet"]
+    for name, frame in {"gaps": table.assign(a=table["a"].where(table.index < 110)), "whole": table.head(110)}.items():
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        assert main(["fit", "TSGSU", str(tmp_path / f"{name}.csv"), *pairs, "--out", str(tmp_path / name)]) == 0
+    same(*(load_model(tmp_path / name / "model.npz") for name in ("gaps", "whole")))
+    capsys.readouterr()
+    table.loc[3, "a"] = np.nan
+    table.to_csv(tmp_path / "half.csv", index=False)
+    half = ["fit", "TSGSU", str(tmp_path / "half.csv"), *pairs, "--out", str(tmp_path / "half")]
+    assert "each on exactly two rows, got '1' on 1" in refusal(capsys, half)

@@ -173,7 +173,7 @@ class Training:
 def _training(given: argparse.Namespace, labels: str, tell: Any) -> Training:
     """Read the command's table: in memory if it fits, else only the rows that are needed."""
     if is_large(given.data):
-        large = PartedTable.of_path(given.data, tell).prepared(labels, given.scaling, **reading_of(given))
+        large = PartedTable.of(given.data, tell).prepared(labels, given.scaling, **reading_of(given))
         names = large.classes
         found = None if labels == "pairs" else [int(name) if is_whole(names) else name for name in names]
         return Training(large.rows, large.y, large.notes, large.features, found)
@@ -184,8 +184,9 @@ def _training(given: argparse.Namespace, labels: str, tell: Any) -> Training:
     if labels == "pairs":
         table = file.table(recipe)
         features = Features(recipe, LOCAL, given.scaling).fit(table.frame)
-        y = pair_ids(table.frame[recipe.label()], recipe)
-        notes, X = (*table.notes[1:], *features.sentences("all rows")), features.transform(table.frame)
+        frame = table.frame[features.is_kept(table.frame)]
+        y, X = pair_ids(frame[recipe.label()]), features.transform(frame)
+        notes = (*table.notes[1:], *features.sentences("all rows"))
     else:
         data, features = file.prepared(recipe, labels, scaling=given.scaling)
         notes, X = data.report[1:], data.X

@@ -30,7 +30,7 @@ from dsgcore.data import DataError
 from dsgcore.data.reading import Features, File
 from dsgcore.data.reading.binary import is_large
 from dsgcore.data.reading.cells import check_column, listed
-from dsgcore.data.rows import PartedTable, rows_of
+from dsgcore.data.rows import PartedTable
 from dsgcore.models import load_model
 from dsgcore.problems.thresholds import classify
 from dsgcore.solver.model import points_at_a_time
@@ -202,7 +202,7 @@ class Fitted:
             for name in keep:
                 check_column(name, [*map(str, table.frame.columns)])
             return [Part("", partial(self._of_frame, lambda: table.frame, keep, "", table.notes[1:]))]
-        large = PartedTable.of_path(data)
+        large = PartedTable.of(data)
         for name in (*self.features.columns, *keep):
             check_column(name, [*large.kinds])
         frames = large.frames(self.features, keep)
@@ -220,7 +220,10 @@ class Fitted:
 
     def _parts_of_rows(self, data: Path, features: Sequence[str] | None, keep: Sequence[str]) -> list[Part]:
         """Return the row groups of Parquet files whose columns are the features themselves."""
-        rows, _ = rows_of(data, features=features, missing=None)
+        table = PartedTable.of(data)
+        for name in keep:
+            check_column(name, [*table.kinds])
+        rows = table.prepared("none", is_strict=True, features=features).rows
         if rows.shape[1] != self.d:
             raise DataError(
                 f"the model needs {self.d} feature columns, got {rows.shape[1]}: choose them with --features"
@@ -228,10 +231,11 @@ class Fitted:
         rows = rows.astype(np.float64 if self.is_estimator else self.model.dtype)
 
         def read(number: int) -> tuple[Iterable[NDArray], dict[str, Any], list[str]]:
-            pieces = rows.pieces(rows.rows_of_part(number), points_at_a_time(self.d))
-            return pieces, {name: rows.column_of_part(name, number) for name in keep}, []
+            pieces = rows.pieces(np.arange(*table.parts.starts[number : number + 2]), points_at_a_time(self.d))
+            own = table.frame(number, keep, ()) if keep else {}
+            return pieces, {name: pyarrow.array(own[name], from_pandas=True) for name in keep}, []
 
-        return [Part(f"{name} {n}", partial(read, number)) for number, (name, n) in enumerate(rows.parts())]
+        return [Part(f"{own.name} {own.n}", partial(read, number)) for number, own in enumerate(table.parts.parts)]
 
     def scored(self, X: NDArray) -> dict[str, NDArray]:
         """Return the columns of the output for points (n, d): the classes if they are known, and the scores.

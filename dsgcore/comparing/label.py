@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
@@ -27,7 +26,7 @@ from dsgcore.core.metrics import INFLATION, Difference, share_interval
 from dsgcore.core.parameters import Integer, ParameterError, Real, finite, quoted
 from dsgcore.data.datasets import OF_OWN, DataError
 from dsgcore.data.reading import LOCAL, Features, File, Recipe
-from dsgcore.data.reading.binary import frame_of_table, is_large
+from dsgcore.data.reading.binary import is_large
 from dsgcore.data.reading.cells import check_column
 from dsgcore.data.reading.file import is_whole
 from dsgcore.data.rows import PartedTable
@@ -45,8 +44,6 @@ SEED = 0  # as of `dsg-lab fit`
 FEW, FOLDS_OF_FEW, FOLDS, LEAST_FOLDS = 200, 10, 5, 2
 # Values of the points that are read and predicted at a time.
 VALUES_AT_A_TIME = 4_000_000
-# Cells that are no single value.
-NESTED = (list, tuple, dict, set, np.ndarray)
 DROPPED = "Warning: rows with missing numbers are left out, and have no class."
 Report = Callable[[str], object]
 
@@ -222,7 +219,7 @@ def label(
     options: dict[str, Any] = {"method": method, "ordered": ordered, "ask": ask, "keep": keep}
     options |= {"seconds": seconds, "report": report}
     if isinstance(data, str | os.PathLike) and Path(data).exists() and is_large(Path(data)):
-        large = PartedTable.of_path(Path(data))
+        large = PartedTable.of(data)
         made = large.prepared(labels, str(OF_OWN["scaling"]), target=target, **reading)
         recipe, rows = made.features.recipe, thinned(made.y)
         _check_kept(keep, [*large.kinds])
@@ -231,7 +228,7 @@ def label(
         parts = (part[made.y[part.index] == UNLABELED] for part in read)
         given = frame, recipe, made.y[rows], made.classes
         return label_rows(*given, **options, features=made.features, unlabeled=parts)
-    file = _file_of(data)
+    file = File.of_path(data) if isinstance(data, str | os.PathLike) else File.of_table(data)
     recipe = file.recipe(labels, target=target, is_asked=True, **reading)
     found = file.labels(recipe, labels)
     return label_rows(file.kept(recipe), recipe, found.y, found.class_names, **options)
@@ -319,29 +316,6 @@ def label_rows(
 def label_in_job(given: tuple[Any, ...], options: Mapping[str, Any], *, report: Report) -> Labeled:
     """Do `label_rows` in a background job, whose arguments have no names."""
     return label_rows(*given, **options, report=report)
-
-
-def _file_of(data: Any) -> File:
-    """Return the reader of a path, or of a table in memory, whose rows count from 0.
-
-    Columns of Arrow's types are read as those of a Parquet file, and nested ones are left out as there.
-    """
-    if isinstance(data, str | os.PathLike):
-        return File.of_path(data)
-    if not isinstance(data, pd.DataFrame):
-        raise DataError(f"data must be a DataFrame, or the path of a file or a folder, got {type(data).__name__}")
-    names = [str(name) for name in data.columns]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"the columns of the table must have different names, got {twice!r} twice")
-    frame = data.set_axis(names, axis=1).reset_index(drop=True)
-    for name, column in frame.items():
-        is_nested = column.dtype == object and column.map(lambda cell: isinstance(cell, NESTED)).any()
-        made = pd.DataFrame() if is_nested or column.dtype.kind == "c" else pd.DataFrame({name: column})
-        if isinstance(column.dtype, pd.ArrowDtype):
-            made = frame_of_table(pyarrow.table({str(name): pyarrow.array(column)}), LOCAL)[0]
-        frame = frame.assign(**made) if len(made.columns) else frame.drop(columns=[name])
-    return File.of_frame(frame, "table")
 
 
 def _check_kept(keep: Sequence[str], there: list[str]) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow
@@ -17,16 +18,17 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import LABELS, DataError
 from dsgcore.data.reading.cells import Seen, listed, printable, written
 from dsgcore.data.reading.features import Features
-from dsgcore.data.reading.file import File, suit
+from dsgcore.data.reading.file import OTHER_COLUMNS, File, suit
 from dsgcore.data.reading.labels import FEWEST_ORDERED, class_codes
 from dsgcore.data.reading.parse import batches_below, rows_below, typed
 from dsgcore.data.reading.recipe import IN_PIECES, Recipe
-from dsgcore.data.reading.sources import Source, streamed
+from dsgcore.data.reading.sources import Source, files_of, streamed
 from dsgcore.data.reading.svmlight import TARGET, Ends, pieces_of
 
 _SHOWN = 12
 PART = "part-{:06}.parquet"
 Progress = Callable[[str, int], None]
+Piece = TypeVar("Piece")
 _TEXT = pyarrow.large_string()
 
 
@@ -106,7 +108,7 @@ def convert_file(
     recipe: Recipe,
     progress: Progress | None = None,
 ) -> int:
-    """Write a file as a folder of Parquet files, and return the number of rows. Text is read in pieces, twice.
+    """Write a file, or a folder of files, as a folder of Parquet files; return the number of rows. Text is read in pieces, twice.
 
     The first pass finds the type of each column, the second one writes them, so the file need not fit in memory. Columns
     and cells are those of the file: no column is left out, and nothing is replaced.
@@ -124,21 +126,13 @@ def convert_file(
     to, progress = Path(folder), progress or (lambda doing, n: None)
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise DataError(f"{quoted(str(to))} must be a new or empty folder, and it is not: name another one")
-    if recipe.format == "svmlight":
-        tables = _sparse_tables(path, progress)
-    elif recipe.format != "delimited":
+    if recipe.format not in ("svmlight", "delimited"):
         frame = File.of_path(path).table(recipe).frame
         tables = iter([pyarrow.Table.from_pandas(frame, preserve_index=False)])
     else:
-        kinds: dict[str, pyarrow.DataType] = {}
-        for table in _tables(path, recipe, "looking", progress):
-            for name, kind in zip(table.column_names, table.schema.types, strict=True):
-                before = kinds.get(name, pyarrow.null())
-                if pyarrow.types.is_null(before) or before == kind or pyarrow.types.is_null(kind):
-                    kinds[name] = kind if pyarrow.types.is_null(before) else before
-                else:
-                    kinds[name] = _TEXT if _TEXT in (before, kind) else pyarrow.float64()
-        tables = _tables(path, recipe, "writing", progress, pyarrow.schema(list(kinds.items())))
+        found = files_of(Path(path)) if Path(path).is_dir() else [Source.of_path(path)]
+        sources = [streamed(one, IN_PIECES) for one in found]
+        tables = (_sparse_tables if recipe.format == "svmlight" else _text_tables)(sources, recipe, progress)
     n = 0
     with whole_files(to, (PART.format(0),)) as part:
         writer = None
@@ -146,41 +140,64 @@ def convert_file(
             writer = writer or parquet.ParquetWriter(part / PART.format(0), table.schema)
             writer.write_table(table)
             n += table.num_rows
+            progress("writing", n)
         if writer is None:
             raise DataError("the table has no rows")
         writer.close()
     return n
 
 
-def _sparse_tables(path: str | os.PathLike[str], progress: Progress) -> Iterator[pyarrow.Table]:
+def _of_each(sources: Sequence[Source], read: Callable[[Source], Iterable[Piece]]) -> Iterator[Piece]:
+    """Yield the pieces of all files; the error of one of several names it."""
+    for source in sources:
+        try:
+            yield from read(source)
+        except DataError as error:
+            raise DataError(f"{source.name}: {error}" if len(sources) > 1 else str(error)) from None
+
+
+def _sparse_tables(sources: Sequence[Source], recipe: Recipe, progress: Progress) -> Iterator[pyarrow.Table]:
     """Yield the rows of LIBSVM text in pieces. The first pass finds its indices and types."""
-    source, ends, done = streamed(Source.of_path(path), IN_PIECES), Ends(), 0
-    for piece in pieces_of(source):
+    ends, n = Ends(), 0
+    for piece in _of_each(sources, pieces_of):
         ends.add(piece)
+        n += len(piece.labels)
+        progress("looking", n)
     base, width = ends.checked(IN_PIECES)
-    for piece in pieces_of(source):
+    for piece in _of_each(sources, pieces_of):
         frame = piece.frame(base, width, ends.dtype)
         if ends.has_large_labels:
             frame[TARGET] = frame[TARGET].map(written)
-        done += len(frame)
-        progress("writing", done)
         yield pyarrow.Table.from_pandas(frame, preserve_index=False)
 
 
-def _tables(
-    path: str | os.PathLike[str], recipe: Recipe, doing: str, progress: Progress, schema: Any = None
-) -> Iterator[pyarrow.Table]:
-    """Yield the rows of a text in pieces, each column with the type that suits the piece, or that of a schema."""
-    source, done = streamed(Source.of_path(path), IN_PIECES), 0
-    names, _, skipped, _ = rows_below(source, recipe, IN_PIECES)
-    for batch in batches_below(source, recipe, IN_PIECES, skipped, [_TEXT] * len(names)):
-        columns = dict[str, pyarrow.Array]()
-        for name, cells in zip(names, batch.columns, strict=True):
-            is_text = schema is not None and schema.field(name).type == _TEXT
-            column = typed(pyarrow.chunked_array([cells]), recipe, name, Seen(), is_text)
-            array = pyarrow.array(column, from_pandas=True)
-            array = array.cast(_TEXT) if pyarrow.types.is_string(array.type) else array
-            columns[name] = pyarrow.nulls(len(array)) if array.null_count == len(array) else array
-        done += batch.num_rows
-        progress(doing, done)
-        yield pyarrow.table(columns) if schema is None else pyarrow.table(columns).cast(schema)
+def _text_tables(sources: Sequence[Source], recipe: Recipe, progress: Progress) -> Iterator[pyarrow.Table]:
+    """Yield the rows of a text in pieces. The first pass finds the type of each column."""
+    first: list[str] = []
+
+    def pieces(source: Source, schema: Any = None) -> Iterator[pyarrow.Table]:
+        names, _, skipped, _ = rows_below(source, recipe, IN_PIECES)
+        first.extend(() if first else names)
+        if names != first:
+            raise DataError(OTHER_COLUMNS)
+        for batch in batches_below(source, recipe, IN_PIECES, skipped, [_TEXT] * len(names)):
+            columns = dict[str, pyarrow.Array]()
+            for name, cells in zip(names, batch.columns, strict=True):
+                is_text = schema is not None and schema.field(name).type == _TEXT
+                column = typed(pyarrow.chunked_array([cells]), recipe, name, Seen(), is_text)
+                array = pyarrow.array(column, from_pandas=True)
+                array = array.cast(_TEXT) if pyarrow.types.is_string(array.type) else array
+                columns[name] = pyarrow.nulls(len(array)) if array.null_count == len(array) else array
+            yield pyarrow.table(columns) if schema is None else pyarrow.table(columns).cast(schema)
+
+    kinds, n = dict[str, pyarrow.DataType](), 0
+    for table in _of_each(sources, pieces):
+        for name, kind in zip(table.column_names, table.schema.types, strict=True):
+            before = kinds.get(name, pyarrow.null())
+            if pyarrow.types.is_null(before) or before == kind or pyarrow.types.is_null(kind):
+                kinds[name] = kind if pyarrow.types.is_null(before) else before
+            else:
+                kinds[name] = _TEXT if _TEXT in (before, kind) else pyarrow.float64()
+        n += table.num_rows
+        progress("looking", n)
+    yield from _of_each(sources, partial(pieces, schema=pyarrow.schema(list(kinds.items()))))

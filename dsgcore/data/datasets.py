@@ -167,8 +167,6 @@ EVEN_ODD = "even against odd"
 HALVES = "lower against upper half"
 IN_ORDER = "in order of their numbers"
 BINS = "equal-frequency bins"
-# Kinds of data sets: two classes, ordered classes, unordered classes, or a number that is cut into bins.
-KINDS = ("binary", "ordinal", "classes", "regression")
 # Kinds of labels that a problem learns from.
 LABELS = ("binary", "pairs", "ordinal", "classes")
 
@@ -193,27 +191,6 @@ def equal_frequency_bins(values: NDArray, n_bins: int) -> NDArray[np.int64]:
     middle = np.cumsum(counts) - (counts + 1) / 2  # of the ranks of equal values
     bins = np.unique(middle * n_bins // len(values), return_inverse=True)[1]
     return bins[place].astype(np.int64)
-
-
-def conversions_for(kind: str, labels: str, n_classes: int = 2, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the keys of `CONVERSIONS` that make a set suit labels, the usual one first; empty if no conversion makes sense.
-
-    `kind` is the set's, from `KINDS`, with `n_classes` classes or bins. `extra` says what its classes' numbers mean, if
-    anything: `EVEN_ODD`, `IN_ORDER`. `labels` is one of `LABELS`.
-    """
-    if labels in ("binary", "pairs"):
-        if kind == "binary" or n_classes == 2:
-            return (AS_IS,)
-        if kind in ("ordinal", "regression"):
-            return (HALVES,)
-        # Even and odd classes are equally frequent, and similar pairs of equally frequent classes hold no information.
-        even_odd = tuple(name for name in extra if name == EVEN_ODD and labels != "pairs")
-        return (*even_odd, ONE_REST)
-    if kind == "regression":
-        return (BINS,)
-    if labels == "classes" or kind == "ordinal":
-        return (AS_IS,)
-    return tuple(name for name in extra if name == IN_ORDER and kind == "classes")
 
 
 def convert(dataset: Dataset, name: str, positive: int | None = None) -> Dataset:

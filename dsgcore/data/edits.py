@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from dsgcore.core.parameters import quoted
 from dsgcore.core.sampling import UNLABELED
@@ -326,18 +327,13 @@ N_PAINTED, N_LABELED = 250, 10
 MOST_CENTRES = 50  # labels at centres: their search takes time and memory with each
 
 
-def at_centres(split: Split, n_labeled: int) -> tuple[Edit, ...]:
-    """Return edits that label the middle of each group of points, and the point farthest from these labels."""
-    return (*NO_LABELS, *_labels(split, _centres(split, n_labeled)))
-
-
 def labels_near(split: Split, places: NDArray) -> tuple[Edit, ...]:
     """Return edits that label the training point nearest to each place, and take all other labels away."""
     return (*NO_LABELS, *_labels(split, np.unique(_nearest(split, places))))
 
 
 def one_wrong(split: Split, n_labeled: int) -> tuple[Edit, ...]:
-    """Return the same edits, with a wrong label in the middle of the group that is farthest from the last label."""
+    """Return edits that label the centres, with a wrong label in the middle of the group that is farthest from the last one."""
     chosen = _centres(split, n_labeled)
     X = split.X_train[chosen]
     wrong = chosen[int(np.argmax(np.sum((X[:-1] - X[-1]) ** 2, axis=1)))]
@@ -366,7 +362,7 @@ CHOICES: dict[str, Callable[[Split, int], tuple[Edit, ...]]] = {
     AS_GENERATED: lambda _split, _n_labeled: (),
     "empty sheet": lambda _split, _n_labeled: (Edit(ERASE, ALL),),
     UNMARKED: lambda _split, _n_labeled: NO_LABELS,
-    "centres": at_centres,
+    "centres": lambda split, n_labeled: (*NO_LABELS, *_labels(split, _centres(split, n_labeled))),
     "one wrong": one_wrong,
     "misleading rows": misleading_rows,
 }
@@ -381,19 +377,14 @@ def _centres(split: Split, n_labeled: int) -> NDArray[np.intp]:
         centres = KMeans(n_labeled - 1, n_init=5, random_state=0).fit(split.X_train).cluster_centers_
     known = np.flatnonzero(split.y_hidden != UNLABELED)
     chosen = _nearest(split, centres)
-    distances = _squared(split.X_train[known].astype(np.float64), split.X_train[chosen].astype(np.float64))
+    distances = cdist(split.X_train[known], split.X_train[chosen], "sqeuclidean")
     return np.append(chosen, known[np.argmax(distances.min(axis=1))])
 
 
 def _nearest(split: Split, places: NDArray) -> NDArray[np.intp]:
     """Return the training point nearest to each place, of those whose class is known."""
     known = np.flatnonzero(split.y_hidden != UNLABELED)
-    return known[np.argmin(_squared(places, split.X_train[known].astype(np.float64)), axis=1)]
-
-
-def _squared(A: NDArray, B: NDArray) -> NDArray:
-    squared: NDArray = ((A[:, None] - B[None]) ** 2).sum(axis=2)
-    return squared
+    return known[np.argmin(cdist(places, split.X_train[known], "sqeuclidean"), axis=1)]
 
 
 def _labels(split: Split, chosen: NDArray[np.intp]) -> list[Edit]:

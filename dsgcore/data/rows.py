@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +24,7 @@ from dsgcore.core.parameters import Choice
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.datasets import SCALING, DataError, checked
 from dsgcore.data.reading.binary import ParquetTable, frame_of_table, is_parquet_data, pandas_index
-from dsgcore.data.reading.cells import Seen, about_missing, blanked, check_column, listed, readable, suspicions, written
+from dsgcore.data.reading.cells import Seen, about_missing, blanked, listed, readable, suspicions, written
 from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, leaks, may_be_index
 from dsgcore.data.reading.features import SAMPLE, Features
 from dsgcore.data.reading.file import File, training_labels
@@ -59,10 +59,10 @@ class Part:
 
 
 class Parts:
-    """Parts, one after the other, and the number of times that one has been read."""
+    """Parts, one after the other; `callback` is told of each that has been read."""
 
     def __init__(self, parts: Sequence[Part], callback: Callback) -> None:
-        self.parts, self.callback, self.reads = parts, callback, 0
+        self.parts, self.callback = parts, callback
         self.starts = np.cumsum([0, *(part.n for part in parts)])
 
     def __len__(self) -> int:
@@ -82,7 +82,6 @@ class Parts:
         ]
         for done, number in enumerate(touched, start=1):
             own = None if rows is None else rows[edges[number] : edges[number + 1]] - self.starts[number]
-            self.reads += 1
             with readable(f"the {doing}{self.called(number)}" if doing else self.called(number)):
                 contents = self.parts[number].read(names, own)
             yield number, own, contents
@@ -100,34 +99,51 @@ class Prepared(NamedTuple):
     guesses: list[str]  # the notes that record a guess: the table itself does not state them
 
 
+@dataclass
 class PartedTable:
-    """A table in parts, whose recipe and features are those that it would have if it were read whole.
+    """A table in parts, whose recipe and features are those that it would have if it were read whole."""
 
-    `kinds` has the type of each column, None for one that holds no numbers; `index` the columns that the table declares as
-    its index; `keys` those in the names of folders; `file` is the table itself, if it is in memory.
-    """
+    name: str
+    parts: Parts
+    kinds: Mapping[str, np.dtype | None]  # the type of each column, None for one that holds no numbers
+    index: frozenset[str] = frozenset()  # the columns that the table declares as its index
+    keys: Sequence[str] = ()  # the columns in the names of folders
+    file: File | None = None  # the table itself, if it is in memory
 
-    def __init__(
-        self,
-        name: str,
-        parts: Parts,
-        kinds: Mapping[str, np.dtype | None],
-        index: Iterable[str] = (),
-        keys: Sequence[str] = (),
-        file: File | None = None,
-    ) -> None:
-        self.name, self.parts, self.kinds, self.index, self.keys = name, parts, kinds, frozenset(index), keys
-        self.file = file
-        if not len(parts):
+    def __post_init__(self) -> None:
+        """Raise `DataError` if there are no rows."""
+        if not len(self.parts):
             raise DataError("X must have at least one row, got none")
 
     @classmethod
-    def of_path(cls, path: Path, callback: Callback = _silent) -> PartedTable:
-        """Return the rows of a Parquet file, or of a folder of them; each row group is a part."""
-        table = ParquetTable.of(path)
-        parts = [Part(name, n, partial(_of_group, read)) for name, n, read in table.groups()]
-        kinds = {field.name: _kind_of_arrow(field.type) for field in table.schema}
-        return cls(path.name, Parts(parts, callback), kinds, pandas_index(table.schema.metadata), table.keys)
+    def of(cls, X: Any, callback: Callback = _silent) -> PartedTable:
+        """Return the table of a Dask DataFrame, of Parquet files (each row group is a part), or of another file, read whole."""
+        if is_dask(X):
+            from dask.base import compute
+            from dask.delayed import delayed
+
+            names = {name: str(name) for name in X.columns}
+            if len(set(names.values())) < len(X.columns):
+                raise DataError(f"each column must have a name of its own, got {listed(names.values())}")
+            # All is read from one collection: two selections of columns from the same table may have other partitions.
+            tasks = X.rename(columns=names).to_delayed()
+            with readable("a partition"):
+                sizes = compute(*map(delayed(len), tasks))
+            picks = [partial(_on_worker, _of_frame, task) for task in tasks]
+            parts = [Part(f"partition {i}", n, pick) for i, (pick, n) in enumerate(zip(picks, sizes, strict=True))]
+            return cls("table", Parts(parts, callback), _kinds_of(X))
+        path = Path(X)
+        if not path.exists():
+            raise DataError(f"there is no file or folder {str(path)!r}")
+        if is_parquet_data(path):
+            table = ParquetTable.of(path)
+            kinds = {field.name: _kind_of_arrow(field.type) for field in table.schema}
+            parts = [Part(*group) for group in table.groups()]
+            return cls(path.name, Parts(parts, callback), kinds, pandas_index(table.schema.metadata), table.keys)
+        file = File.of_path(path)
+        frame = file.table(file.sniff()).frame
+        part = Part(path.name, len(frame), partial(_of_frame, frame))
+        return cls(path.name, Parts([part], callback), _kinds_of(frame), file=file)
 
     def frame(
         self, number: int, names: Sequence[str], words: Sequence[str], rows: NDArray | None = None
@@ -208,7 +224,7 @@ class PartedTable:
             notes += leaks(frame, here, made.columns, classes)
         own = self.parts.parts
         points = [Part(one.name, one.n, partial(self._points, i, made, is_strict)) for i, one in enumerate(own)]
-        array = Rows(Parts(points, self.parts.callback), len(made.names), dtype, made.names, self)
+        array = Rows(Parts(points, self.parts.callback), len(made.names), dtype, made.names)
         return Prepared(array, y, classes, made, notes, guesses)
 
     def _points(self, number: int, features: Features, is_strict: bool, _names: Any, rows: NDArray) -> NDArray:
@@ -228,7 +244,7 @@ class PartedTable:
     def _rows_of_other_categories(self, recipe: Recipe, frame: pd.DataFrame) -> NDArray:
         """Return ascending rows with the categories that the sample does not have, one for each, found in one pass."""
         words, names = recipe.missing_words, [name for name, role in recipe.roles if role == "category"]
-        known, found = {name: {*labels_of(frame[name], words)} for name in names}, set[int]()
+        known, found = {name: {*labels_of(frame[name])} for name in names}, set[int]()
         is_sample = bool(names) and len(frame) < len(self.parts)
         for number, _, read in self.parts.read(names, doing="categories of ") if is_sample else ():
             with readable(self.parts.called(number), also=(pyarrow.ArrowException,)):
@@ -237,7 +253,7 @@ class PartedTable:
                 if len(known[name]) > LOCAL.categories + 1:  # the preparation says so
                     continue
                 different = blanked(own[name], words, Seen()).drop_duplicates()
-                for row, one in zip(different.index, labels_of(different, words), strict=True):
+                for row, one in zip(different.index, labels_of(different), strict=True):
                     if one is not None and one not in known[name]:
                         known[name].add(one)
                         found.add(int(self.parts.starts[number] + row))
@@ -260,7 +276,7 @@ class PartedTable:
             counts += np.bincount(found[-1][codes >= 0], minlength=len(values))
         missing = [*filter(None, [about_missing(Seen({k: n for k, n in seen.items() if k[0]}), "missing labels")])]
         if labels == "pairs":
-            return pair_ids(pd.concat(found, ignore_index=True), recipe), [], missing, missing
+            return pair_ids(pd.concat(found, ignore_index=True)), [], missing, missing
         if is_whole:
             y, classes, notes = class_codes(pd.concat(found, ignore_index=True), recipe, labels)
             return y, list(classes), [*missing, *notes], [*missing, *notes]
@@ -284,12 +300,6 @@ class PartedTable:
 def _framed(read: Any) -> pd.DataFrame:
     is_frame = isinstance(read, pd.DataFrame)  # of which Dask's have an index of their own
     return read.reset_index(drop=True) if is_frame else frame_of_table(read, LOCAL)[0]
-
-
-def _of_group(read: Callable[[Sequence[str]], Any], names: Sequence[str], rows: NDArray | None) -> Any:
-    table = read(names) if rows is None else read(names).take(rows)
-    table.validate(full=True)  # otherwise text that is not UTF-8 would fail where its part is not known
-    return table
 
 
 def _of_frame(frame: pd.DataFrame, names: Sequence[str], rows: NDArray | None) -> pd.DataFrame:
@@ -358,33 +368,6 @@ def _parts_of_arrays(X: Any) -> tuple[list[Part], int, np.dtype]:
     picks = [partial(_on_worker, _of_array, block) for block in blocks]
     parts = [Part(f"block {i}", int(n), pick) for i, (pick, n) in enumerate(zip(picks, sizes, strict=True))]
     return parts, X.shape[1], X.dtype
-
-
-def _table_of(X: Any, callback: Callback) -> PartedTable:
-    """Return the table of a Dask DataFrame, of Parquet files, or of another file, which is read whole, as everywhere."""
-    if not is_dask(X):
-        path = Path(X)
-        if not path.exists():
-            raise DataError(f"there is no file or folder {str(path)!r}")
-        if is_parquet_data(path):
-            return PartedTable.of_path(path, callback)
-        file = File.of_path(path)
-        frame = file.table(file.sniff()).frame
-        part = Part(path.name, len(frame), partial(_of_frame, frame))
-        return PartedTable(path.name, Parts([part], callback), _kinds_of(frame), file=file)
-    from dask.base import compute
-    from dask.delayed import delayed
-
-    names = {name: str(name) for name in X.columns}
-    if len(set(names.values())) < len(X.columns):
-        raise DataError(f"each column must have a name of its own, got {listed(names.values())}")
-    # All is read from one collection: two selections of columns from the same table may have other partitions.
-    tasks = X.rename(columns=names).to_delayed()
-    with readable("a partition"):
-        sizes = compute(*map(delayed(len), tasks))
-    picks = [partial(_on_worker, _of_frame, task) for task in tasks]
-    parts = [Part(f"partition {i}", n, pick) for i, (pick, n) in enumerate(zip(picks, sizes, strict=True))]
-    return PartedTable("table", Parts(parts, callback), _kinds_of(X))
 
 
 def opened(X: Any, y: Any, labels: str = "classes") -> tuple[Any, Any]:
@@ -478,7 +461,11 @@ def rows_of(
             rows = Rows(Parts(parts, callback), d, own)
         else:
             names = [f"x{j + 1}" for j in range(d)]
-            as_tables = [Part(one.name, one.n, partial(_of_array_part, one, names)) for one in parts]
+
+            def framed(part: Part, some: Sequence[str], own: NDArray | None) -> pd.DataFrame:
+                return pd.DataFrame(part.read((), np.arange(part.n) if own is None else own), columns=names)[list(some)]
+
+            as_tables = [Part(one.name, one.n, partial(framed, one)) for one in parts]
             table = PartedTable("arrays", Parts(as_tables, callback), dict.fromkeys(names, dtype))
             rows = table.prepared("none", scaling, sample=sample, is_strict=missing in (None, AUTO), **given).rows
             rows.names = None
@@ -488,7 +475,9 @@ def rows_of(
     target = y if isinstance(y, str) else None
     given |= {"target": target, "features": features, "drop": drop, "missing_words": missing_words}
     kind, is_strict = "none" if target is None else labels, missing is None
-    made = _table_of(X, callback).prepared(kind, scaling, sample=sample, is_strict=is_strict, is_asked=False, **given)
+    made = PartedTable.of(X, callback).prepared(
+        kind, scaling, sample=sample, is_strict=is_strict, is_asked=False, **given
+    )
     made.rows.notes, made.rows.guesses = tuple(made.notes), tuple(made.guesses)
     if target is None:
         return made.rows, _given_labels(y, len(made.rows), said)
@@ -496,10 +485,6 @@ def rows_of(
         return made.rows, made.y
     found, classes = training_labels(made.y, made.classes, is_ordered=bool(made.features.recipe.order))
     return made.rows, found if classes is None else np.array(classes, dtype=object)[found]
-
-
-def _of_array_part(part: Part, names: list[str], some: Sequence[str], rows: NDArray | None) -> pd.DataFrame:
-    return pd.DataFrame(part.read((), np.arange(part.n) if rows is None else rows), columns=names)[list(some)]
 
 
 def _given_labels(y: Any, n: int, unlabeled: str | None) -> Any:
@@ -539,16 +524,9 @@ class Rows:
 
     ndim = 2
 
-    def __init__(
-        self,
-        parts: Parts,
-        d: int,
-        dtype: np.dtype,
-        names: tuple[str, ...] | None = None,
-        table: PartedTable | None = None,
-    ) -> None:
+    def __init__(self, parts: Parts, d: int, dtype: np.dtype, names: tuple[str, ...] | None = None) -> None:
         self.dtype, self.names, self.notes, self.guesses = dtype, names, tuple[str, ...](), tuple[str, ...]()
-        self._parts, self._d, self._read_as, self._table = parts, d, dtype, table
+        self._parts, self._d, self._read_as = parts, d, dtype
         self._numbers: NDArray | None = None
         # Pre-fetched points by ascending row, which copies of this array share.
         self._ahead = {"rows": np.empty(0, dtype=np.int64), "points": np.empty((0, d))}
@@ -561,30 +539,11 @@ class Rows:
     def __len__(self) -> int:
         return self.shape[0]
 
-    @property
-    def parts_read(self) -> int:
-        """The number of times that a part has been read."""
-        return self._parts.reads
-
     def astype(self, dtype: DTypeLike) -> Self:
         """Return the same rows in another precision."""
         other = copy(self)
         other.dtype = np.dtype(dtype)
         return other
-
-    def parts(self) -> list[tuple[str, int]]:
-        """Return the name and the number of rows of each part."""
-        return [(part.name, part.n) for part in self._parts.parts]
-
-    def rows_of_part(self, number: int) -> NDArray:
-        """Return the numbers of a part's rows."""
-        return np.arange(self._parts.starts[number], self._parts.starts[number + 1])
-
-    def column_of_part(self, name: str, number: int) -> Any:
-        """Return any column of a part of a table."""
-        assert self._table is not None
-        check_column(name, list(self._table.kinds))
-        return pyarrow.array(self._table.frame(number, [name], ())[name], from_pandas=True)
 
     def taken(self, rows: NDArray) -> Self:
         """Return a lazy array of some of the rows, in this order; reads nothing."""

@@ -31,11 +31,15 @@ from sklearn.datasets import (
 from dsgcore.core.cost import GIGABYTE, memory_of_data, of_machine
 from dsgcore.core.parameters import Integer, Real, quoted
 from dsgcore.data.datasets import (
+    AS_IS,
+    BINS,
     EVEN_ODD,
+    HALVES,
     IMBALANCE,
     IN_ORDER,
     N_CLASSES,
     NOISE,
+    ONE_REST,
     OPTIONS,
     SEED,
     DataError,
@@ -43,7 +47,6 @@ from dsgcore.data.datasets import (
     N,
     check_whole,
     checked,
-    conversions_for,
     equal_frequency_bins,
     keyed_generator,
 )
@@ -69,7 +72,7 @@ class DatasetEntry:
     source: str
     licence: str
     class_names: tuple[str, ...]  # default number of classes or bins
-    target: str  # one of `KINDS`
+    target: str  # "binary", "ordinal", "classes", or "regression": a number that is cut into bins
     conversions: tuple[str, ...] = ()  # possible conversions, because the classes' numbers mean something
     n_unlabeled: int = 0  # rows besides n, whose class the source does not give
 
@@ -79,8 +82,20 @@ class DatasetEntry:
         return self.source == "generated"
 
     def conversions_for(self, labels: str) -> tuple[str, ...]:
-        """Return the conversions that make the set suit a problem with such labels, the usual one first."""
-        return conversions_for(self.target, labels, len(self.class_names), self.conversions)
+        """Return the keys of `CONVERSIONS` that make the set suit labels, the usual one first; empty if none makes sense."""
+        if labels in ("binary", "pairs"):
+            if self.target == "binary" or len(self.class_names) == 2:
+                return (AS_IS,)
+            if self.target in ("ordinal", "regression"):
+                return (HALVES,)
+            # Even and odd classes are equally frequent, and similar pairs of equally frequent classes hold no information.
+            even_odd = tuple(name for name in self.conversions if name == EVEN_ODD and labels != "pairs")
+            return (*even_odd, ONE_REST)
+        if self.target == "regression":
+            return (BINS,)
+        if labels == "classes" or self.target == "ordinal":
+            return (AS_IS,)
+        return tuple(name for name in self.conversions if name == IN_ORDER and self.target == "classes")
 
     def suits(self, labels: str) -> bool:
         """Return True if a problem with such labels ("binary", "pairs", "ordinal" or "classes") can use the set."""

@@ -390,8 +390,12 @@ def broken(split: Split, *, label_noise: float, prior_shift: float, seed: int, i
     """
     noise, shift = checked(LABEL_NOISE, label_noise), checked(PRIOR_SHIFT, prior_shift)
     if noise:
-        disturb = _with_mixed_pairs if is_pairs else _with_wrong_labels
-        y_train = disturb(split, noise, keyed_generator(seed, "split/label_noise"))
+        rng, k, y_train = keyed_generator(seed, "split/label_noise"), len(split.class_names), split.y_train.copy()
+        if is_pairs:
+            _mix_pairs(split, y_train, noise, rng)
+        else:
+            rows = rng.permutation(split.labeled)[: round(noise * len(split.labeled))]
+            y_train[rows] = (y_train[rows] + rng.integers(1, k, size=len(rows))) % k
         split = replace(split, y_train=y_train)
     if not shift:
         return split
@@ -405,15 +409,9 @@ def broken(split: Split, *, label_noise: float, prior_shift: float, seed: int, i
     return split.of_rows(kept)
 
 
-def _with_wrong_labels(split: Split, share: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    k, y_train = len(split.class_names), split.y_train.copy()
-    rows = rng.permutation(split.labeled)[: round(share * len(split.labeled))]
-    y_train[rows] = (y_train[rows] + rng.integers(1, k, size=len(rows))) % k
-    return y_train
-
-
-def _with_mixed_pairs(split: Split, share: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    y, y_train = split.y_hidden, split.y_train.copy()
+def _mix_pairs(split: Split, y_train: NDArray[np.int64], share: float, rng: np.random.Generator) -> None:
+    """Let a member of each of some pairs change places with an unlabeled point of the other class."""
+    y = split.y_hidden
     ids = np.unique(y_train[split.labeled])
     for pair in rng.permutation(ids)[: round(share * len(ids))]:
         stays, goes = rng.permutation(np.flatnonzero(y_train == pair))
@@ -421,4 +419,3 @@ def _with_mixed_pairs(split: Split, share: float, rng: np.random.Generator) -> N
         if len(others) < 2:
             raise DataError("label_noise must leave unlabeled points of both classes; give fewer pairs or less noise")
         y_train[[goes, rng.choice(others)]] = UNLABELED, pair
-    return y_train

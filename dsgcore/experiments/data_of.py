@@ -293,7 +293,7 @@ def read_file(data: DataSpec, labels: str, *, files: FileStore | None = None, fo
 
     @lru_cache(maxsize=2)  # all rows, and the training rows of a study's runs
     def prepared(rows: bytes | None, scaling: str) -> Dataset:
-        return file.points(recipe, labels, None if rows is None else np.frombuffer(rows, np.int64), scaling)
+        return file.prepared(recipe, labels, None if rows is None else np.frombuffer(rows, np.int64), scaling)[0]
 
     return FileData(partial(file.labels, recipe, labels), prepared)
 

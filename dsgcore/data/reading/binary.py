@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import unquote
 
 import numpy as np
@@ -27,7 +27,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.cells import column_names, listed, printable, readable, reason_of
 from dsgcore.data.reading.recipe import Limits
-from dsgcore.data.reading.sources import PIECE, UNREADABLE, Source, is_parquet
+from dsgcore.data.reading.sources import PIECE, UNREADABLE, Source, parquet_files
 
 POINTS, LABELS = "X", "y"
 NESTED = "(nested)"  # placeholder in a column of lists and other nested values
@@ -38,26 +38,28 @@ _NO_VALUE, _FRACTION = "__HIVE_DEFAULT_PARTITION__", r"-?\d+(\.\d+)?([eE]-?\d+)?
 
 def read_binary(source: Source, kind: str, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     """Return the table of a file of this format, and notes."""
-    readers = {"parquet": _read_parquet, "npz": _read_npz, "json": _read_json}
     what = {"parquet": "Parquet", "arrow": "Arrow", "orc": "ORC", "json": "JSON"}.get(kind, kind)
     damaged = (f"the {what} file", "is damaged, cut off or of an unknown kind")
-    with readable(*damaged, also=(pyarrow.ArrowException, *UNREADABLE)):
-        frame, notes = readers.get(kind, _read_arrow)(source, limits)
+    with readable(*damaged, also=(pyarrow.ArrowException, *UNREADABLE)), source.open() as stream:
+        if kind == "parquet":
+            frame, notes = _read_parquet(stream, limits)
+        else:
+            if kind != "npz":  # whose table of contents says its size
+                limits.check_unpacked(source.size)
+            content = io.BytesIO(stream.read())
+            if kind == "npz":
+                frame, notes = _read_npz(content, limits)
+            elif kind == "json":
+                frame, notes = frame_of_table(_json_table(content), limits)
+            elif kind == "orc":
+                from pyarrow import orc  # not on every system
+
+                frame, notes = frame_of_table(orc.ORCFile(content).read(), limits)
+            else:
+                frame, notes = frame_of_table(pyarrow.feather.read_table(content), limits)
     if not len(frame):
         raise DataError(f"the table must have rows and columns, got 0 x {frame.shape[1]}")
     return frame, notes
-
-
-def _read_arrow(source: Source, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
-    """Return the table of a Feather, Arrow or ORC file."""
-    limits.check_unpacked(source.size)
-    with source.open() as stream:
-        content = stream.read()
-    if content.startswith(b"ORC"):
-        from pyarrow import orc  # not on every system
-
-        return frame_of_table(orc.ORCFile(io.BytesIO(content)).read(), limits)
-    return frame_of_table(pyarrow.feather.read_table(io.BytesIO(content)), limits)
 
 
 # --- columnar files
@@ -81,31 +83,30 @@ def index_columns(source: Source) -> list[str]:
     return [name for name, raw in zip(names, schema.names, strict=True) if raw in index]
 
 
-def _read_parquet(source: Source, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
+def _read_parquet(stream: IO[bytes], limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     """Return the table of a Parquet file; its unpacked size is checked before memory is taken."""
-    with source.open() as stream:
-        schema = pyarrow.parquet.ParquetFile(stream, pre_buffer=False).schema_arrow
-        # A text that the file holds once and uses in many rows is in memory once; categories are so anyway, in their order.
-        texts = [field.name for field in schema if _is_text(field.type) and not types.is_dictionary(field.type)]
-        file = pyarrow.parquet.ParquetFile(stream, pre_buffer=False, read_dictionary=texts)
-        n, d = file.metadata.num_rows, max(file.metadata.num_columns, len(schema))
-        if not n or not d:
-            raise DataError(f"the table must have rows and columns, got {n} x {d}")
-        limits.check_rows(n)
-        limits.check_columns(d)
-        groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
-        limits.check_unpacked(max(n * d, sum(group.total_byte_size for group in groups)))
-        # Lists and other nested columns, which no role takes, are not read. Others may have their names.
-        table = file.read([field.name for field in schema if not types.is_nested(field.type)], use_threads=False)
-        table.validate(full=True)  # otherwise text that is not UTF-8 would fail much later
-        chunks = (chunk for column in table.columns if types.is_dictionary(column.type) for chunk in column.chunks)
-        limits.check_unpacked(sum(_size(chunk) for chunk in chunks if _is_text(chunk.type)))
-    return _frame([column for column in table.columns if not types.is_nested(column.type)], schema, n)
-
-
-def _size(chunk: Any) -> int:
-    """Return the bytes of texts once each row has its own."""
-    return compute.sum(compute.binary_length(chunk.dictionary).take(chunk.indices)).as_py() or 0
+    schema = pyarrow.parquet.ParquetFile(stream, pre_buffer=False).schema_arrow
+    # A text that the file holds once and uses in many rows is in memory once; categories are so anyway, in their order.
+    texts = [field.name for field in schema if _is_text(field.type) and not types.is_dictionary(field.type)]
+    file = pyarrow.parquet.ParquetFile(stream, pre_buffer=False, read_dictionary=texts)
+    n, d = file.metadata.num_rows, max(file.metadata.num_columns, len(schema))
+    if not n or not d:
+        raise DataError(f"the table must have rows and columns, got {n} x {d}")
+    limits.check_rows(n)
+    limits.check_columns(d)
+    groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+    limits.check_unpacked(max(n * d, sum(group.total_byte_size for group in groups)))
+    # Lists and other nested columns, which no role takes, are not read. Others may have their names.
+    table = file.read([field.name for field in schema if not types.is_nested(field.type)], use_threads=False)
+    table.validate(full=True)  # otherwise text that is not UTF-8 would fail much later
+    chunks = (chunk for column in table.columns if types.is_dictionary(column.type) for chunk in column.chunks)
+    lengths = (  # of texts, once each row has its own
+        compute.sum(compute.binary_length(chunk.dictionary).take(chunk.indices)).as_py()
+        for chunk in chunks
+        if _is_text(chunk.type)
+    )
+    limits.check_unpacked(sum(length or 0 for length in lengths))
+    return _frame(table.columns, schema, n)
 
 
 def _is_text(kind: Any) -> bool:
@@ -114,27 +115,23 @@ def _is_text(kind: Any) -> bool:
 
 
 def _frame(columns: Iterable[Any], schema: Any, n: int) -> tuple[pd.DataFrame, list[str]]:
-    """Return the flat columns of a schema as a data frame, and notes on their names. Nested ones say so in each row."""
+    """Return the columns of a schema as a data frame, and notes on their names. Nested ones say so in each row."""
     names, notes = column_names(schema.names)
-    nested, flat = pd.Series(NESTED, index=range(n), dtype=object), iter(columns)
+    nested = pd.Series(NESTED, index=range(n), dtype=object)
+    flat = (column for column in columns if not types.is_nested(column.type))
     found = [nested if types.is_nested(field.type) else exact(next(flat), field) for field in schema]
     return pd.concat(found, axis=1, keys=range(len(names))).set_axis(pd.Index(names), axis=1), notes
-
-
-def _decoded(column: Any) -> pd.Series:
-    """Return an Arrow column of categories with the value of each row, in memory once."""
-    found = []
-    for chunk in getattr(column, "chunks", [column]):
-        values = np.array([*chunk.dictionary.to_pylist(), None], dtype=object)
-        found.append(values[chunk.indices.cast(pyarrow.int64()).fill_null(-1)])
-    return pd.Series(np.concatenate(found) if found else [], dtype=object)
 
 
 def exact(column: Any, field: Any = None) -> pd.Series:
     """Return an Arrow column as a pandas column. Integers beside missing values stay integers, and ordered categories ordered."""
     order = _declared_order(column, field)
     if types.is_dictionary(column.type):
-        kind, column = column.type.value_type, _decoded(column)
+        kind, found = column.type.value_type, list[NDArray]()
+        for chunk in getattr(column, "chunks", [column]):  # a value of many rows is in memory once
+            values = np.array([*chunk.dictionary.to_pylist(), None], dtype=object)
+            found.append(values[chunk.indices.cast(pyarrow.int64()).fill_null(-1)])
+        column = pd.Series(np.concatenate(found) if found else [], dtype=object)
         if types.is_primitive(kind) or types.is_decimal(kind):
             column = exact(pyarrow.array(column, kind, from_pandas=True))
         return column if order is None else pd.Series(pd.Categorical(column, order, ordered=True))
@@ -142,12 +139,10 @@ def exact(column: Any, field: Any = None) -> pd.Series:
         column = column.cast(pyarrow.float64())
     if order is not None:
         return pd.Series(pd.Categorical(exact(column), order, ordered=True))
-    has_gaps = column.null_count and types.is_integer(column.type)
-    with_gaps = {
-        column.type: str(column.type).replace("u", "U").replace("i", "I")
-    }  # pandas' own integers, such as Int64
-    mapper = {kind: pd.api.types.pandas_dtype(name) for kind, name in with_gaps.items()} if has_gaps else {}
-    return column.to_pandas(types_mapper=mapper.get)
+    if not column.null_count or not types.is_integer(column.type):
+        return column.to_pandas()
+    own = pd.api.types.pandas_dtype(str(column.type).replace("u", "U").replace("i", "I"))  # such as Int64
+    return column.to_pandas(types_mapper={column.type: own}.get)
 
 
 def _declared_order(column: Any, field: Any = None) -> list[Any] | None:
@@ -173,28 +168,22 @@ def frame_of_table(table: Any, limits: Limits) -> tuple[pd.DataFrame, list[str]]
     limits.check_rows(table.num_rows)
     limits.check_columns(table.num_columns)
     limits.check_unpacked(table.nbytes)
-    flat = [column for column in table.columns if not types.is_nested(column.type)]
-    return _frame(flat, table.schema, table.num_rows)
+    return _frame(table.columns, table.schema, table.num_rows)
 
 
 def is_parquet_data(path: Path) -> bool:
     """Return True for a Parquet file, and for a folder that holds one."""
-    return bool(_parquet_files(path)) and (path.is_dir() or _is_parquet(path))
+    return bool(parquet_files(path)) and (path.is_dir() or _is_parquet(path))
 
 
 def is_large(path: Path) -> bool:
     """Return True if a Parquet file, or those of a folder, hold more numbers than should be in memory at a time."""
     n = 0
-    for file in filter(_is_parquet, _parquet_files(path)):
+    for file in filter(_is_parquet, parquet_files(path)):
         with readable(file.name, also=(pyarrow.ArrowException,)):
             metadata = pyarrow.parquet.read_metadata(file)
         n += metadata.num_rows * metadata.num_columns
     return n > LARGE
-
-
-def _parquet_files(path: Path) -> list[Path]:
-    """Return a file itself, or the Parquet files of a folder in the order of their names, without hidden ones."""
-    return [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if is_parquet(file, path)]
 
 
 def _is_parquet(file: Path) -> bool:
@@ -232,9 +221,18 @@ class ParquetTable:
     @classmethod
     def of(cls, path: Path) -> ParquetTable:
         """Open a file or a folder; hidden files and folders are left out."""
-        if not (files := _parquet_files(path)):
+        if not (files := parquet_files(path)):
             raise DataError(f"there must be Parquet files (*.parquet) in {quoted(str(path))}, got none")
-        schemas = {file: _schema(file) for file in files}
+        schemas = dict[Path, Any]()
+        for file in files:
+            with readable(file.name, also=(pyarrow.ArrowException,)):
+                if not _is_parquet(file):
+                    raise DataError(
+                        f"{file.name} cannot be read: it is no Parquet file, so save the table as one (pandas: to_parquet)"
+                    )
+                schemas[file] = pyarrow.parquet.read_schema(file)
+            if twice := [name for name, n in Counter(schemas[file].names).items() if n > 1]:
+                raise DataError(f"{file.name} has several columns {quoted(twice[0])}: each must have a name of its own")
         said = dict[Path, dict[str, str | None]]()
         for file in files:
             pairs = [part.partition("=") for part in file.relative_to(path).parts[:-1] if "=" in part]
@@ -260,31 +258,28 @@ class ParquetTable:
                 name = f"{file.name}, row group {number}" if metadata.num_row_groups > 1 else file.name
                 yield name, metadata.row_group(number).num_rows, partial(self.read, file, number)
 
-    def read(self, file: Path, group: int, names: Sequence[str]) -> Any:
-        """Return some columns of a file's row group in the types of the whole table."""
-        opened = pyarrow.parquet.ParquetFile(file, pre_buffer=False)
-        inside = [name for name in names if name not in self.keys]
-        table, fields = opened.read_row_group(group, inside, use_threads=False), [self.schema.field(n) for n in names]
-        n = opened.metadata.row_group(group).num_rows
-        columns = [
-            _cast(table.column(field.name), field.type)
-            if field.name in inside
-            else pyarrow.repeat(pyarrow.scalar(self.files[file][field.name]).cast(field.type), n)
-            for field in fields
-        ]
-        return pyarrow.Table.from_arrays(columns, schema=pyarrow.schema(fields))
-
-
-def _schema(file: Path) -> Any:
-    with readable(file.name, also=(pyarrow.ArrowException,)):
-        if not _is_parquet(file):
-            raise DataError(
-                f"{file.name} cannot be read: it is no Parquet file, so save the table as one (pandas: to_parquet)"
-            )
-        schema = pyarrow.parquet.read_schema(file)
-    if twice := [name for name, n in Counter(schema.names).items() if n > 1]:
-        raise DataError(f"{file.name} has several columns {quoted(twice[0])}: each must have a name of its own")
-    return schema
+    def read(self, file: Path, group: int, names: Sequence[str], rows: NDArray | None = None) -> Any:
+        """Return some columns of a file's row group, at some rows or all, in the types of the whole table."""
+        opened, columns = pyarrow.parquet.ParquetFile(file, pre_buffer=False), list[Any]()
+        table = opened.read_row_group(group, [name for name in names if name not in self.keys], use_threads=False)
+        fields, n = [self.schema.field(name) for name in names], opened.metadata.row_group(group).num_rows
+        for field in fields:
+            if field.name in self.keys:
+                columns.append(pyarrow.repeat(pyarrow.scalar(self.files[file][field.name]).cast(field.type), n))
+                continue
+            column = table.column(field.name)
+            if column.type != field.type:
+                if types.is_dictionary(column.type):
+                    values = column.type.value_type
+                    column = column.cast(pyarrow.large_string() if types.is_string_view(values) else values)
+                if types.is_boolean(column.type):
+                    column = column.cast(pyarrow.int8())  # 0 and 1
+                column = column.cast(field.type, safe=not types.is_floating(field.type))
+            columns.append(column)
+        whole = pyarrow.Table.from_arrays(columns, schema=pyarrow.schema(fields))
+        taken = whole if rows is None else whole.take(rows)
+        taken.validate(full=True)  # otherwise text that is not UTF-8 would fail where its part is not known
+        return taken
 
 
 def unified(schemas: Mapping[Path, Any]) -> Any:
@@ -293,56 +288,37 @@ def unified(schemas: Mapping[Path, Any]) -> Any:
     for name in dict.fromkeys(name for schema in schemas.values() for name in schema.names):
         found = {file: schema.field(name) for file, schema in schemas.items() if name in schema.names}
         kinds = {file: field.type for file, field in found.items() if not types.is_null(field.type)}
-        fields.append(next(iter(found.values())).with_type(_common(name, kinds)))
+        values = [kind.value_type if types.is_dictionary(kind) else kind for kind in kinds.values()]
+        is_real = [types.is_floating(kind) or types.is_decimal(kind) for kind in values]
+        is_whole = [types.is_integer(kind) or types.is_boolean(kind) for kind in values]
+        file, first = next(iter(kinds.items()), (None, pyarrow.null()))
+        other = next((file for file, kind in kinds.items() if kind != first), None)
+        if file is None or other is None:
+            common = first
+        elif all(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind) for kind in values):
+            common = pyarrow.large_string()
+        elif all(real or whole for real, whole in zip(is_real, is_whole, strict=True)):
+            is_wide = any(is_real) or any(map(types.is_uint64, values))
+            common = pyarrow.float64() if is_wide else pyarrow.int64()
+        elif all(types.is_timestamp(kind) or types.is_date(kind) for kind in values):
+            common = pyarrow.timestamp("us")
+        else:
+            held = f"{first} in {file.name} and {kinds[other]} in {other.name}"
+            raise DataError(f"column {quoted(name)} holds {held}: write it with one type")
+        fields.append(next(iter(found.values())).with_type(common))
     return pyarrow.schema(fields, metadata=next(iter(schemas.values())).metadata)
-
-
-def _common(name: str, kinds: Mapping[Path, Any]) -> Any:
-    """Return one type for all values of a column; raise `DataError` if there is none."""
-    if not kinds:
-        return pyarrow.null()
-    (file, first), *others = kinds.items()
-    if all(kind == first for _, kind in others):
-        return first
-    values = [kind.value_type if types.is_dictionary(kind) else kind for kind in kinds.values()]
-    if all(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind) for kind in values):
-        return pyarrow.large_string()
-    is_real = [types.is_floating(kind) or types.is_decimal(kind) for kind in values]
-    is_whole = [types.is_integer(kind) or types.is_boolean(kind) for kind in values]
-    if all(real or whole for real, whole in zip(is_real, is_whole, strict=True)):
-        return pyarrow.float64() if any(is_real) or any(map(types.is_uint64, values)) else pyarrow.int64()
-    if all(types.is_timestamp(kind) or types.is_date(kind) for kind in values):
-        return pyarrow.timestamp("us")
-    other, kind = next((file, kind) for file, kind in others if kind != first)
-    raise DataError(
-        f"column {quoted(name)} holds {first} in {file.name} and {kind} in {other.name}: write it with one type"
-    )
-
-
-def _cast(column: Any, kind: Any) -> Any:
-    """Return a column in another type; Boolean values become 0 and 1."""
-    if column.type == kind:
-        return column
-    if types.is_dictionary(column.type):
-        values = column.type.value_type
-        column = column.cast(pyarrow.large_string() if types.is_string_view(values) else values)
-    if types.is_boolean(column.type):
-        column = column.cast(pyarrow.int8())
-    return column.cast(kind, safe=not types.is_floating(kind))
 
 
 # --- archives of arrays
 
 
-def _read_npz(source: Source, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
+def _read_npz(content: IO[bytes], limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     """Return the columns of X, of shape (n, d), and each array with one value per row as a table, and notes.
 
     Nothing is ever unpickled. The unpacked size is checked before memory is taken; `numpy.load` does not do that.
     """
-    with source.open() as stream:
-        content = stream.read()
     try:
-        archive = np.load(io.BytesIO(content), allow_pickle=False)
+        archive = np.load(content, allow_pickle=False)
     except UNREADABLE as error:
         raise DataError("the .npz archive is damaged: its table of contents cannot be read") from error
     with archive:
@@ -390,11 +366,9 @@ def _read_npz(source: Source, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
 # --- JSON
 
 
-def _read_json(source: Source, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
-    """Return JSON lines, or a list of records, as a table."""
-    with source.open() as stream:
-        content = stream.read()
-    limits.check_unpacked(len(content))
+def _json_table(stream: io.BytesIO) -> Any:
+    """Return JSON lines, or a list of records, as an Arrow table."""
+    content = stream.getvalue()
     if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
         records = json.loads(content)
         if not all(isinstance(record, dict) for record in records):
@@ -402,6 +376,6 @@ def _read_json(source: Source, limits: Limits) -> tuple[pd.DataFrame, list[str]]
         content = b"\n".join(json.dumps(record).encode() for record in records)
     try:
         options = pyarrow.json.ReadOptions(use_threads=False, block_size=max(PIECE, len(content)))
-        return frame_of_table(pyarrow.json.read_json(io.BytesIO(content), options), limits)
+        return pyarrow.json.read_json(io.BytesIO(content), options)
     except pyarrow.ArrowInvalid as error:
         raise DataError(f"the JSON must hold a record of plain values on each line: {reason_of(error)}") from None

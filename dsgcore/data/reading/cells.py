@@ -351,21 +351,26 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
 # --- missing
 
 
+def numbers_among(words: Iterable[str]) -> list[float]:
+    """Return the words that are numbers, such as -999."""
+    return [number for word in words if (number := as_number(word)) is not None and isfinite(number)]
+
+
 def blanked(column: pd.Series, words: Sequence[str], seen: Seen) -> pd.Series:
     """Return a column in which cells with one of the words are missing; count these cells."""
     if pd.api.types.is_bool_dtype(column) or is_time(column):
         return column
     if pd.api.types.is_numeric_dtype(column):
-        given = [number for word in words if (number := as_number(word)) is not None and isfinite(number)]
-        if not given:
+        if not (given := numbers_among(words)):
             return column
         is_word = column.isin(given)
     else:
-        texts = [cell.strip() if isinstance(cell, str) else None for cell in column]
-        is_word = pd.Series(texts, column.index, dtype=object).isin(words)
+        texts = (cell.decode("utf-8", UNDECODED) if isinstance(cell, bytes) else cell for cell in column)
+        bare = [text.strip() if isinstance(text, str) else None for text in texts]
+        is_word = pd.Series(bare, column.index, dtype=object).isin(words)
     if not is_word.any():
         return column
-    counts = column[is_word].astype(str).str.strip().value_counts()
+    counts = column[is_word].map(written).value_counts()
     seen.update({(str(word), str(column.name)): int(n) for word, n in counts.items() if n})
     if pd.api.types.is_integer_dtype(column):
         column = column.convert_dtypes()  # not through floats, which cannot hold all whole numbers

@@ -70,7 +70,7 @@ _ROWS_A_COUNT = 10  # a count that starts again, as in files put one after anoth
 def guess_roles(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, str]) -> tuple[Recipe, str]:
     """Return the recipe with the most likely roles of a table's columns, and a question if others may hold the labels.
 
-    `alone` has the roles of `guess_role`.
+    `alone` has the roles of `guess_each`.
     """
     if recipe.format == "svmlight":
         return recipe, ""
@@ -85,19 +85,23 @@ def guess_roles(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, str]) -
     return recipe.with_roles(roles), asks if others else ""
 
 
-def guess_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
-    """Return the most likely role of a column that is neither the label nor a pair id."""
-    name = str(column.name)
+def guess_each(frame: pd.DataFrame, recipe: Recipe, limits: Limits) -> dict[str, str]:
+    """Return the most likely role of each column if it is neither the label nor a pair id."""
+    declared, found = {name for name, role in recipe.roles if role == "index"}, dict[str, str]()
     # pandas writes an index in front, and without a header nothing names it.
-    is_first = recipe.format == "delimited" and not recipe.header and name == "x1"
-    if recipe.role(name) == "index" or is_index("row" if is_first else name, column):
-        return "index"
-    return feature_role(column, recipe, limits)
+    called = {"x1": "row"} if recipe.format == "delimited" and not recipe.header else {}
+    for name, column in frame.items():
+        own = str(name)
+        is_no_feature = own in declared or is_index(called.get(own, own), column)
+        found[own] = "index" if is_no_feature else feature_role(column, recipe, limits)
+    return found
 
 
 def feature_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
     """Return the role of a column that is not an index: a kind of feature if possible."""
     if recipe.format == "npz" and not _ARCHIVE_FEATURE.fullmatch(str(column.name)):
+        return "ignore"
+    if np.iscomplexobj(column):
         return "ignore"
     if is_numeric(column):
         return "number"
@@ -147,14 +151,6 @@ def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, st
             return [others[place]]
     texts = (name for name in reversed(others) if not is_numeric(frame[name]))
     return [next((name for name in texts if 2 <= frame[name].nunique() <= MAX_CLASSES_OF_A_GUESS), others[-1])]
-
-
-def with_label(recipe: Recipe, label: str, known: Sequence[str], alone: Mapping[str, str]) -> Recipe:
-    """Return the recipe with another one of the known columns as label; the previous one becomes a feature."""
-    check_column(label, known)
-    before = recipe.column("label")
-    was = {} if before is None else {before: alone.get(before, "number")}
-    return recipe.with_roles({**dict(recipe.roles), **was, label: "label"})
 
 
 def check_chosen(
@@ -228,13 +224,6 @@ def is_index(name: str, column: pd.Series) -> bool:
         return True
     begins_again = np.diff(whole.astype(np.int64, copy=False)) != 1  # rare new starts are allowed
     return bool((whole[1:][begins_again] == whole[0]).all()) and begins_again.sum() * _ROWS_A_COUNT <= len(whole)
-
-
-def about_index(names: Sequence[str]) -> str:
-    """Return the sentence that columns are left out as an index."""
-    one = "names or numbers the rows, so it is no feature (name it among the features to use it)"
-    several = "name or number the rows, so they are no features (name them among the features to use them)"
-    return f"{listed(names)} {one if len(names) == 1 else several}."
 
 
 # --- columns that tell the label

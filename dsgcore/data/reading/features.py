@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,14 +36,12 @@ from dsgcore.data.reading.cells import (
     reading_of_adorned,
     written,
 )
-from dsgcore.data.reading.columns import about_index
 from dsgcore.data.reading.labels import labels_of, ordered_names
 from dsgcore.data.reading.recipe import DATES, MARKS, Limits, Recipe
 
 # What depends on rows, a kernel's "scale" too, is learned from at most so many, evenly spread, wherever the rows are.
 SAMPLE = 65_536
 ROWS_AT_A_TIME = 16_384
-NO_ROW_LEFT = "no row is left once those with missing numbers are dropped: replace the numbers instead"
 STEP = float(np.finfo(np.float32).eps)
 _SEED = 0  # of the randomised method of Halko, Martinsson and Tropp (2011), which finds the directions of text
 _STRATEGIES = {"mean": "mean", "median": "median", "most frequent": "most_frequent", "drop": "mean"}
@@ -61,11 +60,6 @@ class Features:
     def __init__(self, recipe: Recipe, limits: Limits, scaling: str = "none", dtype: DTypeLike = np.float32) -> None:
         self.recipe, self.limits, self.dtype = recipe, limits, np.dtype(dtype)
         self.scaling = str(checked(SCALING, scaling))
-        self.names: tuple[str, ...] = ()
-        self.missing = Counter[str]()
-        self._notes, self._index, self._empty = list[str](), list[str](), list[str]()
-        self._ignored: dict[str, str] = {}  # with the contents that rule a column out as a feature
-        self._numbers, self._categories, self._texts = list[str](), list[str](), list[str]()
 
     def fit(self, frame: pd.DataFrame, rows: NDArray[np.int64] | None = None) -> Features:
         """Learn from rows of a table (default: all) what replaces missing numbers, the directions of text, the scaling.
@@ -77,7 +71,9 @@ class Features:
         if self.recipe.missing == "drop":
             cells = cells[self.is_kept(frame)]
             if not len(cells):
-                raise DataError(NO_ROW_LEFT)
+                raise DataError(
+                    "no row is left once those with missing numbers are dropped: replace the numbers instead"
+                )
         self._centre = self._centres(cells)
         fitted = np.arange(len(cells)) if rows is None else rows
         some = cells.iloc[fitted[evenly_spread(len(fitted), SAMPLE)]]
@@ -87,7 +83,7 @@ class Features:
             self._pipeline.fit(self._given(some))
         made = [f"{name}: {one}" for name in self._categories for one in self._known[name]]
         made += [f"{name}: direction {j + 1}" for name in self._texts for j in range(self._sizes[name])]
-        self.names = (*map(as_cell, self._numbers), *(as_cell(printable(name)) for name in made))
+        self.names: tuple[str, ...] = (*map(as_cell, self._numbers), *(as_cell(printable(name)) for name in made))
         return self
 
     def _given(self, cells: pd.DataFrame) -> Any:
@@ -104,7 +100,7 @@ class Features:
         self._categories, self._texts, self._index, ignored = (
             [name for name in known if roles.get(name) == role] for role in ("category", "text", "index", "ignore")
         )
-        self._ignored = {name: _held(frame[name]) for name in ignored}
+        self._ignored = {name: _held(frame[name]) for name in ignored}  # with the contents that rule a column out
         self._notes = list(self._adornments(frame))
         cells = self._cells(frame)
         self.missing = Counter({name: int(n) for name, n in cells.isna().sum().items() if n})
@@ -152,7 +148,7 @@ class Features:
             replaced = f"replaced by the column's {self.recipe.missing} over the training rows"
             yield f"Missing numbers in {listed(gaps)}, where the training rows had none: {replaced}."
         for name in self._categories:
-            found = {label for label in labels_of(frame[name], self.recipe.missing_words) if label is not None}
+            found = {label for label in labels_of(frame[name]) if label is not None}
             if others := sorted(found - set(self._known[name])):
                 yield f"{name!r}: {listed(others)} were not among the training rows, and count as no category."
 
@@ -164,7 +160,9 @@ class Features:
     def left_out_sentences(self) -> Iterator[str]:
         """Return sentences about the columns that are left out, with reasons."""
         if self._index:
-            yield about_index(self._index)
+            one = "names or numbers the rows, so it is no feature (name it among the features to use it)"
+            several = "name or number the rows, so they are no features (name them among the features to use them)"
+            yield f"{listed(self._index)} {one if len(self._index) == 1 else several}."
         if n := len(self._ignored):
             yield f"{n} {'column is' if n == 1 else 'columns are'} ignored: {_with_reasons(self._ignored)}."
         if n := len(self._empty):
@@ -218,7 +216,7 @@ class Features:
                 role = roles.get(name, "number")
                 values[:, j] = dates(frame[name], role) if role in DATES else numbers(frame[name], MARKS.get(role))
         cells = pd.DataFrame(values, columns=known, index=frame.index, copy=False)
-        texts: dict[str, Any] = {n: labels_of(frame[n], self.recipe.missing_words) for n in self._categories}
+        texts: dict[str, Any] = {n: labels_of(frame[n]) for n in self._categories}
         texts |= {name: ["" if pd.isna(cell) else str(cell) for cell in frame[name]] for name in self._texts}
         return pd.concat([cells, pd.DataFrame(texts, index=frame.index, dtype=object)], axis=1) if texts else cells
 
@@ -245,9 +243,7 @@ class Features:
         if self._numbers:
             fill: Any = SimpleImputer(strategy=_STRATEGIES[self.recipe.missing], keep_empty_features=True)
             if self._centre.any():
-                fill = Pipeline(
-                    [("fill", fill), ("less", FunctionTransformer(_less, kw_args={"centre": self._centre}))]
-                )
+                fill = Pipeline([("fill", fill), ("less", FunctionTransformer(partial(np.add, -self._centre)))])
             steps.append(("numbers", fill, self._numbers))
         self._known, self._sizes = dict[str, list[str]](), dict[str, int]()
         for name in self._categories:
@@ -291,17 +287,8 @@ def _directions(column: pd.Series, most: int, words: int) -> Pipeline:
             f"column {str(column.name)!r} must hold words of two letters and more to be text: ignore it"
         ) from None
     n = min(most, *weights.shape)
-    turn: Any = TruncatedSVD(n, random_state=_SEED) if n < weights.shape[1] else FunctionTransformer(_dense)
-    return Pipeline([("words", weigh), ("directions", turn.fit(weights))])
-
-
-def _dense(weights: Any) -> NDArray[np.float64]:
-    dense: NDArray[np.float64] = weights.toarray()
-    return dense
-
-
-def _less(X: NDArray, centre: NDArray) -> NDArray:
-    return X - centre
+    turn: Any = TruncatedSVD(n, random_state=_SEED).fit(weights) if n < weights.shape[1] else "passthrough"
+    return Pipeline([("words", weigh), ("directions", turn)])
 
 
 def _with_reasons(reasons: dict[str, str]) -> str:
@@ -316,6 +303,6 @@ def _held(column: pd.Series) -> str:
     first = present.iloc[0] if len(present) else None
     if isinstance(first, bytes) or first == NESTED:
         return "bytes" if isinstance(first, bytes) else "lists or other nested values"
-    if is_time(column):
-        return "dates or durations"
+    if is_time(column) or np.iscomplexobj(column):
+        return "dates or durations" if is_time(column) else "complex numbers"
     return "" if first is None or is_numeric(column) else f"text, such as {printable(written(first))!r}"

@@ -11,24 +11,27 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
 from dsgcore.core.sampling import UNLABELED
 from dsgcore.data.datasets import LABELS, DataError, Dataset
-from dsgcore.data.reading.binary import index_columns, read_binary, read_parquet_folder
+from dsgcore.data.reading.binary import NESTED, frame_of_table, index_columns, read_binary, read_parquet_folder
 from dsgcore.data.reading.cells import (
     Seen,
     about_missing,
     as_cell,
     as_number,
     blanked,
+    check_column,
     is_numeric,
+    numbers_among,
     printable,
     suspicions,
     written,
 )
-from dsgcore.data.reading.columns import choose, guess_role, guess_roles, leaks, with_label, with_order
+from dsgcore.data.reading.columns import choose, guess_each, guess_roles, leaks, with_order
 from dsgcore.data.reading.features import Features
 from dsgcore.data.reading.labels import (
     BINARY,
@@ -36,6 +39,7 @@ from dsgcore.data.reading.labels import (
     MAX_CLASSES,
     class_codes,
     label_names,
+    label_text,
     pair_ids,
     suited,
 )
@@ -53,6 +57,8 @@ _FORMAT_NAMES = {
     "orc": "ORC",
     "json": "JSON records",
 }
+OTHER_COLUMNS = "its columns are not those of the first file of the folder: each must have the same"
+_SEVERAL = (list, tuple, dict, set, np.ndarray)  # kinds of cells that are no single value
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +89,7 @@ def sniff_format(source: Source, **given: Any) -> Recipe:
 
     Only roles that the format itself gives are set: the label, or the index. `given` are fields of the recipe.
     """
-    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
-    Recipe.from_dict({"format": "delimited", **plain})  # refuses values that are not allowed
+    Recipe.from_dict({"format": "delimited", **given})  # refuses values that are not allowed
     found = binary_format(source)
     if found is not None:
         roles = dict.fromkeys(index_columns(source), "index") if found == "parquet" else {}
@@ -118,14 +123,15 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
         frame, notes = read_binary(source, recipe.format, limits)
     frame.index, n_read = pd.RangeIndex(len(frame)), len(frame)
     said = [_sentence(frame, recipe), *source.notes, *notes]
-    if recipe.format != "svmlight":
+    if not is_text or numbers_among(recipe.missing_words):
         changed = {
             name: known
             for name, column in frame.items()
-            if (recipe.format != "delimited" or is_numeric(column))  # words of a text are known already
+            if (not is_text or is_numeric(column))  # words of a text are known already
             and (known := blanked(column, recipe.missing_words, seen)) is not column
         }
         frame = frame.assign(**changed) if changed else frame
+    if recipe.format != "svmlight":
         is_full = frame.notna().any(axis=1).to_numpy()
         if not is_full.all() and is_full.any():
             n = int(np.sum(~is_full))
@@ -142,10 +148,10 @@ def _read_files(folder: Path, recipe: Recipe, limits: Limits) -> Table:
     for file in files_of(folder):
         try:
             read.append(read_table(unpacked(file, limits), recipe, limits))
+            if list(read[-1].frame.columns) != list(read[0].frame.columns):
+                raise DataError(OTHER_COLUMNS)
         except DataError as error:
             raise DataError(f"{file.name}: {error}") from None
-        if list(read[-1].frame.columns) != list(read[0].frame.columns):
-            raise DataError(f"{file.name} has other columns than the first file of the folder: each must have the same")
     begins = np.cumsum([0, *(table.n_read for table in read)])  # rows are counted over the files as they are
     frame = pd.concat([t.frame.set_axis(t.frame.index + n) for t, n in zip(read, begins[:-1], strict=True)])
     limits.check_rows(len(frame))
@@ -170,7 +176,6 @@ class Look:
 
     begun: Recipe  # as it is sniffed or given
     recipe: Recipe  # with the most likely role of each column, and the fields that a setting needs for the classes
-    n: int  # number of rows
     first: pd.DataFrame  # the first rows, as text that is safe to show
     names: tuple[str, ...]  # of the columns
     alone: tuple[str, ...]  # the role of each column if it is neither the label nor a pair id
@@ -206,6 +211,23 @@ class File:
         file = cls(Source.of_bytes(b"", name), LOCAL)
         file._given = frame, frozenset(index)
         return file
+
+    @classmethod
+    def of_table(cls, table: pd.DataFrame) -> File:
+        """Return a person's table in memory, whose rows count from 0. Its columns mean what they do in a Parquet file."""
+        if not isinstance(table, pd.DataFrame):
+            raise DataError(f"data must be a DataFrame, or the path of a file or a folder, got {type(table).__name__}")
+        names = [str(name) for name in table.columns]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"the columns of the table must have different names, got {twice!r} twice")
+        frame, changed = table.set_axis(names, axis=1).reset_index(drop=True), dict[str, Any]()
+        for name, column in frame.items():
+            if isinstance(column.dtype, pd.ArrowDtype):
+                changed[str(name)] = frame_of_table(pyarrow.table([pyarrow.array(column)], ["x"]), LOCAL)[0]["x"]
+            elif column.dtype == object and column.map(lambda cell: isinstance(cell, _SEVERAL)).any():
+                changed[str(name)] = NESTED
+        return cls.of_frame(frame.assign(**changed), "table")
 
     @classmethod
     def of_path(cls, path: str | os.PathLike[str]) -> File:
@@ -279,20 +301,18 @@ class File:
             del given["unlabeled"]
         if "missing_words" in given:
             given["missing_words"] = tuple(dict.fromkeys(["", *given["missing_words"]]))
-        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
         text = {name: given[name] for name in ("delimiter", "encoding") if name in given}
-        recipe = Recipe.from_dict(self.sniff(**text).to_dict() | plain)
+        recipe = Recipe.from_dict(self.sniff(**text).to_dict() | given)
         frame = self.table(recipe).frame
-        alone = (
-            {}
-            if recipe.format == "svmlight"
-            else {str(name): guess_role(column, recipe, self.limits) for name, column in frame.items()}
-        )
+        alone = guess_each(frame, recipe, self.limits) if recipe.format != "svmlight" else {}
         if labels == "none":
             return choose(recipe.with_roles({**alone, **dict(recipe.roles)}), frame, self.limits, features, drop, roles)
         recipe, asks = guess_roles(frame, recipe, alone)
         if target is not None:
-            recipe = with_label(recipe, target, list(map(str, frame.columns)), alone)
+            check_column(target, list(map(str, frame.columns)))
+            before = recipe.column("label")
+            was = {} if before is None else {before: alone.get(before, "number")}  # it becomes a feature
+            recipe = recipe.with_roles({**dict(recipe.roles), **was, target: "label"})
         elif is_asked and asks:
             raise DataError(asks.rstrip("."))
         recipe = choose(with_order(recipe, frame), frame, self.limits, features, drop, roles)
@@ -304,26 +324,23 @@ class File:
         table = self.table(recipe)
         self.report("looking at its columns")
         frame, asks, classes = table.frame, "", list[str]()
-        alone = {str(name): guess_role(column, recipe, self.limits) for name, column in frame.items()}
+        alone = guess_each(frame, recipe, self.limits)
         if recipe.column("label") is None:
             recipe, asks = guess_roles(frame, recipe, alone)
         if (label := recipe.column("label")) is not None:
             if label not in frame.columns:
                 raise DataError("the recipe's label is no column of the table")
             recipe = suit(with_order(recipe, frame), frame, labels)
-            classes = label_names(frame[label], recipe, labels)
+            classes = label_names(label_text(frame[label], recipe)[0], labels)
             has_positive = labels in BINARY and recipe.bins is None and 2 <= len(classes) <= MAX_CLASSES
             if has_positive and recipe.positive not in classes:
                 recipe = replace(recipe, positive=classes[-1])
         missing = " ".join(table.about_missing(label))
-        n, first = len(frame), table.head()
-        return Look(begun, recipe, n, first, tuple(alone), tuple(alone.values()), tuple(classes), missing, asks)
+        return Look(begun, recipe, table.head(), tuple(alone), tuple(alone.values()), tuple(classes), missing, asks)
 
-    def labels(self, recipe: Recipe, labels: str) -> Dataset:
-        """Return the data set without its points, which are yet to be prepared: the labels of the rows that are kept."""
-        return self._labeled(self.kept(recipe), recipe, labels)
-
-    def _labeled(self, frame: pd.DataFrame, recipe: Recipe, labels: str) -> Dataset:
+    def labels(self, recipe: Recipe, labels: str, frame: pd.DataFrame | None = None) -> Dataset:
+        """Return the data set without its points: the labels of the rows that are kept, which `frame` may hold already."""
+        frame = self.kept(recipe) if frame is None else frame
         y, class_names, sentences = class_codes(frame[recipe.label()], recipe, labels)
         pair = recipe.column("pair") if labels == "pairs" else None
         return Dataset(
@@ -334,7 +351,7 @@ class File:
             class_names=class_names,
             source=f"file {printable(self.packed.name)}",
             licence="not stated",
-            pairs=None if pair is None else pair_ids(frame[pair], recipe),
+            pairs=None if pair is None else pair_ids(frame[pair]),
             report=sentences,
         )
 
@@ -345,12 +362,6 @@ class File:
             return frame
         features.choose(frame)
         return frame[features.is_kept(frame)]
-
-    def points(
-        self, recipe: Recipe, labels: str, fitted_rows: NDArray[np.int64] | None = None, scaling: str = "none"
-    ) -> Dataset:
-        """Return the data set that `prepared` returns."""
-        return self.prepared(recipe, labels, fitted_rows, scaling)[0]
 
     def prepared(
         self, recipe: Recipe, labels: str, fitted_rows: NDArray[np.int64] | None = None, scaling: str = "none"
@@ -367,7 +378,7 @@ class File:
         features = Features(recipe, self.limits, scaling).fit(frame, fitted_rows)
         kept = features.is_kept(frame)
         frame = frame[kept] if not kept.all() else frame
-        data = self._labeled(frame, recipe, labels)
+        data = self.labels(recipe, labels, frame)
         report = [*table.notes, *table.about_missing(label), *data.report, *features.sentences()]
         if not kept.all():
             report.append(f"{np.sum(~kept):,} of {len(kept):,} rows are dropped.")
@@ -465,6 +476,6 @@ def take_steps(
         if step.name == "kept":
             return [*results, (step, file.kept(step.recipe))]
         rows = None if step.rows is None else np.frombuffer(step.rows, np.int64)
-        return [*results, (step, file.points(step.recipe, step.labels, rows, step.scaling))]
+        return [*results, (step, file.prepared(step.recipe, step.labels, rows, step.scaling)[0])]
     except DataError as error:
         return [*results, (step, DataError(str(error)))]  # without its traceback, which would keep the table in memory

@@ -88,12 +88,10 @@ def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool
     return found, len(values) > MAX_LEVELS or any(not float(value).is_integer() for value in values)
 
 
-def labels_of(column: pd.Series, missing_words: tuple[str, ...] = ()) -> NDArray[np.object_]:
+def labels_of(column: pd.Series) -> NDArray[np.object_]:
     """Return a column as label text, None for a missing label."""
     codes, values = pd.factorize(column, use_na_sentinel=True)
-    names = np.array([written(value) for value in values] + [None], dtype=object)
-    names[[name in ("", *missing_words) for name in names]] = None
-    return names[codes]
+    return np.array([written(value) or None for value in values] + [None], dtype=object)[codes]
 
 
 def label_text(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], frozenset[str], dict[str, str]]:
@@ -101,7 +99,7 @@ def label_text(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], 
 
     Missing and hidden labels are None. Forms such as yes, YES and y of Yes are joined. Single letters of two cases stay two.
     """
-    codes, names = pd.factorize(labels_of(column, recipe.missing_words), use_na_sentinel=True)
+    codes, names = pd.factorize(labels_of(column), use_na_sentinel=True)
     kept = (*recipe.order, *([] if recipe.positive is None else [recipe.positive]))
     hidden = unlabeled_among(names, recipe.unlabeled, classes=kept)
     counts = dict(zip(names, np.bincount(codes[codes >= 0], minlength=len(names)).tolist(), strict=True))
@@ -118,9 +116,9 @@ def label_text(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], 
     return np.array([*texts, None], dtype=object)[codes], hidden, forms
 
 
-def label_names(column: pd.Series, recipe: Recipe, labels: str = "classes") -> list[str]:
-    """Return the different labels of a column as text: by size if all are numbers, by a known order, else alphabetically."""
-    names = ordered_names({*label_text(column, recipe)[0]} - {None})
+def label_names(found: NDArray[np.object_], labels: str) -> list[str]:
+    """Return the different labels of a text: by size if all are numbers, by a known order if it matters, else alphabetically."""
+    names = ordered_names({*found} - {None})
     is_known = labels == ORDERED and not all(map(_is_number, names))
     return (known_order(names) if is_known else None) or names
 
@@ -130,17 +128,15 @@ def _classes(
 ) -> Coded:
     label = f"label {str(column.name)!r}"
     check_exact(column.dropna().to_numpy(), f"the {label}")
-    names, order = ordered_names({*found} - {None}), list(recipe.order)
+    names, order = label_names(found, labels), list(recipe.order)
     check_classes(f"the {label}", names)
     if order and sorted(order) != sorted(names):
         raise DataError(f"the order must name each class once, {listed(names)}, got {listed(order)}")
-    if labels == ORDERED and not order:
-        if not has_known_order(names):
-            raise DataError(
-                f"the {label} has words without a known order, {listed(names)}: give them from the lowest to the highest "
-                f'(--order "{",".join(names[:3])}")'
-            )
-        order = list((None if all(map(_is_number, names)) else known_order(names)) or names)
+    if labels == ORDERED and not order and not has_known_order(names):
+        raise DataError(
+            f"the {label} has words without a known order, {listed(names)}: give them from the lowest to the highest "
+            f'(--order "{",".join(names[:3])}")'
+        )
     names = order or names
     y = pd.Index(names, dtype=object).get_indexer(found)  # -1, unlabeled, if there is none
     first = ", the lowest first" if labels == ORDERED else ""
@@ -245,10 +241,12 @@ def _value(text: str) -> float:
 # --- pairs
 
 
-def pair_ids(column: pd.Series, recipe: Recipe) -> NDArray[np.int64]:
+def pair_ids(column: pd.Series) -> NDArray[np.int64]:
     """Return a column as ids of similar pairs, -1 if missing. Each id must be on exactly two rows."""
     check_exact(column.dropna().to_numpy(), f"column {str(column.name)!r}")
-    codes, names = pd.factorize(labels_of(column, (*recipe.missing_words, "-1")), use_na_sentinel=True)
+    found = labels_of(column)
+    found[found == str(UNLABELED)] = None
+    codes, names = pd.factorize(found, use_na_sentinel=True)
     if not len(names):
         raise DataError(f"column {str(column.name)!r} must hold pair ids, and it is empty")
     counts = np.bincount(codes[codes >= 0])

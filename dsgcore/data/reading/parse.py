@@ -11,7 +11,6 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice, zip_longest
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from dsgcore.data.reading.cells import (
     as_number,
     column_names,
     has_thousands,
+    numbers_among,
     plain_numeral,
     reason_of,
 )
@@ -510,9 +510,7 @@ def _not_encoded(line: int, encoding: str) -> DataError:
 
 def _usual_type(cells: Sequence[str], recipe: Recipe) -> Any:
     """Return the type as which Arrow may read a column at once, by its first cells: whole numbers, fractions or text."""
-    if "" not in recipe.missing_words or any(
-        (number := as_number(word)) is not None and isfinite(number) for word in recipe.missing_words
-    ):
+    if "" not in recipe.missing_words or numbers_among(recipe.missing_words):
         return _TEXT  # a number that means missing
     plain = [cell.replace(recipe.decimal, ".", 1) for cell in map(str.strip, cells) if cell]
     if not plain or not all(_PLAIN.fullmatch(cell) and cell[0] != "+" for cell in plain):

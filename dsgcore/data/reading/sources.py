@@ -105,21 +105,21 @@ class Source:
 
 
 def files_of(folder: Path) -> list[Source]:
-    """Return the files of one kind in a folder, by their names; hidden files and folders are left out."""
-    found = [file for file in sorted(folder.rglob("*")) if _is_shown(file, folder)]
-    chosen = [file for file in found if is_parquet(file, folder)] or found
-    if not chosen:
+    """Return the files of one kind in a folder; raise `DataError` if there are none."""
+    if not (found := parquet_files(folder) or shown_files(folder)):
         raise DataError(f"the folder {quoted(str(folder))} holds no files of data: give one with Parquet or CSV files")
-    return [Source.of_path(file) for file in chosen]
+    return [Source.of_path(file) for file in found]
 
 
-def _is_shown(file: Path, folder: Path) -> bool:
-    return not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts) and file.is_file()
+def shown_files(folder: Path) -> list[Path]:
+    """Return the files of a folder and its folders, by their names; hidden ones are left out."""
+    found = ((file, file.relative_to(folder).parts) for file in sorted(folder.rglob("*")) if file.is_file())
+    return [file for file, parts in found if not any(part.startswith((".", "_")) for part in parts)]
 
 
-def is_parquet(file: Path, folder: Path) -> bool:
-    """Return True for a Parquet file of a folder, by its name, that is not hidden."""
-    return file.suffix.lower() in PARQUET_ENDINGS and _is_shown(file, folder)
+def parquet_files(path: Path) -> list[Path]:
+    """Return a file itself, or the Parquet files of a folder, by their endings."""
+    return [path] if path.is_file() else [file for file in shown_files(path) if file.suffix.lower() in PARQUET_ENDINGS]
 
 
 def unpacked(source: Source, limits: Limits) -> Source:

@@ -106,7 +106,21 @@ def labels_given(y: Any, *, has_minus_one: bool = False) -> Labels:
         )
     is_all = has_minus_one or isinstance(y, np.ma.MaskedArray)
     found = _present(y) if is_all else numbers_given(y)
-    return found._replace(values=checked(plain(found.values)))
+    values, kind, wrong = plain(found.values), "", None
+    if values.dtype.kind == "f":
+        for name, is_wrong in (("infinite", ~np.isfinite(values)), ("continuous", values != np.floor(values))):
+            if not kind and is_wrong.any():
+                kind, wrong = name, values[int(np.argmax(is_wrong))].item()
+    elif values.dtype.kind in "cV" or (values.dtype.kind == "O" and not all(isinstance(v, int) for v in values)):
+        kind = "unknown"
+        wrong = next((value for value in values if not isinstance(value, _TEXT_OR_NUMBER)), values.dtype.name)
+    if kind:
+        raise DataError(
+            f"Unknown label type: {kind}. y must hold classes (whole numbers, text, or True and False), and -1 for unlabeled "
+            f"points, got {quoted(wrong)}"
+        )
+    check_exact(values, "y")
+    return found._replace(values=values)
 
 
 def numbers_given(y: Any) -> Labels:
@@ -199,25 +213,6 @@ def plain(values: NDArray) -> NDArray:
         return values
     make = next((make for kinds, make in _KINDS if all(isinstance(value, kinds) for value in values)), None)
     return values if make is None else make(values)
-
-
-def checked(values: NDArray) -> NDArray:
-    """Return plain labels; raise an error if they cannot be labels of classes."""
-    kind, wrong = "", None
-    if values.dtype.kind == "f":
-        for name, is_wrong in (("infinite", ~np.isfinite(values)), ("continuous", values != np.floor(values))):
-            if not kind and is_wrong.any():
-                kind, wrong = name, values[int(np.argmax(is_wrong))].item()
-    elif values.dtype.kind in "cV" or (values.dtype.kind == "O" and not all(isinstance(v, int) for v in values)):
-        kind = "unknown"
-        wrong = next((value for value in values if not isinstance(value, _TEXT_OR_NUMBER)), values.dtype.name)
-    if kind:
-        raise DataError(
-            f"Unknown label type: {kind}. y must hold classes (whole numbers, text, or True and False), and -1 for unlabeled "
-            f"points, got {quoted(wrong)}"
-        )
-    check_exact(values, "y")
-    return values
 
 
 def check_exact(values: NDArray, what: str) -> None:
