@@ -21,7 +21,7 @@ from dsgcore.core.sampling import batches
 from dsgcore.experiments import SETTINGS, Plane, Run, Spec, Surface, default_spec
 from dsgcore.glossary import TOPICS
 from dsgcore.kernels import Gaussian, block_frequencies
-from dsgcore.kernels.features import evaluate
+from dsgcore.kernels.features import Cosines
 from dsgcore.problems.thresholds import thresholds
 from dsgcore.settings import profile_of
 from dsgcore.solver.problem import Problem
@@ -226,7 +226,7 @@ def _waves() -> list[str]:
     X, parts = LINE[:, None].astype(np.float32), []
     for number, style in enumerate(STYLES):
         block, wave = np.array([[1], [0.25 * number]], np.float32), np.zeros(len(X), np.float32)
-        evaluate(X, np.ascontiguousarray(W[:, number : number + 1]), block, 0.0, wave)
+        Cosines().evaluate(X, np.ascontiguousarray(W[:, number : number + 1]), block, 0.0, wave)
         parts.append(_curve(_place(LINE, wave, (-3, -1), (3, 1)), *style))
     return parts
 

@@ -8,7 +8,7 @@ from saved_models import make_model
 from dsgcore.core.sampling import generator
 from dsgcore.core.threads import n_workers, pausing, set_workers
 from dsgcore.kernels import KERNELS, Gaussian
-from dsgcore.kernels.features import coefficients
+from dsgcore.kernels.features import Cosines
 from dsgcore.solver import model as expansion
 
 
@@ -16,7 +16,7 @@ def explicit(model, X, t):
     """f_t(x) = sum_i (prod_{i < j <= t} decay_j) alpha_i' phi_i(x)."""
     f = np.zeros(len(X))
     for i in range(1, t + 1):
-        alpha = coefficients(model.blocks[i - 1])
+        alpha = Cosines().coefficients(model.blocks[i - 1])
         z = 2 * np.pi * X @ model.frequencies(i, len(alpha) // 2)
         phi = np.hstack([np.cos(z), np.sin(z)]) / np.sqrt(len(alpha) // 2)
         f += np.prod(model.decays[i:t]) * phi @ alpha
@@ -59,6 +59,10 @@ def test_the_tail_average_is_the_mean_of_the_last_iterates(X, n_last, kernel):
     for wrong in (0, 6):
         with pytest.raises(ValueError, match=f"between 1 and 5, the iterations made, got {wrong}"):
             model.tail_average(wrong)
+    for wrong in (-1, 6):
+        for own in (model, model.tail_average(2)):
+            with pytest.raises(ValueError, match=f"between 0 and 5, the iterations made, got {wrong}"):
+                own.evaluate(X, wrong)
 
 
 def test_iterations_that_shrink_nothing_are_evaluated_together(monkeypatch):

@@ -24,20 +24,13 @@ from dsgcore.core.threads import (
     set_workers,
     single_threaded_blas,
 )
-from dsgcore.kernels import KERNELS, Gaussian, OrthogonalGaussian, block_frequencies, features, features_product, loops
-from dsgcore.kernels.features import (
-    ACCUMULATED_ROWS,
-    accumulate,
-    as_points,
-    coefficients,
-    evaluate,
-    evaluate_with_squares,
-)
+from dsgcore.kernels import KERNELS, Gaussian, OrthogonalGaussian, block_frequencies, features, loops
+from dsgcore.kernels.features import ACCUMULATED_ROWS, Cosines, Products, as_points
 from dsgcore.kernels.kernels import MATERN, MOST_ORTHOGONAL, DotProduct, Laplacian, Matern
 from dsgcore.multiclass.features import FixedFeatures, _frequencies
-from dsgcore.solver.exact import alpha
 from dsgcore.solver.loop import Carried, solve
 
+COSINES, PRODUCTS = Cosines(), Products()
 # Settings besides the defaults, by the kernel's name.
 SETTINGS = {
     "gaussian": [{"sigma": 0.3}, {"sigma": 4.0}],
@@ -204,7 +197,7 @@ def test_an_iteration_with_each_kernel_equals_the_naive_one_and_carried_values_t
         return feature_map(W, X)
 
     expected = -0.02 * first.weights @ phi(first.points)
-    np.testing.assert_allclose(alpha(begun, 1), expected, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(kernel.feature_map.coefficients(begun.blocks[0]), expected, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(begun.evaluate(task.X), phi(task.X) @ expected, rtol=1e-9, atol=1e-12)
 
 
@@ -235,16 +228,16 @@ def sample(n, m, d=3, dtype="float64", seed=0):
 @each("m", FEATURES)
 def test_cosines_make_the_papers_coefficients_values_and_squares(n, m):
     X, c, W = sample(n, m)
-    phi, made = feature_map(W, X), accumulate(X, c, W, 0.3)
+    phi, made = feature_map(W, X), COSINES.accumulate(X, c, W, 0.3)
     assert (made.shape, made.dtype) == ((2, m), X.dtype)
-    np.testing.assert_allclose(coefficients(made), -0.3 * c @ phi, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(COSINES.coefficients(made), -0.3 * c @ phi, rtol=1e-10, atol=1e-12)
     rng = np.random.default_rng([1, m])
     block, out = np.stack([rng.random(m), rng.uniform(-0.5, 0.5, m)]), c.copy()
-    evaluate(X, W, block, 0.9, out)
-    np.testing.assert_allclose(out, 0.9 * c + phi @ coefficients(block), rtol=1e-10, atol=1e-11)
+    COSINES.evaluate(X, W, block, 0.9, out)
+    np.testing.assert_allclose(out, 0.9 * c + phi @ COSINES.coefficients(block), rtol=1e-10, atol=1e-11)
     if n > loops.TILE_ROWS + 1 and not COMPILED:
         return
-    sums, squares = evaluate_with_squares(X, W, block)
+    sums, squares = COSINES.evaluate_with_squares(X, W, block)
     parts = block[0] * np.cos(2 * np.pi * (X @ W - block[1]))
     np.testing.assert_allclose(sums, parts.sum(axis=1), rtol=1e-10, atol=1e-11)
     np.testing.assert_allclose(squares, (parts**2).sum(axis=1), rtol=1e-10, atol=1e-12)
@@ -253,18 +246,18 @@ def test_cosines_make_the_papers_coefficients_values_and_squares(n, m):
 @each("kernel", DOT_PRODUCT)
 @each("n", [0, 11])
 def test_products_make_the_papers_coefficients_values_and_squares(kernel, n, monkeypatch):
-    monkeypatch.setattr(features_product, "TILE_ROWS", 4)
-    monkeypatch.setattr(features_product, "TILE_FEATURES", 3)
+    monkeypatch.setattr(features, "PRODUCT_ROWS", 4)
+    monkeypatch.setattr(features, "PRODUCT_FEATURES", 3)
     rng = np.random.default_rng(0)
     X, c = rng.normal(size=(n, 3)), rng.normal(size=n)
     W = kernel.frequencies(rng, 3, 7).astype(float)
-    phi, block = feature_map(W, X).reshape(n, 7), features_product.accumulate(X, c, W, 0.3)
+    phi, block = feature_map(W, X).reshape(n, 7), PRODUCTS.accumulate(X, c, W, 0.3)
     assert block.shape == (1, 7)
-    np.testing.assert_allclose(features_product.coefficients(block), -0.3 * c @ phi, rtol=1e-11)
-    parts, out = features_product.coefficients(block) * phi, np.ones(n)
-    features_product.evaluate(X, W, block, 0.9, out)
+    np.testing.assert_allclose(PRODUCTS.coefficients(block), -0.3 * c @ phi, rtol=1e-11)
+    parts, out = PRODUCTS.coefficients(block) * phi, np.ones(n)
+    PRODUCTS.evaluate(X, W, block, 0.9, out)
     np.testing.assert_allclose(out, 0.9 + parts.sum(axis=1), rtol=1e-11)
-    sums, squares = features_product.evaluate_with_squares(X, W, block)
+    sums, squares = PRODUCTS.evaluate_with_squares(X, W, block)
     np.testing.assert_allclose(sums, parts.sum(axis=1), rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(squares, (parts**2).sum(axis=1), rtol=1e-10)
 
@@ -273,7 +266,7 @@ def test_many_turns_are_reduced_exactly():
     # In whole turns, far from 0: the phase must not lose more than the product has lost already.
     X, W = np.array([[4096.0], [-1.0e6], [0.25]]), np.array([[1.0, 3.0]])
     block, out = np.array([[1.0, 2.0], [0.0, 0.0]]), np.zeros(3)
-    evaluate(X, W, block, 1.0, out)
+    COSINES.evaluate(X, W, block, 1.0, out)
     np.testing.assert_allclose(out, [3.0, 3.0, 0.0], rtol=0, atol=1e-12)
 
 
@@ -296,9 +289,9 @@ LOOPS = (loops.accumulate, loops.evaluate, loops.gaussian_sums)
 @pytest.mark.compiled
 def test_the_warm_up_compiles_what_is_used_later():
     X, c, W = sample(5, 8, dtype="float32")
-    block = accumulate(X, c, W, 1.0)
-    evaluate(X, W, block, 1.0, np.zeros(5, dtype=X.dtype))
-    evaluate_with_squares(X, W, block)
+    block = COSINES.accumulate(X, c, W, 1.0)
+    COSINES.evaluate(X, W, block, 1.0, np.zeros(5, dtype=X.dtype))
+    COSINES.evaluate_with_squares(X, W, block)
     Gaussian(1.0).sums(X, c, X, 1.0, np.zeros(5, dtype=X.dtype))
     compiled = [set(loop.kept.signatures) for loop in LOOPS]
     assert features.warm_up.__wrapped__()
@@ -320,18 +313,18 @@ def workers(monkeypatch):
 
 def bits_of_cosines(n, m, d, dtype):
     X, c, W = sample(n, m, d, dtype)
-    block, out, sums = accumulate(X, c, W, 0.3), np.ones(n, dtype=dtype), np.ones(n, dtype=dtype)
-    evaluate(X, W, block, 0.9, out)
+    block, out, sums = COSINES.accumulate(X, c, W, 0.3), np.ones(n, dtype=dtype), np.ones(n, dtype=dtype)
+    COSINES.evaluate(X, W, block, 0.9, out)
     Gaussian(1 / d).sums(X[:40], c[:40], X, 0.5, sums)
-    return block, out, sums, *evaluate_with_squares(X, W, block)
+    return block, out, sums, *COSINES.evaluate_with_squares(X, W, block)
 
 
 def bits_of_products(n, dtype):
     X, c, _ = sample(n, 1, d=5, dtype=dtype)
     W = DotProduct(0.2, "3").frequencies(np.random.default_rng(0), 5, 2500).astype(dtype)
-    block, out = features_product.accumulate(X, c, W, 0.3), np.ones(n, dtype=dtype)
-    features_product.evaluate(X, W, block, 0.9, out)
-    return block, out, *features_product.evaluate_with_squares(X, W, block)
+    block, out = PRODUCTS.accumulate(X, c, W, 0.3), np.ones(n, dtype=dtype)
+    PRODUCTS.evaluate(X, W, block, 0.9, out)
+    return block, out, *PRODUCTS.evaluate_with_squares(X, W, block)
 
 
 @each(
@@ -382,10 +375,10 @@ def test_eight_threads_at_once_get_the_bits_that_each_gets_alone(count, workers)
         # Dimensions and precisions differ, so threads that shared a buffer would spoil each other's products.
         dtype = ("float32", "float64")[i % 2]
         X, c, W = sample(700 + i, 60 + i, d=2 + i, dtype=dtype, seed=i)
-        block, out = accumulate(X, c, W, 0.3), np.zeros(len(X), dtype=dtype)
+        block, out = COSINES.accumulate(X, c, W, 0.3), np.zeros(len(X), dtype=dtype)
         for _ in range(5):
-            evaluate(X, W, block, 0.9, out)
-        return block.tobytes(), out.tobytes(), evaluate_with_squares(X, W, block)[1].tobytes()
+            COSINES.evaluate(X, W, block, 0.9, out)
+        return block.tobytes(), out.tobytes(), COSINES.evaluate_with_squares(X, W, block)[1].tobytes()
 
     alone = [job(i) for i in range(8)]
     with ThreadPoolExecutor(8) as pool:
@@ -415,7 +408,7 @@ def test_blas_has_one_thread_inside_and_what_it_had_before_afterwards(workers, t
     X, c, W = sample(700, 60)
 
     def job(_):
-        evaluate(X, W, accumulate(X, c, W, 0.3), 1.0, np.zeros(700))
+        COSINES.evaluate(X, W, COSINES.accumulate(X, c, W, 0.3), 1.0, np.zeros(700))
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(job, range(64)))

@@ -66,7 +66,7 @@ def test_every_model_is_read_by_one_function_bit_for_bit(tmp_path, kind):
 def test_expansions_of_every_kernel_are_read(kernel):
     model = Expansion(kernel, 3, 3)
     for m in (6, 11):
-        block = np.random.default_rng(m).normal(size=(kernel.feature_map.BLOCK_ROWS, m))
+        block = np.random.default_rng(m).normal(size=(kernel.feature_map.block_rows, m))
         model.blocks.append(block.astype(np.float32))
         model.decays.append(0.9)
     again = load_model(saved(model))
@@ -453,6 +453,8 @@ def test_other_labels_other_points_and_negative_intervals_are_refused(tmp_path_f
         ({"sigma": 2.0}, "and is 2.0"),
         ({"kernel": "laplacian"}, "kernel was gaussian and is laplacian"),
         ({"batch_size": 16}, "batch_size was 8 and is 16"),
+        ({"sampling": "independent"}, "sampling was shuffled and is independent"),
+        ({"start": None}, "start was exact and is None"),
         ({"dtype": "float64"}, "dtype was float32 and is float64"),
         ({"schedule": "theta/t"}, "schedule was constant and is theta/t"),
         ({"n_features": 32}, "n_features was 16 and is 32"),

@@ -330,6 +330,16 @@ def test_several_classes_have_a_column_each():
         assert np.mean(model.predict(X) == names) > 0.8
 
 
+def test_a_class_of_which_no_label_can_be_held_out_keeps_its_column_and_others_theirs():
+    X, y = load_iris(return_X_y=True)
+    seen = np.where((np.arange(150) % 3 == 0) & (y > 0) | (np.arange(150) == 0), y, -1)
+    model = Calibrated(PS3VT(n_iter=60, random_state=0), random_state=0).fit(X, seen)
+    p, others = model.predict_proba(X), y > 0
+    assert (p[:, 0] == 0.0).all()
+    np.testing.assert_allclose(p[:, 1:].sum(axis=1), 1.0)
+    assert np.mean(model.predict(X)[others] == y[others]) > 0.8
+
+
 # --- grids
 
 

@@ -273,9 +273,10 @@ def test_the_softmax_variant_is_steered_replayed_and_looked_back_at(variant, tmp
         short.advance(view.t)
         np.testing.assert_array_equal(view.test_values, short.test_values)
         np.testing.assert_array_equal(view.result.W, short.result.W)
-    replace(run.model, features=replace(run.model.features, has_ones=True)).save(tmp_path / "model.npz")
-    with pytest.raises(DSGError, match="must be plain Fourier features"):
-        load_model(tmp_path / "model.npz")
+    for other in ({"has_ones": True}, {"is_orthogonal": True}, {"kind": "linear"}):
+        replace(run.model, features=replace(run.model.features, **other)).save(tmp_path / "model.npz")
+        with pytest.raises(DSGError, match="must be plain Fourier features"):
+            load_model(tmp_path / "model.npz")
     with pytest.raises(DSGError, match="name must be one of step_size, lam, got"):
         run.change("tau_I", 0.1)  # it would change nothing
     far = softmax_run(variant, step_size=1e6, lam=1.0, n_iter=400)

@@ -229,7 +229,7 @@ def test_a_run_with_fixed_features_is_one_block_at_every_iteration(kernel, tmp_p
     # the band: the spread of the features' contributions to f
     W, alone = run.engine.model.frequencies(1, 16), np.zeros((16, 20))
     for j, out in enumerate(alone):
-        own = spec.kernel.feature_map.alone(W, joined.blocks[0], points.shape[1], j)
+        own = spec.kernel.feature_map.alone(W, joined.blocks[0], j)
         spec.kernel.feature_map.evaluate(points[:20], own[0], own[1], 0.0, out)
     assert_allclose(run.engine.probes.variance[:20], (16 * alone).var(axis=0, ddof=1) / 16, rtol=1e-6)
     for model in (run.engine.model, joined):

@@ -38,7 +38,7 @@ def test_the_first_iteration_minimises_the_objective_on_its_features(name, n):
     assert [block.shape[1] for block in model.blocks] == [128]
     assert task.plan.at(2).n_features == 8
     phi = features.explicit(task.X, model.frequencies(1, 128))
-    best = features.coefficients(model.blocks[0])
+    best = model.kernel.feature_map.coefficients(model.blocks[0])
     np.testing.assert_allclose(phi @ best, model.evaluate(task.X), atol=1e-9)
     np.testing.assert_allclose(phi[begun.rows].T @ -begun.weights, best, atol=1e-6)  # a sum over points, as h is
 

@@ -111,9 +111,16 @@ def whole_files(folder: str | os.PathLike[str], names: Sequence[str]) -> Iterato
         for missing in [place for place in (to, *to.parents) if not place.exists()][::-1]:
             missing.mkdir(exist_ok=True)
             made.callback(_remove_if_empty, missing)
-        with tempfile.TemporaryDirectory(prefix=".part-", dir=to) as part:
+        with tempfile.TemporaryDirectory(prefix=".part-", dir=to) as part, ExitStack() as undo:
             yield Path(part)
-            _move(Path(part), to, names)
+            for name in reversed(names):
+                if (to / name).exists():
+                    os.replace(to / name, Path(part) / f"before-{name}")
+                    undo.callback(os.replace, Path(part) / f"before-{name}", to / name)
+            for name in names:
+                undo.callback((to / name).unlink, missing_ok=True)
+                os.replace(Path(part) / name, to / name)
+            undo.pop_all()
         made.pop_all()
 
 
@@ -135,15 +142,3 @@ def whole_file(file: str | os.PathLike[str]) -> Iterator[IO[str]]:
 def _remove_if_empty(folder: Path) -> None:
     with suppress(OSError):
         folder.rmdir()
-
-
-def _move(part: Path, to: Path, names: Sequence[str]) -> None:
-    with ExitStack() as undo:
-        for name in reversed(names):
-            if (to / name).exists():
-                os.replace(to / name, part / f"before-{name}")
-                undo.callback(os.replace, part / f"before-{name}", to / name)
-        for name in names:
-            undo.callback((to / name).unlink, missing_ok=True)
-            os.replace(part / name, to / name)
-        undo.pop_all()

@@ -54,7 +54,7 @@ class Parameter:
     symbol: str = ""
     label: str = ""
     sentence: str = ""
-    optional = False  # True if None is allowed, too; not all kinds have this field
+    optional: bool = False  # True if None is allowed, too
 
     def called(self, label: str, sentence: str) -> Self:
         """Return the parameter with its label and sentence."""
@@ -91,7 +91,6 @@ class Real(Parameter):
     high: float = FARTHEST
     scale: str = "linear"
     usual: tuple[float, float] | None = None
-    optional: bool = False
     automatic: float | None = None
     words: tuple[str, ...] = ()
     many: bool = False
@@ -138,7 +137,6 @@ class Integer(Parameter):
     high: int = 2**31 - 1
     scale: str = "linear"
     usual: tuple[int, int] | None = None
-    optional: bool = False
     words: tuple[str, ...] = ()
 
     def _words(self) -> str:
@@ -158,7 +156,6 @@ class Choice(Parameter):
     """One of a few words."""
 
     options: tuple[str, ...] = ()
-    optional: bool = False
 
     def _words(self) -> str:
         return "one of " + ", ".join(self.options)
@@ -185,8 +182,6 @@ class Flag(Parameter):
 @dataclass(frozen=True)
 class Text(Parameter):
     """Any text except the empty one."""
-
-    optional: bool = False
 
     def _words(self) -> str:
         return "text that is not empty"
@@ -329,7 +324,6 @@ class Items(Parameter):
     item: Parameter = ANYTHING
     least: int = 0
     most: int = 10_000
-    optional: bool = False
 
     def _words(self) -> str:
         return f"a list of {self.least} to {self.most}" if self.least else f"a list of at most {self.most}"
@@ -346,7 +340,6 @@ class Record(Parameter):
     """An object whose fields are those of a dataclass, or the name of a known one."""
 
     kind: type = object
-    optional: bool = False
     named: Mapping[str, Any] | None = None
 
     def _words(self) -> str:

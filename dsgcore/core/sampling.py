@@ -86,7 +86,6 @@ def _places(seed: int, source: str, block: int, n: int, shape: tuple[int, int], 
 
 @lru_cache(maxsize=8)
 def _order(seed: int, source: str, number: int, n: int) -> NDArray[np.int64]:
-    """Return 0 .. n - 1 in the order of the pass `number` (from 0)."""
     return generator(seed, source, number).permutation(n)
 
 

@@ -38,22 +38,8 @@ class _Workers:
         self.count = int(os.environ.get("DSGCORE_WORKERS", 0)) or cores
         self.executor: ThreadPoolExecutor | None = None
 
-    def pool(self) -> ThreadPoolExecutor:
-        with self.lock:
-            if self.executor is None:
-                self.executor = ThreadPoolExecutor(self.count, thread_name_prefix="dsgcore")
-            return self.executor
-
-    def resize(self, count: int) -> None:
-        with self.lock:
-            if self.executor is not None:
-                self.executor.shutdown(wait=True)
-            self.executor, self.count = None, count
-
 
 _workers = _Workers()
-
-
 _pause: ContextVar[Callable[[], None] | None] = ContextVar("pause", default=None)
 
 
@@ -85,7 +71,10 @@ def set_workers(count: int) -> None:
     """Set the number of worker threads (default: the number of cores); results do not depend on it."""
     if count < 1:
         raise DSGError(f"the number of workers must be at least 1, got {count}")
-    _workers.resize(count)
+    with _workers.lock:
+        if _workers.executor is not None:
+            _workers.executor.shutdown(wait=True)
+        _workers.executor, _workers.count = None, count
 
 
 class _Thread(threading.local):
@@ -139,7 +128,11 @@ def _share(work: Callable[[slice], None], parts: list[slice]) -> None:
 
     # In the caller's context: with its np.errstate.
     others = [copy_context() for _ in range(min(_workers.count, len(parts)) - 1)]
-    futures = [_workers.pool().submit(context.run, take) for context in others]
+    with _workers.lock:
+        if _workers.executor is None:
+            _workers.executor = ThreadPoolExecutor(_workers.count, thread_name_prefix="dsgcore")
+        pool = _workers.executor
+    futures = [pool.submit(context.run, take) for context in others]
     try:
         take(pause)
     finally:

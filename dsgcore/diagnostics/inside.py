@@ -52,7 +52,7 @@ def feature_wave(model: Expansion, t: int, number: int, Z: NDArray) -> NDArray:
     Z : ndarray of shape (p, d)
     """
     block = _block(model, t, number)
-    W, own = model.kernel.feature_map.alone(model.frequencies(t, block.shape[1]), block, model.d, number - 1)
+    W, own = model.kernel.feature_map.alone(model.frequencies(t, block.shape[1]), block, number - 1)
     out = np.zeros(len(Z), dtype=model.dtype)
     model.kernel.feature_map.evaluate(np.ascontiguousarray(Z, dtype=model.dtype), W, own, 0.0, out)
     return out * model.dtype.type(_left(model.decays)[t - 1])

@@ -29,8 +29,7 @@ from dsgcore.multiclass.loop import (
     make_task,
     tail_mean,
 )
-from dsgcore.multiclass.problem import LOSSES, MultiClass
-from dsgcore.multiclass.setting import MultiClassSetting
+from dsgcore.multiclass.problem import LOSSES, MultiClass, MultiClassSetting
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.start import START
 from dsgcore.solver.stopping import TOL, Stopping

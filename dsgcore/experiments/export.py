@@ -15,7 +15,7 @@ from dsgcore.core.parameters import finite
 from dsgcore.experiments.run import Run, StopReason
 from dsgcore.experiments.settings import FILE, Setting
 from dsgcore.experiments.spec import Spec
-from dsgcore.multiclass.setting import PRECONDITIONED
+from dsgcore.multiclass.problem import PRECONDITIONED
 
 # Numbers that a run finds for itself, which its estimator would find by another rule.
 AUTOMATIC = ("step_size", "tau_I")

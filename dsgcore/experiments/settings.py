@@ -12,7 +12,7 @@ from dsgcore.data import datasets as options
 from dsgcore.data.reading import Recipe
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.widths import like_gaussian, usual_sigma
-from dsgcore.multiclass.setting import MultiClassSetting
+from dsgcore.multiclass.problem import MultiClassSetting
 from dsgcore.problems import PROBLEMS
 from dsgcore.problems import Setting as Setting
 from dsgcore.solver.parameters import SOLVER_PARAMETERS

@@ -341,9 +341,7 @@ class StochasticEngine:
             of_unlabeled["score_unlabeled"] = score(*known(split.y_hidden[rows], f[rows] + shift))
         if len(self.probes.X):
             assert self.probes.variance is not None
-            error = self.twin.compare(self.probes.values, self.probes.variance)
-            of_features = {"error_mean": error.mean, "error_max": error.largest, "h_squared": error.scale}
-            of_features |= {"bound": error.bound, "band": error.band}
+            of_features = self.twin.compare(self.probes.values, self.probes.variance)
         return {
             "t": iterate.t,
             "step_size": step.size,

@@ -18,8 +18,8 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Checked, choice, real
 from dsgcore.core.sampling import FREQUENCIES, SHARE_OF_WIDTH, generator
 from dsgcore.core.threads import pause, single_threaded_blas
-from dsgcore.kernels import features, features_product, loops
-from dsgcore.kernels.features import FeatureMap, scratch
+from dsgcore.kernels import loops
+from dsgcore.kernels.features import Cosines, FeatureMap, Products, scratch
 
 # Beyond so many widths from the origin, no precision resolves a bounded kernel. In float32 its features overflow soon
 # after.
@@ -54,7 +54,7 @@ class Kernel(Checked, Protocol):
     feature_bound : float
         phi, the largest |phi_w(x)' phi_w(x')|.
     feature_map : FeatureMap
-        The module that accumulates and evaluates its random features.
+        What accumulates and evaluates its random features.
     factors : int
         Number of projections in one feature.
     """
@@ -63,7 +63,7 @@ class Kernel(Checked, Protocol):
     family: ClassVar[str] = ""
     bound: ClassVar[float] = 1.0
     feature_bound: ClassVar[float] = 1.0
-    feature_map: ClassVar[FeatureMap] = features
+    feature_map: ClassVar[FeatureMap] = Cosines()
 
     @property
     def width(self) -> float | None:
@@ -296,7 +296,7 @@ class DotProduct(Kernel):
     name = "dot_product"
     bound = math.inf
     feature_bound = math.inf
-    feature_map: ClassVar[FeatureMap] = features_product
+    feature_map: ClassVar[FeatureMap] = Products()
 
     @property
     def factors(self) -> int:

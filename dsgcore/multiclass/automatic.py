@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.multiclass.features import FixedFeatures, spread
 from dsgcore.multiclass.graph import laplacian, largest_eigenvalue, smoothness
-from dsgcore.multiclass.problem import CURVATURES, MultiClass
+from dsgcore.multiclass.problem import CURVATURES, FREE, MultiClass, free_radius
 from dsgcore.solver.problem import UNLABELED
 
 # Ridge times n_l, for linear features of variance 1, and for Fourier features, which have norm 1. The logistic loss is
@@ -38,8 +38,6 @@ RIDGE = {
 TAIL = {"linear": 1e-3, "fourier": 0.0}
 # With more labels the graph's automatic weight is 0. The graph is built over at most this many points.
 MOST_LABELS, MOST_POINTS = 1000, 10_000
-# The largest radius that the parameter allows.
-FREE = 1e6
 # Candidate factors of the usual ridge, about the square root of ten apart. So many labels, or numbers, choose one of them:
 # with more labels the ridge matters less, and a few choose by chance.
 RIDGE_FACTORS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -62,9 +60,15 @@ def settle_weights(
 
     `X` (n, d) are all points, and `y` (n,) their classes, -1 for unlabeled points.
     """
-    n_labeled = int(np.count_nonzero(y != UNLABELED))
+    labeled = y != UNLABELED
+    n_labeled = int(np.count_nonzero(labeled))
     if _is_open(problem, "lam"):
-        problem = replace(problem, lam=_ridge(problem, X, y) / n_labeled)
+        ridge = RIDGE[problem.feature_map, problem.loss]  # times the number of labels
+        if problem.feature_map == "linear":
+            ridge *= spread(X) ** 2
+            if problem.loss != "hinge":
+                ridge *= left_out_factor(X[labeled], y[labeled], ridge)
+        problem = replace(problem, lam=ridge / n_labeled)
     if _is_open(problem, "tau_S"):
         problem = replace(problem, tau_S=TAIL[features.kind])
     if not _is_open(problem, "tau_I"):
@@ -78,16 +82,6 @@ def settle_weights(
     # The graph's term counts each link once, the degrees count it twice.
     weight = 2.0 / (n_labeled * max(L.diagonal().sum(), np.finfo(float).tiny))
     return replace(problem, tau_I=float(weight)), smoothness(features(some), L)
-
-
-def _ridge(problem: MultiClass, X: NDArray, y: NDArray) -> float:
-    """Return the ridge times the number of labels."""
-    usual = RIDGE[problem.feature_map, problem.loss]
-    if problem.feature_map != "linear":
-        return usual
-    usual *= spread(X) ** 2
-    labeled = y != UNLABELED
-    return usual if problem.loss == "hinge" else usual * left_out_factor(X[labeled], y[labeled], usual)
 
 
 def left_out_factor(X: NDArray, y: NDArray, usual: float) -> float:
@@ -106,7 +100,15 @@ def left_out_factor(X: NDArray, y: NDArray, usual: float) -> float:
     scores = SCORE_PER_VALUE * values
     losses = np.logaddexp.reduce(scores, axis=1) - np.take_along_axis(scores, own[:, None, None], axis=1)[:, 0]
     if K > 2:  # a class between two others is told from each of them, but not from both at once
-        losses += SHARE_OF_PAIRS * _losses_of_pairs(points, own, K, 4.0 * ridges)
+        pairs, total, counts = list(combinations(range(K), 2)), np.zeros_like(losses), np.zeros((len(own), 1))
+        for pair in (pairs[place] for place in evenly_spread(len(pairs), MOST_PAIRS)):
+            of_pair = np.flatnonzero(np.isin(own, pair))
+            side = np.where(own[of_pair] == pair[1], 1.0, -1.0)[:, None]
+            if len(of_pair) - abs(side.sum()) >= 4.0:  # two of each
+                margins = side * _left_out_values(points[of_pair], side, 4.0 * ridges)[:, 0]
+                total[of_pair] += np.logaddexp(0.0, -SCORE_PER_VALUE * margins)
+                counts[of_pair] += 1.0
+        losses += SHARE_OF_PAIRS * (total / np.maximum(counts, 1.0))
     place, best = RIDGE_FACTORS.index(1.0), int(losses.mean(axis=0).argmin())
     while place != best:
         above = losses[:, place] - losses[:, best]
@@ -114,19 +116,6 @@ def left_out_factor(X: NDArray, y: NDArray, usual: float) -> float:
             break
         place += 1 if best > place else -1
     return RIDGE_FACTORS[place]
-
-
-def _losses_of_pairs(X: NDArray, y: NDArray, K: int, ridges: NDArray) -> NDArray:
-    """Return the mean logistic loss (n, ridges) at each point left out, over regressions of its class against another one."""
-    pairs, total, counts = list(combinations(range(K), 2)), np.zeros((len(y), len(ridges))), np.zeros((len(y), 1))
-    for a, b in (pairs[place] for place in evenly_spread(len(pairs), MOST_PAIRS)):
-        rows = np.flatnonzero((y == a) | (y == b))
-        side = np.where(y[rows] == b, 1.0, -1.0)[:, None]
-        if len(rows) - abs(side.sum()) >= 4.0:  # two of each
-            margins = side * _left_out_values(X[rows], side, ridges)[:, 0]
-            total[rows] += np.logaddexp(0.0, -SCORE_PER_VALUE * margins)
-            counts[rows] += 1.0
-    return total / np.maximum(counts, 1.0)
 
 
 def _left_out_values(X: NDArray, targets: NDArray, ridges: NDArray) -> NDArray:
@@ -166,16 +155,6 @@ def settle_step(problem: MultiClass, phi: NDArray, n_labeled: int, M: NDArray | 
         curvature += 2.0 * problem.tau_I * largest_eigenvalue(M)
     radius = free_radius(problem.lam, problem.loss) if problem.radius is None else problem.radius
     return replace(problem, step_size=float(1.0 / max(curvature, 1.0 / FREE)), radius=radius)
-
-
-def free_radius(lam: float, loss: str) -> float:
-    """Return the radius of a ball that contains the minimiser.
-
-    At its edge, the ridge alone equals the hinge objective at W = 0.
-    """
-    if loss != "hinge":
-        return FREE
-    return float(min(lam**-0.5, FREE)) if lam > 0.0 else FREE
 
 
 def has_minimiser(problem: MultiClass) -> bool:

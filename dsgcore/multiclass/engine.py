@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Self, cast
 
@@ -22,8 +21,7 @@ from dsgcore.multiclass.automatic import has_minimiser, settle_step, smooth_mini
 from dsgcore.multiclass.features import KEPT_FREQUENCIES, Weights, features_of
 from dsgcore.multiclass.graph import MAX_KEPT_FEATURES, MIN_POINTS_TO_WAIT_FOR, graph_cache_of, make_graph_and_pull
 from dsgcore.multiclass.loop import MultiClassStep, MultiClassTask, descend, make_task, tail_mean
-from dsgcore.multiclass.problem import MultiClass
-from dsgcore.multiclass.setting import AUTOMATIC_TAU_I, MultiClassSetting, problem_at, uses_graph
+from dsgcore.multiclass.problem import AUTOMATIC_TAU_I, MultiClass, MultiClassSetting, problem_at, uses_graph
 from dsgcore.multiclass.twin import MAX_POINTS, KernelTwin
 from dsgcore.problems import UNLABELED, objective
 from dsgcore.solver.automatic_step import StepSizes
@@ -56,29 +54,6 @@ PRODUCTS_A_DECOMPOSITION = 10
 SHARE, SETUP_ITERATIONS = 0.5, 30
 
 
-def multiclass_cost(spec: RunSpec, sizes: Sizes) -> Cost:
-    """Return the cost of a run besides its data: its features, the graph's matrix, and the weights it keeps."""
-    is_linear = problem_at(spec, 0).feature_map == "linear"
-    width = sizes.d if is_linear else 2 * sizes.n_features
-    points = [sizes.n_train, sizes.n_test, sizes.n_labeled]
-    kept = sum(n * width for n in points if n * width <= MAX_KEPT_FEATURES)
-    made_anew = 0 if is_linear else sum(n for n in points if n * width > MAX_KEPT_FEATURES)
-    weights = width * MOST_CLASSES
-    # The graph's matrix is computed from the features of all training points at once.
-    pull = 2 * width * width + 2 * sizes.n_train * width if uses_graph(spec) else 0
-    links = sizes.n_train * spec.problem.n_neighbors * NUMBERS_A_LINK
-    n_kept = sizes.n_iter / (1 if spec.problem.is_plain else ITERATIONS_BETWEEN_WEIGHTS) + 4
-    frequencies = 0 if is_linear else KEPT_FREQUENCIES * sizes.d * sizes.n_features
-    has_twin = not is_linear and sizes.n_train <= MAX_POINTS
-    twin = sizes.n_probes * (sizes.n_train + sizes.n_labeled + width) if has_twin else 0
-    numbers = twin + sum(points) * sizes.d + kept + weights * n_kept + pull + links + frequencies
-    products = (
-        sum(points) * weights + PRODUCTS_A_DECOMPOSITION * weights * MOST_CLASSES + (width * weights if pull else 0)
-    )
-    seconds = products * SECONDS_A_PRODUCT + seconds_of_features(made_anew, sizes.d, sizes.n_features, FLOAT)
-    return Cost(int(FLOAT * numbers), seconds, SHARE * seconds * (sizes.n_iter + SETUP_ITERATIONS))
-
-
 class MultiClassEngine:
     """Run of proximal stochastic sub-gradients on a spec's data.
 
@@ -92,7 +67,6 @@ class MultiClassEngine:
     shift: ClassVar[float] = 0.0  # the predicted class has the highest score
     average_shift: ClassVar[float] = 0.0
     state: ClassVar[tuple[str, ...]] = ("t", "W", "singular_values", "_sum")  # what an iteration makes anew
-    cost = staticmethod(multiclass_cost)
 
     def __init__(self, spec: RunSpec, split: Split) -> None:
         self.spec, self.split = spec, split
@@ -117,10 +91,10 @@ class MultiClassEngine:
         # The exact-kernel twin; none for linear features or large samples.
         self.twin: KernelTwin | None = None
         probes, training = split.X_test[: spec.diagnostics.n_probes].astype(np.float64), self._points.get("training")
-        is_twinned = task.features.kind != "linear" and len(probes) > 0
-        if is_twinned and training is not None and training.phi is not None and len(training.X) <= MAX_POINTS:
-            phi, k = training.phi, self.W.shape[1]
-            self.twin = KernelTwin(task.features, training.X, phi, self.labeled_rows, probes, k)
+        is_twinned = task.features.kind != "linear" and len(probes) > 0 and len(self.graphs.X) <= MAX_POINTS
+        if is_twinned and training is not None and isinstance(training.phi, np.ndarray):
+            k = self.W.shape[1]
+            self.twin = KernelTwin(task.features, training.X, training.phi, self.labeled_rows, probes, k)
         self._gauged = evenly_spread(len(task.X), GAUGED_POINTS)
         self.gauges = Gauges(len(self._gauged) * self.W.shape[1])
         self._largest = 0.0
@@ -143,7 +117,6 @@ class MultiClassEngine:
 
     @property
     def is_settled(self) -> bool:
-        """True if the average no longer changes, so that no iteration need follow."""
         return self.t == self.ends_at or self._mean.is_settled
 
     def _take_graph(self) -> None:
@@ -202,13 +175,22 @@ class MultiClassEngine:
                 rows.append(self._of_average(self._last.task))
             (self.t, self.W), self._sum, self.averaged_again = last, last_sum, tuple(rows)
         if not is_brief:
-            task, problem = self._last.task, self._last.task.problem
+            iterate, task, problem = self._last, self._last.task, self._last.task.problem
+
+            def each() -> NDArray:
+                if problem.batch_size is None:  # all labeled points: no draw, no noise
+                    return np.zeros((2, len(self._gauged) * task.n_classes))
+                products, slopes = self._single(iterate)
+                return np.einsum("bp,bk->bpk", products, slopes).reshape(len(products), -1)
+
+            def read() -> tuple[NDArray, float, Callable[[], NDArray]]:
+                return self.labeled_values[self._gauged].ravel(), np.nan, each
+
             decay = 1.0 - 2.0 * problem.step_size * problem.lam
-            self.gauges.advance(self.t, problem.step_size, decay, task.batch_size, partial(self._read, self._last))
+            self.gauges.advance(self.t, problem.step_size, decay, task.batch_size, read)
         return True
 
     def row(self, *, is_brief: bool = False) -> dict[str, float]:
-        """Return the measurements of the last iteration."""
         iterate = self._last
         assert iterate is not None
         problem, terms, score = iterate.task.problem, self._terms(iterate.task), self.problem.score
@@ -242,7 +224,6 @@ class MultiClassEngine:
         }
 
     def _stepped(self) -> MultiClassStep | None:
-        """Make the next step, and the twin's; None if the run has ended."""
         start = time.perf_counter()
         iterate = self._next()
         self.training_seconds += time.perf_counter() - start
@@ -254,13 +235,11 @@ class MultiClassEngine:
         return iterate
 
     def _advance(self, twin: KernelTwin, iterate: Any) -> None:
-        """Make the twin's step that belongs to an iteration."""
         task, W, rows = iterate.task, iterate.before, iterate.batch
         c = task.problem.slopes(task.X[rows] @ W, task.y[rows]) / task.batch_size
         twin.advance(task.problem, rows, c, task.plain(W), iterate.Q, iterate.W)
 
     def _next(self) -> MultiClassStep | None:
-        """Make the next step, and keep its weights; None if the run has ended."""
         problem = self._problem_at(self.t + 1)
         if self.t == 0 or problem != self._problem:
             self._problem, self._iterates = problem, descend(self._task_of(problem), self.W, self.t)
@@ -284,31 +263,18 @@ class MultiClassEngine:
     def _task_of(self, problem: MultiClass) -> MultiClassTask:
         return replace(self.task, problem=problem, M=self.task.M if problem.tau_I > 0 else None)
 
-    def _read(self, iterate: Any) -> tuple[NDArray, float, Callable[[], NDArray]]:
-        """Return the gauges' readings: scores, the features' noise (NaN), and a function for single gradients."""
-
-        def each() -> NDArray:
-            if iterate.task.problem.batch_size is None:  # all labeled points: no draw, no noise
-                return np.zeros((2, len(self._gauged) * self.task.n_classes))
-            products, slopes = self._single(iterate)
-            return np.einsum("bp,bk->bpk", products, slopes).reshape(len(products), -1)
-
-        return self.labeled_values[self._gauged].ravel(), np.nan, each
-
     def _single(self, iterate: Any) -> tuple[NDArray, NDArray]:
         """Return some of the mini-batch's points: products with the gauged points' features (B, p), and slopes (B, K)."""
         task, rows, W = iterate.task, iterate.batch[:PLACES], iterate.before
         return task.X[rows] @ task.X[self._gauged].T, task.problem.slopes(task.X[rows] @ W, task.y[rows])
 
     def _of_average(self, task: MultiClassTask) -> dict[str, float]:
-        """Return the average's objective and test score, if the spec requests iterate averaging."""
         if self._after is None:
             return {}
         score = self.problem.score(self.split.y_test, self.test_average)
         return {"objective_average": objective(self._terms(task, of_average=True)), "score_average": score}
 
     def _terms(self, task: MultiClassTask, *, of_average: bool = False) -> dict[str, float]:
-        """Return the terms of the objective over all labeled points, for the present weights or for their average."""
         return task.terms(self.average if of_average else self.W)
 
     def links(self, limit: int) -> NDArray:
@@ -343,7 +309,6 @@ class MultiClassEngine:
         self._all_kept = {name: getattr(self, name) for name in self.state} | {"twin": copy(self.twin)}
 
     def go_back(self) -> None:
-        """Restore the state that `keep` kept last."""
         vars(self).update(self._all_kept)
 
     def at(self, t: int) -> Self:
@@ -374,6 +339,29 @@ class MultiClassEngine:
             if engine.is_settled:
                 break
         return engine.test_values if engine._after is None else engine.test_average
+
+    @staticmethod
+    def cost(spec: RunSpec, sizes: Sizes) -> Cost:
+        """Return the cost of a run besides its data: its features, the graph's matrix, and the weights it keeps."""
+        is_linear = problem_at(spec, 0).feature_map == "linear"
+        width = sizes.d if is_linear else 2 * sizes.n_features
+        points = [sizes.n_train, sizes.n_test, sizes.n_labeled]
+        kept = sum(n * width for n in points if n * width <= MAX_KEPT_FEATURES)
+        made_anew = 0 if is_linear else sum(n for n in points if n * width > MAX_KEPT_FEATURES)
+        weights = width * MOST_CLASSES
+        # The graph's matrix is computed from the features of all training points at once.
+        pull = 2 * width * width + 2 * sizes.n_train * width if uses_graph(spec) else 0
+        links = sizes.n_train * spec.problem.n_neighbors * NUMBERS_A_LINK
+        n_kept = sizes.n_iter / (1 if spec.problem.is_plain else ITERATIONS_BETWEEN_WEIGHTS) + 4
+        frequencies = 0 if is_linear else KEPT_FREQUENCIES * sizes.d * sizes.n_features
+        has_twin = not is_linear and sizes.n_train <= MAX_POINTS
+        twin = sizes.n_probes * (sizes.n_train + sizes.n_labeled + width) if has_twin else 0
+        numbers = twin + sum(points) * sizes.d + kept + weights * n_kept + pull + links + frequencies
+        products = (
+            sum(points) * weights + PRODUCTS_A_DECOMPOSITION * weights * MOST_CLASSES + (width * weights if pull else 0)
+        )
+        seconds = products * SECONDS_A_PRODUCT + seconds_of_features(made_anew, sizes.d, sizes.n_features, FLOAT)
+        return Cost(int(FLOAT * numbers), seconds, SHARE * seconds * (sizes.n_iter + SETUP_ITERATIONS))
 
     @property
     def model(self) -> Weights:
@@ -407,7 +395,6 @@ class MultiClassEngine:
         return self._scores("training") if "training" in self._points else None
 
     def _scores(self, which: str, *, of_average: bool = False) -> NDArray:
-        """Return the scores at a set of points, of the present weights or of their average."""
         return self._points[which].scores(self.task.plain(self.average if of_average else self.W))
 
     @property
@@ -433,14 +420,12 @@ class MultiClassEngine:
 
     @property
     def automatic_step(self) -> float:
-        """The value of the step "auto" here, even if the spec sets a number."""
         if self._automatic_step is None:
             opened = replace(self.task.problem, step_size=cast(Any, None), tau_I=0.0)
             self._automatic_step = settle_step(opened, self.task.some_features, len(self.task.y), None).step_size
         return self._automatic_step
 
     def step_at(self, t: int) -> float:
-        """Return the step size of iteration `t`, past or future."""
         return self._problem_at(t).at(max(t, 1), len(self.task.y)).step_size
 
     def _weights_from(self, t: int) -> Iterator[NDArray]:

@@ -5,23 +5,22 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.parameters import Flag, Integer, ParameterError, parameter_like
-from dsgcore.core.sampling import MAX_SEED
+from dsgcore.core.parameters import REQUIRED, Flag, Integer, parameter_like
 from dsgcore.kernels import Gaussian, OrthogonalGaussian, block_frequencies
 from dsgcore.kernels.features import explicit
 from dsgcore.kernels.kernels import LARGEST, too_far
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.solver.model_files import (
+    OF_ALL_MODELS,
     ModelError,
     ModelFile,
     check_fingerprint,
     check_points,
-    damaged_header,
     fingerprint,
     write,
 )
@@ -53,15 +52,12 @@ class FixedFeatures:
 
         A column of ones follows if `has_ones`.
         """
-        X = np.ascontiguousarray(X, dtype=DTYPE)
-        phi = X if self.kind == "linear" else self._waves(X)
-        return np.hstack([phi, np.ones((len(X), 1))]) if self.has_ones else phi
-
-    def _waves(self, X: NDArray) -> NDArray:
-        angles = 2.0 * np.pi * (X @ _frequencies(self, X.shape[1]))
-        phi = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
-        phi *= self.n_features**-0.5
-        return phi
+        phi = np.ascontiguousarray(X, dtype=DTYPE)
+        if self.kind != "linear":
+            angles = 2.0 * np.pi * (phi @ _frequencies(self, phi.shape[1]))
+            phi = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+            phi *= self.n_features**-0.5
+        return np.hstack([phi, np.ones((len(phi), 1))]) if self.has_ones else phi
 
     def width(self, d: int) -> int:
         """Return the number of features of a point with `d` coordinates."""
@@ -80,7 +76,6 @@ def features_of(problem: MultiClass, seed: int) -> FixedFeatures:
 
 @lru_cache(maxsize=KEPT_FREQUENCIES)
 def _frequencies(features: FixedFeatures, d: int) -> NDArray:
-    """Return the frequencies (d, m). Every call returns the same ones."""
     kernel = (OrthogonalGaussian if features.is_orthogonal else Gaussian)(features.sigma)
     return block_frequencies(kernel, features.seed, 0, d, features.n_features, DTYPE)
 
@@ -102,6 +97,9 @@ class LazyFeatures:
 
     def __getitem__(self, rows: NDArray | slice) -> NDArray:
         return self.features(self.points[rows])
+
+    def __matmul__(self, W: NDArray) -> NDArray:
+        return Weights(self.features, W, self.points.shape[1]).evaluate(self.points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,27 +134,19 @@ def spread(X: NDArray) -> float:
     return float(np.sqrt(np.mean(np.var(X, axis=0)))) or 1.0
 
 
-def frame_of(X: NDArray, features: FixedFeatures) -> Frame | None:
-    """Return the frame for points (n, d); None for features that need no frame."""
-    is_free = features.kind == "linear" and features.has_ones
-    return Frame(X.mean(axis=0), spread(X)) if is_free else None
-
-
 # Most numbers of features kept at a time.
 MAX_VALUES = 2**24
 MODEL = "weights"
-_HEADER = {
-    "kind": parameter_like(MultiClass, "feature_map"),
-    "sigma": parameter_like(MultiClass, "sigma"),
-    "n_features": parameter_like(MultiClass, "n_features"),
-    "seed": Integer("seed", 0, low=0, high=MAX_SEED),
-    "d": Integer("d", 1, low=1),
-}
-# Stored in a file only if they are true, or not zero.
-_OTHERS: dict[str, Any] = {
-    **{name: Flag(name, False) for name in ("has_ones", "is_orthogonal")},
-    "n_blocks": Integer("n_blocks", 0, low=0),
-}
+# Those of the features, and the number of coordinates. One that has a default is stored if its value is another.
+_HEADER = (
+    parameter_like(MultiClass, "feature_map", name="kind", default=REQUIRED),
+    parameter_like(MultiClass, "sigma", default=REQUIRED),
+    parameter_like(MultiClass, "n_features", default=REQUIRED),
+    *OF_ALL_MODELS,
+    Flag("has_ones", False),
+    Flag("is_orthogonal", False),
+    Integer("n_blocks", 0, low=0),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,25 +161,23 @@ class Weights:
         """Return the scores (n, K) at the points `X` (n, d); raise `ModelError` for other or far points."""
         X = np.asarray(X)
         check_points(X, self.d)
-        size = max(1, MAX_VALUES // len(self.W))
-        if self.features.kind == "fourier" and (said := too_far(X, Gaussian(self.features.sigma))):
+        features, size, scores = self.features, max(1, MAX_VALUES // len(self.W)), np.zeros((len(X), self.W.shape[1]))
+        if features.kind == "fourier" and (said := too_far(X, Gaussian(features.sigma))):
             raise ModelError(said)
+        blocks = np.split(self.W, features.n_blocks) if features.n_blocks else []
         with np.errstate(over="ignore", invalid="ignore"):  # the check of the scores reports overflow
-            pieces = [self._scores(X[start : start + size]) for start in range(0, len(X), size)]
-            scores = np.concatenate(pieces) if pieces else np.zeros((0, self.W.shape[1]))
+            for start in range(0, len(X), size):
+                rows = slice(start, start + size)
+                piece = np.ascontiguousarray(X[rows], dtype=DTYPE)
+                if not blocks:
+                    scores[rows] = features(piece) @ self.W
+                for t, W in enumerate(blocks, start=1):
+                    scores[rows] += explicit(piece, features.of_block(t, self.d)) @ W
         is_finite = np.isfinite(scores).all(axis=1)
         if not is_finite.all() and (np.abs(X[~is_finite]) > LARGEST).any():
             raise ModelError(
                 f"X[{np.argmin(is_finite)}] is so far away that its scores overflow float64: scale the points"
             )
-        return scores
-
-    def _scores(self, X: NDArray) -> NDArray:
-        if not self.features.n_blocks:
-            return self.features(X) @ self.W
-        scores, X = np.zeros((len(X), self.W.shape[1])), np.ascontiguousarray(X, dtype=self.W.dtype)
-        for t, W in enumerate(np.split(self.W, self.features.n_blocks), start=1):
-            scores += explicit(X, self.features.of_block(t, self.d)) @ W
         return scores
 
     def fingerprint(self) -> str:
@@ -202,20 +190,14 @@ class Weights:
 
     def save(self, file: str | Path | IO[bytes]) -> None:
         """Write the weights, and the data to redraw their features from, to a NumPy archive without pickle."""
-        said = {name: value for name, value in asdict(self.features).items() if value or name not in _OTHERS}
-        header = {**said, "d": self.d, "fingerprint": self.fingerprint()}
-        write(file, MODEL, header, W=self.W)
+        own = {**asdict(self.features), "d": self.d}
+        header = {p.name: own[p.name] for p in _HEADER if own[p.name] != p.default}
+        write(file, MODEL, {**header, "fingerprint": self.fingerprint()}, W=self.W)
 
 
 def restore(held: ModelFile) -> Weights:
     """Return the model in a file; raise `ModelError` as `dsgcore.load_model` does."""
-    held.expect({*_HEADER, *(_OTHERS.keys() & held.header.keys()), "fingerprint"}, {"W"})
-    header, W = held.header, held.arrays["W"]
-    try:
-        given = {name: parameter.check(header[name]) for name, parameter in _HEADER.items()}
-        given |= {name: own.check(header.get(name, own.default)) for name, own in _OTHERS.items()}
-    except ParameterError as error:
-        raise damaged_header(error) from error
+    given, W = held.expect({"fingerprint"}, {"W"}, _HEADER), held.arrays["W"]
     if given["n_blocks"] and (given["kind"] == "linear" or given["has_ones"] or given["is_orthogonal"]):
         raise ModelError("not a model file: features of each iteration must be plain Fourier features")
     d = given.pop("d")
@@ -227,5 +209,5 @@ def restore(held: ModelFile) -> Weights:
     if not np.isfinite(W).all():
         raise ModelError("not a model file: its weights must be finite numbers")
     model = Weights(features, W, d)
-    check_fingerprint(header["fingerprint"], model.fingerprint())
+    check_fingerprint(held.header["fingerprint"], model.fingerprint())
     return model

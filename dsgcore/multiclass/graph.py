@@ -18,7 +18,7 @@ from sklearn.neighbors import NearestNeighbors
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas, single_threaded_openmp
 from dsgcore.data import Split
-from dsgcore.multiclass.features import FixedFeatures, Weights
+from dsgcore.multiclass.features import FixedFeatures, LazyFeatures
 from dsgcore.problems import UNLABELED
 
 # Up to this many points the mean distance uses all pairs. For more points, it uses the distances to this many of them.
@@ -63,7 +63,19 @@ def laplacian(
     and leaves j open. Here the mean is over all pairs. With more than 1000 points, j runs over 1000 of them, evenly
     spread over the rows.
     """
-    S = _listed(X, min(n_neighbors, len(X) - 1), report)
+    n_listed, points = min(n_neighbors, len(X) - 1), X - X[0]  # numbers around 0
+    search = NearestNeighbors(n_neighbors=n_listed + 1).fit(points)
+    distances, neighbors = np.empty((len(X), n_listed)), np.empty((len(X), n_listed), dtype=np.intp)
+    for start in range(0, len(X), ROWS_AT_A_TIME):
+        rows = np.arange(start, min(start + ROWS_AT_A_TIME, len(X)))
+        with single_threaded_openmp():  # the same neighbours for any number of threads
+            far, near = search.kneighbors(points[rows])
+        is_other = near != rows[:, None]
+        is_other[is_other.all(axis=1), 0] = False  # its copies fill its list
+        distances[rows], neighbors[rows] = far[is_other].reshape(len(rows), -1), near[is_other].reshape(len(rows), -1)
+        report((rows[-1] + 1) / len(X))
+    starts = np.arange(len(X) + 1) * n_listed
+    S = csr_array((distances.ravel() ** 2, neighbors.ravel(), starts), shape=(len(X), len(X)))
     width = float(np.sqrt(S.data.reshape(len(X), -1).max(axis=1)).mean()) if is_released else mean_distance(X)
     # If all points coincide, every weight is one.
     S.data = np.exp(-S.data / width**2) if width > 0 else np.ones_like(S.data)
@@ -99,23 +111,6 @@ def largest_eigenvalue(M: NDArray) -> float:
     return float(eigsh(M, k=1, v0=np.ones(len(M)), return_eigenvectors=False)[0])
 
 
-def _listed(X: NDArray, n_neighbors: int, report: Callable[[float], object]) -> csr_array:
-    """Return the squared distance from each point to the points that it lists."""
-    points = X - X[0]  # numbers around 0, as above
-    search = NearestNeighbors(n_neighbors=n_neighbors + 1).fit(points)
-    distances, neighbors = np.empty((len(X), n_neighbors)), np.empty((len(X), n_neighbors), dtype=np.intp)
-    for start in range(0, len(X), ROWS_AT_A_TIME):
-        rows = np.arange(start, min(start + ROWS_AT_A_TIME, len(X)))
-        with single_threaded_openmp():  # the same neighbours for any number of threads
-            far, near = search.kneighbors(points[rows])
-        is_other = near != rows[:, None]
-        is_other[is_other.all(axis=1), 0] = False  # its copies fill its list
-        distances[rows], neighbors[rows] = far[is_other].reshape(len(rows), -1), near[is_other].reshape(len(rows), -1)
-        report((rows[-1] + 1) / len(X))
-    starts = np.arange(len(X) + 1) * n_neighbors
-    return csr_array((distances.ravel() ** 2, neighbors.ravel(), starts), shape=(len(X), len(X)))
-
-
 # Up to this many numbers, the features of a point set are kept. Larger ones are recomputed at every iteration.
 MAX_KEPT_FEATURES = 2**25
 # From this many training points on, the graph is made in the background while a page waits.
@@ -129,7 +124,8 @@ class ScoredPoints:
 
     def __init__(self, X: NDArray, features: FixedFeatures) -> None:
         self.X, self.features = X, features
-        self.phi = features(X) if len(X) * features.width(X.shape[1]) <= MAX_KEPT_FEATURES else None
+        is_kept = len(X) * features.width(X.shape[1]) <= MAX_KEPT_FEATURES
+        self.phi: NDArray | LazyFeatures = features(X) if is_kept else LazyFeatures(features, X)
         self._last: tuple[NDArray, NDArray] | None = None
 
     def scores(self, W: NDArray) -> NDArray:
@@ -137,11 +133,7 @@ class ScoredPoints:
         last = self._last
         if last is None or last[0] is not W:
             with single_threaded_blas():  # bit-for-bit identical for any number of threads
-                made = (
-                    self.phi @ W
-                    if self.phi is not None
-                    else Weights(self.features, W, self.X.shape[1]).evaluate(self.X)
-                )
+                made = self.phi @ W
             made.flags.writeable = False
             self._last = last = W, made
         return last[1]
@@ -208,10 +200,11 @@ class GraphCache:
 
     def pull(self, links: tuple[int, bool], features: FixedFeatures) -> Pull:
         """Return the graph's term."""
-        if self.made(links, features)[1] is None:
-            graph = self.made(links, features)[0]
-            self.keep(links, features, make_graph_and_pull(self.X, graph, links, features))
-        return self._made["pull"][1]
+        graph, pull = self.made(links, features)
+        if pull is None:
+            graph, pull = make_graph_and_pull(self.X, graph, links, features)
+            self.keep(links, features, (graph, pull))
+        return pull
 
     def laplacian(self, links: tuple[int, bool]) -> csr_array:
         """Return the graph's Laplacian, of shape (n, n)."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from dsgcore.core.threads import single_threaded_blas
 from dsgcore.kernels import Gaussian
 from dsgcore.kernels.kernels import too_far
 from dsgcore.multiclass.automatic import settle_step, settle_weights
-from dsgcore.multiclass.features import FixedFeatures, Frame, LazyFeatures, features_of, frame_of
+from dsgcore.multiclass.features import FixedFeatures, Frame, LazyFeatures, features_of, spread
 from dsgcore.multiclass.problem import RELEASED, MultiClass
 from dsgcore.solver.problem import UNLABELED, ProblemError
 from dsgcore.solver.stopping import Stopping, TailMean
@@ -175,14 +176,8 @@ class MultiClassTask:
 
     def terms(self, W: NDArray) -> dict[str, float]:
         """Return the terms of the objective over all labeled points. Their sum is the objective."""
-        size = len(self.y) if isinstance(self.X, np.ndarray) else max(1, MOST_FEATURES // self.X.shape[1])
-        total: dict[str, float] = {}
-        for start in range(0, len(self.y), size):
-            piece = slice(start, start + size)
-            terms = self.problem.terms(W, self.X[piece], self.y[piece], self.M)
-            share = len(self.y[piece]) / len(self.y)
-            total = {name: total.get(name, 0.0) + share * value for name, value in terms.items()}
-        return {**total, "tail": self.problem.tail(np.linalg.svdvals(W), *W.shape)}
+        terms = self.problem.terms(W, cast(NDArray, self.X), self.y, self.M)
+        return {**terms, "tail": self.problem.tail(np.linalg.svdvals(W), *W.shape)}
 
     @property
     def some_features(self) -> NDArray:
@@ -205,7 +200,8 @@ def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int, n_classes:
     features = features_of(problem, seed)
     if features.kind == "fourier" and (said := too_far(X, Gaussian(features.sigma))):
         raise ProblemError(said)
-    frame = frame_of(X, features)
+    is_free = features.kind == "linear" and features.has_ones
+    frame = Frame(X.mean(axis=0), spread(X)) if is_free else None
     with single_threaded_blas():  # bit-for-bit identical for any number of threads
         problem, M = settle_weights(problem, features, X, y)
         size = np.count_nonzero(labeled) * features.width(X.shape[1])

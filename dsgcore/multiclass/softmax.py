@@ -23,8 +23,7 @@ from dsgcore.kernels.features import explicit
 from dsgcore.multiclass.engine import MultiClassEngine
 from dsgcore.multiclass.features import Weights
 from dsgcore.multiclass.loop import MultiClassTask
-from dsgcore.multiclass.problem import logistic
-from dsgcore.multiclass.setting import HALF, PRECONDITIONED
+from dsgcore.multiclass.problem import HALF, PRECONDITIONED, logistic
 from dsgcore.multiclass.twin import KernelTwin
 from dsgcore.solver.gauges import PLACES
 
@@ -122,7 +121,6 @@ class SoftmaxEngine(MultiClassEngine):
         self._steps = softmax_blocks(labeled, task.y, K, draws, is_preconditioned=self._is_preconditioned)
 
     def _next(self) -> Any:
-        """Make the next iteration; None if the run has ended, or has diverged."""
         if (block := next(self._steps, None)) is None:
             return None
         squared, values = np.trace(self._gram), {"labeled": block.F}
@@ -148,7 +146,6 @@ class SoftmaxEngine(MultiClassEngine):
 
     @property
     def _n_averaged(self) -> int:
-        """Number of iterates in the average so far."""
         return 0 if self._after is None else max(0, self.t - self._after)
 
     def _scores(self, which: str, *, of_average: bool = False) -> NDArray:
@@ -156,7 +153,6 @@ class SoftmaxEngine(MultiClassEngine):
         return self._sums[which] / self._n_averaged if is_mean else self._values[which]
 
     def _terms(self, task: MultiClassTask, *, of_average: bool = False, of: Any = None) -> dict[str, float]:
-        """Return the objective's terms: of all labeled points, or those of some losses and a squared norm of the weights."""
         if of is None:
             is_mean = of_average and self._n_averaged
             squared = self._of_sum[1] / self._n_averaged**2 if is_mean else np.trace(self._gram)
@@ -189,7 +185,6 @@ class SoftmaxEngine(MultiClassEngine):
 
     @property
     def automatic_step(self) -> float:
-        """The value of the step "auto" here, even if the spec sets a number."""
         return HALF if self.problem.variant == PRECONDITIONED else super().automatic_step
 
     def _mean_of(self, t: int, first: int) -> Weights:

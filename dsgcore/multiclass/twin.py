@@ -9,6 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.problem import MultiClass
+from dsgcore.solver.exact import feature_error
 
 # Largest number of training points with an exact-kernel twin.
 MAX_POINTS = 5000
@@ -71,8 +72,5 @@ class KernelTwin:
         return h if self._L is None else h + K @ (self._L @ (self.phi @ self.V))
 
     def compare(self, f: NDArray) -> dict[str, float]:
-        """Return mean and largest |f - h|^2 over the probes, summed over the classes, and the mean |h|^2."""
-        h = self.values()
-        error = np.sum((f - h) ** 2, axis=1)
-        scale = float(np.mean(np.sum(h**2, axis=1)))
-        return {"error_mean": float(error.mean()), "error_max": float(error.max()), "h_squared": scale}
+        """Return the error of the scores `f` (p, K) at the probes."""
+        return feature_error(f, self.values())

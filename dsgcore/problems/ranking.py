@@ -49,11 +49,6 @@ class RankingProblem(Problem, Protocol):
         both = W + W.T
         return both, (W.sum(axis=0) - W.sum(axis=1))[:, None], both.sum(axis=1)[:, None]
 
-    @cached_property
-    def _affine_parts(self) -> dict[tuple[int, ...], tuple[NDArray, NDArray, NDArray]]:
-        """P, Q and g by the sources' numbers of values: the coefficients of values v are P v + Q (their means) + g."""
-        return {}
-
     def coefficients(self, f: Values) -> dict[str, NDArray]:
         """Return the derivative of the batch objective by each value: QSG-S2AUC's (13)-(15), QS3ORAO's (10).
 
@@ -61,13 +56,15 @@ class RankingProblem(Problem, Protocol):
         """
         values = [f[source] for source in self.sources]
         is_paired, sizes = self.pairing != "all", tuple(map(len, values))
-        if sizes not in self._affine_parts:
+        # P, Q and g by the sources' numbers of values: the coefficients of values v are P v + Q (their means) + g.
+        parts = vars(self).setdefault("_affine_parts", {})
+        if sizes not in parts:
             (both, constants, degree), n = self._linear_parts, np.array(sizes)[:, None]
             spread = np.diag(self.variance_weights * sizes / np.maximum(n[:, 0] - 1, 1))
             paired, of_all = (both, 0.0 * both) if is_paired else (0.0 * both, both)
             P, Q = np.diag(degree[:, 0]) + spread - paired, spread + of_all
-            self._affine_parts[sizes] = 2.0 / n * P, -2.0 / n * Q, (2.0 / n * constants)[:, 0]
-        of_values, of_means, constant = self._affine_parts[sizes]
+            parts[sizes] = 2.0 / n * P, -2.0 / n * Q, (2.0 / n * constants)[:, 0]
+        of_values, of_means, constant = parts[sizes]
         if len(set(sizes)) == 1:  # a mini-batch is one array
             V = np.array(values, dtype=np.float64)  # in single precision the means would lose digits
             c = of_values @ V + (of_means @ (V.sum(axis=1) / sizes[0]) + constant)[:, None]

@@ -127,7 +127,6 @@ class SemiSupervisedSVM(Problem):
         return derived(self, unlabeled_weight=weight, positive_share=n["positive"] / n_labeled)
 
     def _weights(self) -> dict[str, float]:
-        """Return the weight of each source's mean loss."""
         share, C, C_star = bound(self.positive_share), self.labeled_weight, bound(self.unlabeled_weight)
         return {"positive": C * share, "negative": C * (1.0 - share), "unlabeled": C_star}
 

@@ -174,7 +174,6 @@ class SimilarUnlabeled(Problem):
         }
 
     def _parts(self, f: Values) -> dict[str, float]:
-        """Return the four signed mean losses."""
         value = LOSSES[self.loss].value
         return {
             name: weight * float(value(target * f[source]).mean())

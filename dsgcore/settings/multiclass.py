@@ -6,10 +6,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from dsgcore.multiclass.automatic import FREE, RIDGE, TAIL
+from dsgcore.multiclass.automatic import RIDGE, TAIL
 from dsgcore.multiclass.loop import TOL_STARTED
-from dsgcore.multiclass.problem import PRINTED, MultiClass
-from dsgcore.multiclass.setting import MultiClassSetting
+from dsgcore.multiclass.problem import FREE, PRINTED, MultiClass, MultiClassSetting
 from dsgcore.settings import panels
 from dsgcore.settings.profile import USUAL, Among, Times, profile, usual_run
 from dsgcore.settings.theorems import Assumption, Theorem, assumption, said_of

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.sampling import generator
 from dsgcore.core.threads import single_threaded_blas
-from dsgcore.kernels import features
-from dsgcore.kernels.features import as_points
+from dsgcore.kernels.features import Cosines, as_points, explicit
 from dsgcore.solver.task import SCHEDULES, Task, by_labels
 
 # A quarter of the largest stable step, so that the remaining mini-batch noise is averaged away. With many labels and large
@@ -98,7 +97,7 @@ def _curvature(task: Task, t: int, n_features: int) -> float:
         return np.concatenate([slopes[source] for source in batch])
 
     feature_map = task.kernel.feature_map
-    phi = features.explicit(X, W) if feature_map is features and 2 * len(X) * W.shape[1] <= MOST_NUMBERS else None
+    phi = explicit(X, W) if isinstance(feature_map, Cosines) and 2 * len(X) * W.shape[1] <= MOST_NUMBERS else None
     v, size, tiny = generator(task.seed, "curvature", t).standard_normal(len(X)), 0.0, np.finfo(task.dtype).tiny
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
         at_zero = coefficients(np.zeros(len(X)))

@@ -16,13 +16,14 @@ from dsgcore.core.parameters import Integer
 from dsgcore.kernels.features import as_points
 from dsgcore.solver.model import Expansion, restore
 from dsgcore.solver.model_files import RUN, ModelError, read
+from dsgcore.solver.start import EXACT
 from dsgcore.solver.task import Task
 
 # A longer value, such as a weight for each of many classes, is stored as its digest.
 LONGEST_VALUE = 60
 ROWS_AT_A_TIME = 2**15
 # If one of these differs, the run visits other rows, or in another precision: then comparing points is useless.
-_CHOOSES_ROWS = ("labels", "seed", "batch_size", "dtype")
+_CHOOSES_ROWS = ("labels", "seed", "batch_size", "sampling", "dtype")
 # Numbers with these names often come from the data. If the data differ, their difference needs no mention.
 _MAY_FOLLOW = ("sigma", "length", "step_size", "lam", "labeled_weight", "unlabeled_weight", "prior")
 # These explain why points differ. By themselves they change no iteration.
@@ -54,6 +55,8 @@ def origin_of(task: Task, n_iter: int | None = None) -> dict[str, Any]:
         "kernel": kernel.name,
         **{name: _short(value) for name, value in numbers.items()},
         "batch_size": task.batch_size,
+        "sampling": task.sampling,
+        "start": None if plan.first_features is None else EXACT,
         "dtype": task.dtype.name,
         "seed": task.seed,
         "features": task.features,
@@ -75,7 +78,6 @@ def difference(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
 
 def _short(value: object) -> Any:
-    """Return a value as JSON restores it, or its digest if it is long."""
     text = json.dumps(value)
     return json.loads(text) if len(text) <= LONGEST_VALUE else hashlib.sha256(text.encode()).hexdigest()
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import mmap
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.threads import single_threaded_blas
-from dsgcore.kernels import features
+from dsgcore.kernels.features import as_points
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.problem import Problem, Values
 from dsgcore.solver.start import solution
@@ -62,20 +62,23 @@ class Iterate:
         """The factor by which the weights count, with the other sign, in h."""
         return self.step.size
 
+    def _per_source(self, values: NDArray) -> Values:
+        return dict(zip(self.sources, values.reshape(len(self.sources), -1), strict=True))
+
     @property
     def batch(self) -> Values:
         """The rows of each source's mini-batch."""
-        return per_source(self.rows, self.sources)
+        return self._per_source(self.rows)
 
     @property
     def f(self) -> Values:
         """f_t at the batch points of each source."""
-        return per_source(self.values, self.sources)
+        return self._per_source(self.values)
 
     @property
     def average(self) -> Values:
         """The averaged iterate at the batch points of each source."""
-        return per_source(self.averages, self.sources)
+        return self._per_source(self.averages)
 
     @cached_property
     def terms(self) -> Mapping[str, float]:
@@ -88,25 +91,14 @@ class Iterate:
 class Beginning(Iterate):
     """First iteration of a run that starts at a solution for some points. Its rows are these, and no mini-batches."""
 
-    @property
-    def weighed_with(self) -> float:
-        """One: the solution is no step."""
-        return 1.0
+    weighed_with = 1.0  # the solution is no step
 
     @property
     def f(self) -> Values:
         """F before the first iteration, 0 at a point of each source."""
         return {source: np.zeros(1, dtype=self.values.dtype) for source in self.sources}
 
-    @property
-    def average(self) -> Values:
-        """The same."""
-        return self.f
-
-
-def per_source(values: NDArray, sources: Collection[str]) -> dict[str, NDArray]:
-    """Return each source's part of an array of all of them, which have one size."""
-    return dict(zip(sources, values.reshape(len(sources), -1), strict=True))
+    average = f
 
 
 def solve(
@@ -189,7 +181,7 @@ class Carried(OwnValues):
     def __init__(
         self, X: NDArray, model: Expansion, *, with_variance: bool = False, average_after: int | None = None
     ) -> None:
-        self.X = features.as_points(X, model.dtype)
+        self.X = as_points(X, model.dtype)
         self.feature_map = model.kernel.feature_map
         # The coefficients of f, if its features are fixed and V is tracked.
         self.alpha = np.zeros((), dtype=model.dtype) if with_variance and model.is_fixed else None
@@ -273,8 +265,12 @@ class VisitedPoints(Carried):
         self._begin(len(model) if first is None else first)
 
     def _begin(self, start: int) -> None:
-        """Take the points of the stage after so many iterations, with their values there."""
-        task, stop = self.task, end_of_stage(self.task, start) if self.is_staged else self.task.plan.n_iter
+        task, stop = self.task, self.task.plan.n_iter
+        if self.is_staged:
+            n_visits, end = FIRST_STAGE * task.batch_size * len(task.rows), FIRST_STAGE
+            while end <= start:
+                end = end + FIRST_STAGE if len(task.X) > ROWS_PER_VISIT * n_visits else end * STAGES_GROW
+            stop = min(end, stop)
         self.start, self.stop, streams = start, stop, task.joined_batches(start, stop)
         visited, inverse = np.unique(streams, return_inverse=True)
         inverse, last = inverse.reshape(streams.shape), np.zeros(len(visited), dtype=np.int64)
@@ -294,7 +290,6 @@ class VisitedPoints(Carried):
         self.needed_after = np.searchsorted(-last[order], -np.arange(start + 1, stop + 1), side="left")
 
     def batch(self, t: int) -> tuple[NDArray, NDArray]:
-        """Return the rows of iteration `t`'s mini-batches, source after source, and their places among the points."""
         if t > self.stop:
             self._begin(self.stop)
         places = self.positions[t - self.start - 1]
@@ -313,12 +308,9 @@ class DrawnPoints(OwnValues):
         self.X = self.values = np.zeros(0, dtype=model.dtype)
 
     def batch(self, t: int) -> tuple[NDArray, NDArray]:
-        """Return the rows of iteration `t`'s mini-batches, source after source, and their places among the points."""
         rows = np.concatenate([*self.task.batch(t).values()])
-        self.X, self.values = (
-            features.as_points(self.task.X[rows], self.model.dtype),
-            np.zeros(len(rows), self.model.dtype),
-        )
+        self.X = as_points(self.task.X[rows], self.model.dtype)
+        self.values = np.zeros(len(rows), self.model.dtype)
         if self.alpha.ndim:
             block = self.feature_map.block_of(self.alpha)
             self.feature_map.evaluate(self.X, self.model.frequencies(t, block.shape[1]), block, 0.0, self.values)
@@ -360,12 +352,3 @@ def training_points(
     if is_most and n_visits > MAX_VISITS_PER_POINT * len(task.X) and memory_map_of(task.X) is None:
         return AllPoints(task, model.prefix(start))
     return VisitedPoints(task, model, start, is_staged=is_staged)
-
-
-def end_of_stage(task: Task, start: int) -> int:
-    """Return the last iteration of the stage after `start` iterations of a fit that may end early."""
-    n_visits, end = FIRST_STAGE * task.batch_size * len(task.rows), FIRST_STAGE
-    is_sparse = len(task.X) > ROWS_PER_VISIT * n_visits
-    while end <= start:
-        end = end + FIRST_STAGE if is_sparse else end * STAGES_GROW
-    return min(end, task.plan.n_iter)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from dsgcore.core.cost import COORDINATES_PER_COSINE
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Choice, Flag, Integer, ParameterError, check_all
-from dsgcore.core.sampling import FREQUENCIES, MAX_SEED, generator
+from dsgcore.core.parameters import REQUIRED, Anything, Choice, Flag, ParameterError, check_all
+from dsgcore.core.sampling import FREQUENCIES, generator
 from dsgcore.core.threads import (
     MAX_EVALUATIONS_PER_PIECE,
     MIN_EVALUATIONS_PER_WORKER,
@@ -23,9 +23,11 @@ from dsgcore.core.threads import (
     n_workers,
     pieces,
 )
-from dsgcore.kernels import KERNELS, Kernel, features
+from dsgcore.kernels import KERNELS, Kernel
+from dsgcore.kernels.features import Cosines, as_points
 from dsgcore.kernels.kernels import overflowing, too_far
 from dsgcore.solver.model_files import (
+    OF_ALL_MODELS,
     RUN,
     ModelError,
     ModelFile,
@@ -38,9 +40,11 @@ from dsgcore.solver.model_files import (
 
 MODEL, FIXED = "expansion", "is_fixed"
 _HEADER = (
-    Integer("seed", 0, low=0, high=MAX_SEED),
-    Integer("d", 1, low=1),
-    Choice("dtype", "float32", options=("float32", "float64")),
+    *OF_ALL_MODELS,
+    Choice("dtype", REQUIRED, options=("float32", "float64")),
+    Anything("kernel", REQUIRED),
+    Flag(FIXED, False),
+    Anything(RUN, None),
 )
 _KERNEL = Choice("kernel", "gaussian", options=tuple(KERNELS))
 # Frequencies for a few points cost more to draw than to use, so they are cached, within this many bytes in all.
@@ -172,7 +176,7 @@ class Expansion:
         They are several where nothing shrinks, as in a mean of iterates: then the features of many iterations are summed
         faster than those of each. The groups depend on the model alone, and so do the values.
         """
-        if self.kernel.feature_map is not features or any(decay != 1.0 for decay in self.decays[:n_iter]):
+        if not isinstance(self.kernel.feature_map, Cosines) or any(decay != 1.0 for decay in self.decays[:n_iter]):
             return [range(t, t + 1) for t in range(1, n_iter + 1)]
         groups, size = [range(1, 1)], 0
         for t, block in enumerate(self.blocks[:n_iter], start=1):
@@ -198,20 +202,24 @@ class Expansion:
         Raises
         ------
         ModelError
-            If the points have another shape, or if they are so far away that the kernel's features overflow.
+            If the points have another shape, or if they are so far away that the kernel's features overflow, or if the
+            model has fewer than `t` iterations.
         """
+        t = len(self) if t is None else t
+        if not 0 <= t <= len(self):
+            raise ModelError(f"t must be between 0 and {len(self)}, the iterations made, got {t}")
         if self.is_fixed and len(self) > 1:
-            return self.prefix(len(self) if t is None else t).joined().evaluate(X)
+            return self.prefix(t).joined().evaluate(X)
         X = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=self.dtype)
         check_points(X, self.d)
-        values, groups = np.zeros(len(X), dtype=self.dtype), self._groups(len(self) if t is None else t)
+        values, groups = np.zeros(len(X), dtype=self.dtype), self._groups(t)
         size = points_at_a_time(self.d)
         with np.errstate(over="ignore", invalid="ignore"):  # the values show an overflow
             for start in range(0, len(X), size):
                 piece = slice(start, start + size)
                 if said := too_far(X[piece], self.kernel, start):
                     raise ModelError(said)
-                self._update(values[piece], features.as_points(X[piece], self.dtype), groups)
+                self._update(values[piece], as_points(X[piece], self.dtype), groups)
         if said := overflowing(X, values, self.kernel):
             raise ModelError(said)
         return values
@@ -271,7 +279,7 @@ class Expansion:
             **({FIXED: True} if self.is_fixed else {}),
             **({} if run is None else {RUN: dict(run)}),
         }
-        empty = np.zeros((self.kernel.feature_map.BLOCK_ROWS, 0), dtype=self.dtype)
+        empty = np.zeros((self.kernel.feature_map.block_rows, 0), dtype=self.dtype)
         write(
             file,
             MODEL,
@@ -284,16 +292,12 @@ class Expansion:
 
 def restore(held: ModelFile) -> Expansion:
     """Return the model of a file; raise `ModelError` as `dsgcore.load_model` does."""
-    optional = {RUN, FIXED} & held.header.keys()
-    held.expect({p.name for p in _HEADER} | {"kernel", "fingerprint"} | optional, {"sizes", "coefficients", "decays"})
+    given = held.expect({"fingerprint"}, {"sizes", "coefficients", "decays"}, _HEADER)
     try:
-        given = {parameter.name: parameter.check(held.header[parameter.name]) for parameter in _HEADER}
-        if not isinstance(own := held.header["kernel"], dict):
+        if not isinstance(own := given["kernel"], dict):
             raise ParameterError(f"kernel must be an object with fields, got {own!r}")
-        kind = KERNELS[_KERNEL.check(own.get("name"))]
-        fields = {name: value for name, value in own.items() if name != "name"}
-        kernel: Kernel = kind(**check_all(kind.parameters, fields, "the kernel"))
-        is_fixed = Flag(FIXED, False).check(held.header.get(FIXED, False))
+        kind = KERNELS[_KERNEL.check(own.pop("name", None))]
+        kernel: Kernel = kind(**check_all(kind.parameters, own, "the kernel"))
     except ParameterError as error:
         raise damaged_header(error) from error
     sizes, coefficients, decays = (held.arrays[name] for name in ("sizes", "coefficients", "decays"))
@@ -303,7 +307,7 @@ def restore(held: ModelFile) -> Expansion:
         and sizes.shape == decays.shape
         # Check each coefficient before their sum: the sum of huge ones overflows.
         and ((sizes > 0) & (sizes <= coefficients.size)).all()
-        and coefficients.shape == (kernel.feature_map.BLOCK_ROWS, sizes.sum())
+        and coefficients.shape == (kernel.feature_map.block_rows, sizes.sum())
     )
     if not fits:
         raise ModelError("not a model file: its arrays do not fit together")
@@ -313,6 +317,6 @@ def restore(held: ModelFile) -> Expansion:
         np.ascontiguousarray(coefficients[:, end - m : end]) for m, end in zip(sizes, np.cumsum(sizes), strict=True)
     ]
     dtype = np.dtype(given["dtype"])
-    model = Expansion(kernel, given["seed"], given["d"], dtype, blocks, decays.tolist(), is_fixed)
+    model = Expansion(kernel, given["seed"], given["d"], dtype, blocks, decays.tolist(), given[FIXED])
     check_fingerprint(held.header["fingerprint"], model.fingerprint())
     return model

@@ -12,7 +12,7 @@ import os
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Choice
+from dsgcore.core.parameters import REQUIRED, Choice, Integer, Parameter, ParameterError
+from dsgcore.core.sampling import MAX_SEED
 from dsgcore.kernels import Kernel, block_frequencies
 
 FORMAT = 2
@@ -30,6 +31,8 @@ _MODEL = Choice("model", None, options=("expansion", "weights", ESTIMATOR))
 HEADER = "header"
 # The header field of a checkpoint that determines its run.
 RUN = "run"
+# What the header of every model has: a seed, and the number of a point's coordinates.
+OF_ALL_MODELS = (Integer("seed", REQUIRED, low=0, high=MAX_SEED), Integer("d", REQUIRED, low=1))
 MAX_HEADER_CHARACTERS = 4096
 # Exceptions of NumPy, zipfile and zlib for files that are not archives, are damaged, or claim to hold huge arrays.
 _UNREADABLE = (
@@ -62,16 +65,24 @@ class ModelFile:
     header: dict[str, Any]  # all other fields but the format's number; plain data
     arrays: dict[str, NDArray]  # in this machine's byte order
 
-    def expect(self, header: set[str], arrays: set[str]) -> None:
-        """Raise `ModelError` if fields or arrays are missing, or do not belong to such a model."""
+    def expect(self, header: set[str], arrays: set[str], parameters: Sequence[Parameter] = ()) -> dict[str, Any]:
+        """Raise `ModelError` if fields or arrays are missing, or do not belong to such a model.
+
+        Return the header's `parameters`, checked. Those that have a default may be missing.
+        """
+        needed = {p.name for p in parameters if p.default is REQUIRED or p.name in self.header}
         for place, kind, given, expected in (
-            ("its header", "field", set(self.header), header),
+            ("its header", "field", set(self.header), header | needed),
             ("it", "array", set(self.arrays), arrays),
         ):
             for name in sorted(expected - given):
                 raise ModelError(f"not a model file: {place} has no {kind} {name!r}")
             for name in sorted(given - expected):
                 raise ModelError(f"not a model file: {place} has the unknown {kind} {name[:40]!r}")
+        try:
+            return {p.name: p.check(self.header[p.name]) if p.name in needed else p.default for p in parameters}
+        except ParameterError as error:
+            raise damaged_header(error) from error
 
 
 def write(file: str | Path | IO[bytes], model: str, header: Mapping[str, Any], **arrays: NDArray) -> None:

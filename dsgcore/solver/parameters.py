@@ -69,35 +69,31 @@ SILENT = (*OF_A_FIT, "features")
 
 
 class RunSpec(Protocol):
-    """What a method and a theorem read of a spec: its sections, its changes, and its values at an iteration."""
+    """What a method and a theorem read of a spec: its sections, its changes, and its values at an iteration.
+
+    `steerable` are the names of the parameters that can change during a run.
+    """
 
     @property
-    def problem(self) -> Any:
-        """The setting with its own parameters."""
+    def problem(self) -> Any: ...
 
     @property
-    def kernel(self) -> Kernel:
-        """The kernel with its parameters."""
+    def kernel(self) -> Kernel: ...
 
     @property
-    def solver(self) -> SolverParameters:
-        """The solver's parameters."""
+    def solver(self) -> SolverParameters: ...
 
     @property
-    def diagnostics(self) -> Any:
-        """What is measured besides."""
+    def diagnostics(self) -> Any: ...
 
     @property
-    def changes(self) -> tuple[Change, ...]:
-        """Changes of parameters during the run."""
+    def changes(self) -> tuple[Change, ...]: ...
 
     @property
-    def seed(self) -> int:
-        """The seed of data, batches and features."""
+    def seed(self) -> int: ...
 
     @property
-    def steerable(self) -> tuple[str, ...]:
-        """Names of the parameters that can change during a run."""
+    def steerable(self) -> tuple[str, ...]: ...
 
     def values_at(self, t: int) -> dict[str, Any]:
         """Return the values of the steerable parameters at iteration `t` (0: at the start)."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.parameters import AUTOMATIC, Choice
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.kernels import features
+from dsgcore.kernels.features import Cosines, as_points, explicit
 from dsgcore.kernels.loops import hinge_weights
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def shares(rows: Iterable[NDArray], n: int) -> NDArray:
 
 def plan_start(task: Task, start: str | None) -> bool:
     """Give the first iteration more features, for `solution`; False if `start` is None, or if there is none for the task."""
-    if start is None or task.kernel.feature_map is not features or task.problem.near_risk() is None:
+    if start is None or not isinstance(task.kernel.feature_map, Cosines) or task.problem.near_risk() is None:
         return False
     m = task.plan.n_features
     task.plan.first_features = m if task.new_model().is_fixed else max(m, TIMES * min(m, FEATURES))
@@ -116,8 +116,8 @@ def solution(task: Task, W: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray
         visited = np.unique(np.concatenate([batch[source] for batch in batches]))
         most = UNLABELED_POINTS if source == "unlabeled" else POINTS // len(task.rows)
         rows.append(visited[evenly_spread(len(visited), most if is_counted else 0)])
-    points = np.concatenate([features.as_points(task.X[own], task.dtype) for own in rows])
-    phi, sizes = features.explicit(points, W), np.array([len(own) for own in rows])
+    points = np.concatenate([as_points(task.X[own], task.dtype) for own in rows])
+    phi, sizes = explicit(points, W), np.array([len(own) for own in rows])
     means = np.repeat(np.diag(1.0 / np.maximum(sizes, 1)), sizes, axis=0)
     try:
         weights = risk.solution(means, phi @ phi.T, task.plan.lam).astype(task.dtype)
@@ -125,4 +125,4 @@ def solution(task: Task, W: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray
         weights = np.zeros(len(phi), dtype=task.dtype)
     if not np.isfinite(alpha := phi.T @ weights).all():
         alpha, weights = np.zeros_like(alpha), np.zeros_like(weights)
-    return np.concatenate(rows), points, weights, features.block_of(alpha)
+    return np.concatenate(rows), points, weights, task.kernel.feature_map.block_of(alpha)

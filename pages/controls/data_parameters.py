@@ -100,8 +100,8 @@ def data_parameters(problem: type[Setting], dataset: str, default: DataSpec) -> 
             case "n_labeled":
                 usual = n_labeled_on(problem, dataset)
                 usual = usual if default.name == dataset else _few(usual, entry, labels)
-                words = {"label": "Similar pairs", "sentence": PAIRS} if labels == "pairs" else {}
-                made.append(replace(p, default=usual, **words))
+                own_words = p.called("Similar pairs", PAIRS) if labels == "pairs" else p
+                made.append(replace(own_words, default=usual))
             case "name" | "path" | "sha256" | "recipe" | "target":
                 pass
             case _:

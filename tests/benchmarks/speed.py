@@ -30,7 +30,8 @@ from threadpoolctl import threadpool_limits
 from dsgcore.core.threads import n_workers, set_workers, single_threaded_blas
 from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.jobs.memory import MEGABYTE
-from dsgcore.kernels import Gaussian, block_frequencies, features, loops
+from dsgcore.kernels import Gaussian, block_frequencies, loops
+from dsgcore.kernels.features import Cosines
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.solver.loop import VisitedPoints, solve
 from dsgcore.solver.task import Plan, Task
@@ -158,7 +159,7 @@ def measure_kernel():
         W, block, out = Gaussian(1 / d).frequencies(rng, d, FEATURES), np.stack([r, r]), np.zeros(ROWS, np.float32)
         calls = {
             **floor_calls(),
-            "ours": lambda X=X, W=W, block=block, out=out: features.evaluate(X, W, block, 1.0, out),
+            "ours": lambda X=X, W=W, block=block, out=out: Cosines().evaluate(X, W, block, 1.0, out),
             "numpy": lambda X=X[:NUMPY_ROWS], W=W, r=r: np.cos(2 * np.pi * (X @ W - r)) @ r,
             **({"PyTorch": by_torch(X, W, r)} if find_spec("torch") else {}),
         }
@@ -246,7 +247,7 @@ def measure_runs():
         "plain": lambda: train_plainly(task, PLAIN),
         "wide": lambda: train_plainly(wide, PLAIN // 2),
         "sampler": by_sampler(task),
-        "evaluations": lambda: [features.evaluate(task.X, W, np.stack([r, r]), 1.0, out) for _ in range(T)],
+        "evaluations": lambda: [Cosines().evaluate(task.X, W, np.stack([r, r]), 1.0, out) for _ in range(T)],
     }
     times = interleaved(FEW_REPEATS, calls)
     yield Row(f"paper 1's setting ({n} points, d = {PAPER['d']}, m = {m}, T = {T}): time", times["ours"], "s")
