@@ -2,6 +2,7 @@
 
 import re
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,6 +29,21 @@ def small(**changes):
     plain["data"] |= {"n": 160, "n_labeled": 16}
     plain["solver"] |= {"n_iter": 20, "n_features": 24, "batch_size": 8}
     return changed(plain, **changes)
+
+
+@each("own", [{"variant": "softmax"}, {"variant": "preconditioned softmax"}, {}, {"feature_map": "linear"}])
+def test_a_start_and_a_tolerance_that_change_nothing_are_said_to(own):
+    spec, objectives = small(average="tail", n_iter=500, **own), []
+    for more in ({}, {"start": "exact"}, {"tol": 1.0}):
+        run = finished(replace(spec, solver=replace(spec.solver, **more)))
+        objectives.append(run.history.column("objective").tolist())
+    idle = spec.problem.without_effect
+    assert ("start" in idle, "tol" in idle) == tuple(each == objectives[0] for each in objectives[1:])
+
+
+def test_the_start_of_a_logistic_loss_on_linear_features_has_an_effect():
+    spec = small(feature_map="linear", loss="logistic", fit_intercept=True)
+    assert not {"start", "tol"} & {*spec.problem.without_effect}
 
 
 # The estimator's values for the same numbers as in `small`.
