@@ -230,8 +230,7 @@ def test_the_remedy_brings_about_what_is_said(name):
     change, _ = FAULTS["small batches"]
     bad = spec_of(name, 400, **change(GOOD[name]["solver"]))
     found = limits(bad, seeds=2)
-    plain = bad.to_dict()
-    better = limits(Spec.from_dict(plain | {"solver": plain["solver"] | found.changes}), seeds=2)
+    better = limits(judgement(finished(bad), limits=found).changed(bad), seeds=2)
     assert better.parts["together"] < found.parts["together"]
     assert found.expected / 1.5 < better.parts["together"] < found.expected * 1.5
 

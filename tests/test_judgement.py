@@ -1,5 +1,6 @@
 """What is said of a run: its judgement and remedy, the interval against its twin, and the outcome."""
 
+from dataclasses import replace
 from importlib import import_module
 from itertools import product
 from types import SimpleNamespace
@@ -86,6 +87,22 @@ def test_a_first_page_is_limited_by_nothing_that_spoils_it(name):
     assert found.reason
     if found.cause is Cause.LABELS:  # the chart shows the last iteration's score
         assert "in the mean of the last quarter of the iterations" in found.sentence
+
+
+def test_a_measured_remedy_is_a_spec_also_near_the_most_iterations_and_a_run_that_grows_gets_a_smaller_step():
+    short = small("auc")
+    found = limits(short, seeds=1)
+    assert found.leading == "optimisation"
+    assert found.parts["together"] > found.expected > 0.0
+    run = finished(replace(short, solver=replace(short.solver, n_iter=40_000, tol=0.5, step_size=None)))
+    assert run.stop_reason is StopReason.SETTLED
+    said = judgement(run, limits=found)
+    assert said.remedy == "More iterations: 40,000 → 100,000"
+    assert said.changed(run.spec).solver.n_iter == 100_000
+    grown = replace(found, runs=(replace(found.runs[0], scale=0.0),), largest_step=None)
+    said = judgement(run, limits=grown)
+    assert said.sentence == "The step is too large: with some seeds f grows."
+    assert said.changed(run.spec).solver.step_size == pytest.approx(run.engine.automatic_step / 2, rel=0.05)
 
 
 def test_nothing_is_said_before_anything_can_be_told_and_of_an_earlier_iteration_what_was_said_there():

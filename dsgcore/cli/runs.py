@@ -87,7 +87,12 @@ def check(given: argparse.Namespace) -> Made:
     found, run = limits(spec, given.seeds, split=split, callback=tell), Run(spec, split)
     run.advance()
     said = judgement(run, limits=found)
-    data = found.to_dict() | {"cause": said.cause.value, "sentence": said.sentence, "remedy": said.remedy}
+    data = found.to_dict() | {
+        "cause": said.cause.value,
+        "sentence": said.sentence,
+        "remedy": said.remedy,
+        "changes": said.changes,
+    }
     seeds = f"Seeds: {', '.join(map(str, found.seeds))}." if found.subsample is None else found.subsample.sentence()
     advice = f"{said.sentence} {said.remedy}".rstrip()
     state = "has converged" if found.converged else "has not converged"

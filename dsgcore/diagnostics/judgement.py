@@ -26,10 +26,8 @@ from dsgcore.diagnostics.limits import (
     FACTOR,
     FACTOR_OF_RIDGE,
     HALF_THE_LABELS,
-    LARGEST_BATCH,
     LESS,
     MORE,
-    MOST_FEATURES,
     NEAR,
     RunLimits,
 )
@@ -72,7 +70,7 @@ GAP = 0.02
 LATE = 0.25
 # A measured gain of the score that is worth a change.
 WORTH = 0.005
-MOST_ITERATIONS = 100_000
+MOST_ITERATIONS, MOST_FEATURES, LARGEST_BATCH = 100_000, 65_536, 65_536
 
 
 class Cause(Enum):
@@ -346,21 +344,22 @@ def _unsuited(state: _State) -> Iterator[tuple[float, Judgement]]:
 
 def _measured(state: _State, limits: RunLimits) -> Iterator[Judgement]:
     """Yield the largest part of the measured run's distance from the optimum, or that it grows."""
+    solver, largest, now = state.spec.solver, limits.largest_step, state.theta
     if limits.has_grown:
-        now, then = state.theta, limits.changes["step_size"]
-        yield Judgement(Cause.STEP, "The step is too large: with some seeds f grows.", *_step_to("Smaller", now, then))
+        remedy = _step_to("Smaller", now, 0.5 * min(now if largest is None else largest, now))
+        yield Judgement(Cause.STEP, "The step is too large: with some seeds f grows.", *remedy)
     if limits.leading == "none":
         return
-    ((name, then),) = limits.changes.items()
-    part, whole = limits.parts[limits.leading], limits.parts["together"]
-    expected = "" if limits.expected is None else f"{limits.expected:.2g}"
-    if name == "step_size":
+    part, whole, expected = limits.parts[limits.leading], limits.parts["together"], f"{limits.expected or 0.0:.2g}"
+    # A larger step if there is room below the limit of divergence, else more iterations.
+    is_steady = largest is not None and solver.step_size is not None and solver.schedule == "constant"
+    if limits.leading == "optimisation" and is_steady and FACTOR * now <= (largest or 0.0) / 2:
         said = f"The step is too small: f is still {part:.2g} of the optimum's size away from it."
-        yield Judgement(Cause.STEP, said, *_step_to("Larger", state.theta, then), expected)
+        yield Judgement(Cause.STEP, said, *_step_to("Larger", now, FACTOR * now), expected)
     else:
-        cause = next(cause for cause, words in LARGER.items() if words[2] == name)
+        cause = Cause.ITERATIONS if limits.leading == "optimisation" else Cause(limits.leading)
         said = f"{LARGER[cause][0]}: f is {whole:.2g} of the optimum's size away from it, {part:.2g} because of them."
-        yield Judgement(cause, said, *_larger(state, cause, int(then)), expected)
+        yield Judgement(cause, said, *_larger(state, cause), expected)
 
 
 def _short_or_noisy(state: _State) -> Iterator[tuple[float, Judgement]]:
@@ -473,11 +472,11 @@ def _present(state: _State, name: str) -> int:
     return int({**vars(state.spec.solver), **state.values}[name])
 
 
-def _larger(state: _State, cause: Cause, then: int | None = None) -> Remedy:
-    """Return the remedy of a cause, by default four times its value; none if the value is the largest already."""
+def _larger(state: _State, cause: Cause) -> Remedy:
+    """Return the remedy of a cause, four times its value; none if the value is the largest already."""
     _, words, name, most = LARGER[cause]
     now = _present(state, name)
-    then = min(FACTOR * now, most) if then is None else then
+    then = min(FACTOR * now, most)
     return (f"{words}: {now:,} → {then:,}", {"solver": {name: then}}) if then > now else NO_REMEDY
 
 

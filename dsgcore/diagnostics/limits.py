@@ -1,4 +1,4 @@
-"""Measured limits of a run: its convergence, the parts of its distance to the optimum, and the change to make."""
+"""Measured limits of a run: its convergence, the parts of its distance to the optimum, and what other runs would score."""
 
 from __future__ import annotations
 
@@ -45,7 +45,6 @@ FACTOR_OF_RIDGE = 10.0
 HIGHEST_RIDGE = next(p.high for p in SolverParameters.parameters if isinstance(p, Real) and p.name == "lam")
 # Share of the time that the four runs take.
 SHARE_OF_FOUR_RUNS = 0.7
-MOST_FEATURES, LARGEST_BATCH = 65_536, 65_536
 # Number of seeds of a verdict in the background.
 SEEDS = 5
 # Bytes of a process after its imports, beside those of the pairs of points.
@@ -71,11 +70,6 @@ class RunLimits:
     slopes : dict
         Slopes of log mean squares against log t over the second half: of the "error" |f - h|^2 and the "distance" |f -
         f*|^2.
-    changes : dict
-        The change to make, as values of the spec's solver section; empty if there is nothing to change. A `Judgement` has
-        it in words.
-    expected : float or None
-        ||f - f*|| / ||f*|| after that change, as predicted.
     largest_step : float or None
         The constant step above which the run diverges, if there is one.
     runs : tuple of FourRuns
@@ -92,8 +86,6 @@ class RunLimits:
     parts: dict[str, float]
     shares: dict[str, float]
     slopes: dict[str, float]
-    changes: dict[str, float]
-    expected: float | None
     largest_step: float | None
     seeds: tuple[int, ...]
     runs: tuple[FourRuns, ...] = field(repr=False)
@@ -105,9 +97,19 @@ class RunLimits:
         """True if the run has diverged, or has begun to, with one of the seeds."""
         return any(run.has_grown for run in self.runs)
 
+    @property
+    def expected(self) -> float | None:
+        """||f - f*|| / ||f*|| if the square of the leading part falls by a factor of four; None if no part leads."""
+        if self.has_grown or self.leading == "none":
+            return None
+        # NumPy's floats do not overflow with an error.
+        together, part = np.float64(self.parts["together"]), np.float64(self.parts[self.leading])
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.sqrt(np.maximum(together**2 - (1 - 1 / FACTOR) * part**2, 0.0)))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data; numbers that are not finite become None."""
-        names = ("converged", "leading", "shares", "slopes", "parts", "changes", "expected", "largest_step")
+        names = ("converged", "leading", "shares", "slopes", "parts", "expected", "largest_step")
         subsample = None if self.subsample is None else self.subsample.to_dict()
         plain = {name: getattr(self, name) for name in names} | {"seeds": list(self.seeds), "subsample": subsample}
         plain["scores"] = {
@@ -169,29 +171,21 @@ def limits(
         shares = {name: float(np.divide(squares[name], squares["together"])) for name in CAUSES}
     leading = max(CAUSES, key=lambda cause: parts[cause])
     has_grown = any(run.has_grown for run in runs)
-    scores = {} if has_grown else _scores(spec, used, split, callback)
     if has_grown:
         leading = "optimisation"
     elif parts["together"] < NEGLIGIBLE and parts[leading] < NEGLIGIBLE:
         leading = "none"
-    # The distance if the square of the leading part falls by the factor. NumPy's floats do not overflow with an error.
-    together, part = np.float64(parts["together"]), np.float64(parts.get(leading, 0.0))
-    with np.errstate(over="ignore", invalid="ignore"):
-        expected = float(np.sqrt(np.maximum(together**2 - (1 - 1 / FACTOR) * part**2, 0.0)))
-    changes = _changes(spec, leading, largest, has_grown=has_grown)
     return RunLimits(
         converged=bool(parts["together"] <= NEAR),
         leading=leading,
         parts=parts,
         shares=shares | {"remainder": 1.0 - sum(shares.values())},
         slopes={"error": _slope(runs, "error"), "distance": _slope(runs, "together")},
-        changes=changes,
-        expected=expected if changes and not has_grown else None,
         largest_step=largest,
         seeds=used,
         runs=runs,
         subsample=Subsample.of_points(len(split.X_train), used),
-        scores=scores,
+        scores={} if has_grown else _scores(spec, used, split, callback),
     )
 
 
@@ -241,23 +235,6 @@ def _slope(runs: Sequence[FourRuns], name: str) -> float:
     t, mean = runs[0].t[:n], np.mean([getattr(run, name)[:n] for run in runs], axis=0)
     late = t >= t[-1] / 2
     return slope(t[late], mean[late])
-
-
-def _changes(spec: Spec, leading: str, largest: float | None, *, has_grown: bool) -> dict[str, float]:
-    """Return the values of the solver's section that help most; none if no cause leads."""
-    solver, step = spec.solver, spec.solver.step_size
-    if leading == "none":
-        return {}
-    if has_grown:
-        return {"step_size": float(f"{0.5 * min(x for x in (largest, step) if x is not None):.3g}")}
-    if leading == "batches":
-        return {"batch_size": min(FACTOR * solver.batch_size, LARGEST_BATCH)}
-    if leading == "features":
-        return {"n_features": min(FACTOR * solver.n_features, MOST_FEATURES)}
-    # A larger step if there is room below the limit of divergence, else more iterations.
-    if largest is not None and step is not None and solver.schedule == "constant" and FACTOR * step <= largest / 2:
-        return {"step_size": float(f"{FACTOR * step:.3g}")}
-    return {"n_iter": FACTOR * solver.n_iter}
 
 
 def begin_limits(queue: JobQueue, spec: Spec, split: Split, **options: Any) -> Job:
