@@ -1,6 +1,7 @@
 """The solver: its loop, its draws, the automatic step, the mean of the second half, and runs that diverge."""
 
 import zlib
+from dataclasses import replace
 from functools import partial
 
 import naive
@@ -35,8 +36,8 @@ from dsgcore.problems.supervised import Supervised
 from dsgcore.solver import automatic_step
 from dsgcore.solver.automatic_step import settle_step, step_sizes
 from dsgcore.solver.exact import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
-from dsgcore.solver.loop import AllPoints, Carried, VisitedPoints, solve, training_points
-from dsgcore.solver.task import SCHEDULES, Change, Plan, Task
+from dsgcore.solver.loop import AllPoints, Carried, DrawnPoints, VisitedPoints, solve, training_points
+from dsgcore.solver.task import FIXED, SCHEDULES, Change, Plan, Task
 
 
 def solved(task, **tracked):
@@ -199,6 +200,18 @@ KEYS = st.tuples(st.integers(0, MAX_SEED), st.text(max_size=12), st.integers(0, 
 
 def words(seed, stream, t, size=4):
     return generator(seed, stream, t).integers(2**63, size=size).tolist()
+
+
+def test_a_mini_batch_on_fixed_features_has_the_mean_of_the_iterates_as_carried_points_have(make_task):
+    task = replace(make_task(n_iter=20, n_features=30, average_after=6), features=FIXED)
+    model = task.new_model()
+    for first in (0, 11):  # from the beginning, and on from a model
+        training, begun = DrawnPoints(task, model.prefix(first)), model.prefix(first)
+        for iterate in solve(task, begun, training=training):
+            n = iterate.t - 1 - 6
+            mean = begun.prefix(iterate.t - 1).tail_average(n) if n > 0 else begun.prefix(iterate.t - 1)
+            np.testing.assert_allclose(iterate.averages, mean.evaluate(iterate.points), rtol=1e-9, atol=1e-12)
+        model = begun
 
 
 @given(KEYS, KEYS)

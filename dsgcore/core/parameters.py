@@ -109,24 +109,23 @@ class Real(Parameter):
     def _checked(self, value: object) -> Any:
         if isinstance(value, str) and value in self.words:
             return value
-        if self.many:
-            value = value.tolist() if hasattr(value, "tolist") else value  # an array
-            if isinstance(value, list | tuple) and value:
-                return tuple(self._number(one) for one in value)
-        return self._number(value)
-
-    def _number(self, value: object) -> float | None:
         if self.optional and self.automatic is not None and isinstance(value, str) and value == AUTOMATIC:
             return None
-        if isinstance(value, bool) or not isinstance(value, RealNumber):
-            raise self.refuse(value)
-        try:
-            number = float(value) + 0.0  # zero has one sign, so that equal specs have equal text
-        except OverflowError:  # a whole number larger than all floats
-            raise self.refuse(value) from None
-        if not self.low <= number <= self.high:  # also refuses NaN
-            raise self.refuse(value)
-        return number
+        if self.many:
+            value = value.tolist() if hasattr(value, "tolist") else value  # an array
+        is_list = self.many and isinstance(value, list | tuple) and len(value) > 0
+        numbers = []
+        for one in value if is_list else [value]:  # type: ignore[attr-defined]
+            if isinstance(one, bool) or not isinstance(one, RealNumber):
+                raise self.refuse(one)
+            try:
+                number = float(one) + 0.0  # zero has one sign, so that equal specs have equal text
+            except OverflowError:  # a whole number larger than all floats
+                raise self.refuse(one) from None
+            if not self.low <= number <= self.high:  # also refuses NaN
+                raise self.refuse(one)
+            numbers.append(number)
+        return tuple(numbers) if is_list else numbers[0]
 
 
 @dataclass(frozen=True)

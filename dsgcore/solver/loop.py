@@ -299,29 +299,40 @@ class VisitedPoints(Carried):
 class DrawnPoints(OwnValues):
     """The points of one mini-batch, for fixed features: their values follow from the coefficients of f, none is carried."""
 
-    average_after: ClassVar[float] = math.inf
-
     def __init__(self, task: Task, model: Expansion) -> None:
         self.task, self.model, self.feature_map, self.t = task, model, model.kernel.feature_map, len(model)
-        blocks = model.joined().blocks
+        blocks, after = model.joined().blocks, task.plan.average_after
         self.alpha = self.feature_map.coefficients(blocks[0]) if blocks else np.zeros((), dtype=model.dtype)
+        self.average_after = math.inf if after is None else after
+        # The sum of the coefficients of the iterates to be averaged, without the current ones.
+        averaged = [] if after is None else [model.prefix(t).joined().blocks[0] for t in range(after + 1, self.t)]
+        self.total = sum(map(self.feature_map.coefficients, averaged), np.zeros((), dtype=model.dtype))
         self.X = self.values = np.zeros(0, dtype=model.dtype)
 
     def batch(self, t: int) -> tuple[NDArray, NDArray]:
         rows = np.concatenate([*self.task.batch(t).values()])
         self.X = as_points(self.task.X[rows], self.model.dtype)
-        self.values = np.zeros(len(rows), self.model.dtype)
-        if self.alpha.ndim:
-            block = self.feature_map.block_of(self.alpha)
-            self.feature_map.evaluate(self.X, self.model.frequencies(t, block.shape[1]), block, 0.0, self.values)
+        self.values = self._values_of(self.alpha)
         return rows, np.arange(len(rows))
 
+    def _values_of(self, alpha: NDArray) -> NDArray:
+        values = np.zeros(len(self.X), self.model.dtype)
+        if alpha.ndim:
+            block = self.feature_map.block_of(alpha)
+            self.feature_map.evaluate(self.X, self.model.frequencies(1, block.shape[1]), block, 0.0, values)
+        return values
+
     def average_of(self, rows: NDArray | slice) -> NDArray:
-        """Return f at some of the points: no mean is tracked."""
-        return self.values[rows]
+        """Return the mean of the averaged iterates so far at some of the points; f itself if averaging has not begun."""
+        n = self.t - self.average_after
+        return (
+            self._values_of((self.total + self.alpha) / self.alpha.dtype.type(n))[rows] if n > 0 else self.values[rows]
+        )
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
         """Add one iteration's block to the coefficients."""
+        if self.t > self.average_after:
+            self.total = self.total + self.alpha
         self.t += 1
         self.alpha = self.alpha * self.alpha.dtype.type(decay) + self.feature_map.coefficients(block)
 
