@@ -18,8 +18,7 @@ from dsgcore.data import Edit
 from dsgcore.data.reading import Recipe
 from dsgcore.experiments import SETTINGS, default_spec
 from dsgcore.experiments.export import estimator_of
-from dsgcore.experiments.history import COLUMNS
-from dsgcore.experiments.settings import DATA_PARAMETERS, DiagnosticsSpec, StopSpec, defaults_of, solver_parameters
+from dsgcore.experiments.settings import DATA_PARAMETERS, DiagnosticsSpec, StopSpec, defaults_of, sections_of
 from dsgcore.kernels import KERNELS
 from dsgcore.settings import profile_of
 
@@ -40,6 +39,32 @@ A *history* is the record of a run, one row for each iteration: `history.csv`, o
 
 This page is made from the code by `python .ci/fields.py`.
 """
+# What the columns of a run's history hold. "…" stands for a name or a number.
+COLUMNS = {
+    "t": "Iteration, from 1.",
+    "step_size": "Step size η of this iteration.",
+    "lam": "Regularisation λ of this iteration.",
+    "n_features": "Random features m of this iteration.",
+    "tau_I": "Trust in the graph τ_I of this iteration (Many classes).",
+    "tau_S": "Pull to low rank τ_S of this iteration (Many classes).",
+    "objective": "Objective of f on the training points.",
+    "objective_batch": "Objective on the iteration's own mini-batch, before the step.",
+    "term: …": "One part of the objective. The parts add up to it.",
+    "objective_average": "Objective of the average of the iterates, with `average`.",
+    "score_average": "Test score of the average, with `average`.",
+    "score_test": "Score of f on the test points: accuracy, AUC or mean AUC.",
+    "score_labeled": "Score of f on the labeled training points.",
+    "score_unlabeled": "Score of f on the unlabeled training points, from their hidden labels.",
+    "gradient_norm": "Norm of the gradient (Many classes).",
+    "rank": "Number of singular values of the weights above 1e-9 of the largest one (Many classes).",
+    "tail_sum": "Sum of the singular values that the pull to low rank makes smaller (Many classes).",
+    "singular value …": "The largest singular values of the weights, at most twelve (Many classes).",
+    "error_mean": "Mean of |f − h|² over the probe points, where h is the same run with the exact kernel.",
+    "error_max": "Largest |f − h|² at a probe point.",
+    "h_squared": "Mean of |h|² over the probe points: the size to compare the error with.",
+    "bound": "Bound of Lemma 1 on |f − h|².",
+    "band": "Expected |f − h|² of this run's coefficients, from the variance of the random features.",
+}
 
 
 def table(names: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
@@ -190,7 +215,7 @@ A name means the same in a spec, a link, the app and every class:
 
 ## `solver`
 
-{described(solver_parameters(SETTINGS["auc"]), "solver")}
+{described(sections_of(SETTINGS["auc"])["solver"], "solver")}
 
 ## `stop`
 

@@ -18,8 +18,7 @@ from dsgcore.core.parameters import ParameterError, Text, items
 from dsgcore.data import DATASETS
 from dsgcore.data.edits import CHOICES, EDITS
 from dsgcore.experiments import SETTINGS, Setting, Spec, default_spec
-from dsgcore.experiments.settings import DATA_PARAMETERS, StopSpec, kernel_names, solver_parameters
-from dsgcore.kernels import KERNELS
+from dsgcore.experiments.settings import kernel_names, sections_of
 from dsgcore.settings.lessons import HERE, GuidedLesson, LessonError, read_lesson, read_table, some_text, table_in
 
 FOLDER = "DSGLAB_LESSONS"  # environment variable: a folder with files of one's own
@@ -140,13 +139,8 @@ def _check_values(setting: str, values: Mapping[str, Any], controls: tuple[str, 
             raise LessonError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
     if values.get(EDITS, next(iter(CHOICES))) not in CHOICES:
         raise LessonError(f"{EDITS} must be one of {', '.join(CHOICES)}, got {values[EDITS]!r}")
-    sections = {
-        "problem": problem.parameters,
-        "solver": solver_parameters(problem),
-        "stop": StopSpec.parameters,
-        "data": DATA_PARAMETERS,
-        "kernel": KERNELS[kernel].parameters,
-    }
+    sections = sections_of(problem, kernel)
+    del sections["diagnostics"]  # which no control sets
     places = {p.name: (section, p) for section, parameters in sections.items() for p in parameters}
     for name in (*values, *controls):
         if name not in places and name not in ("data", "kernel", EDITS):

@@ -183,12 +183,12 @@ class _Packed:
 
 
 def _unpacked(held: ModelFile) -> Any:
-    """Return the estimator of a file."""
     known: dict[str, Any] = {}
 
     def made(plain: Any) -> Any:
         if not isinstance(plain, dict):
             return plain
+        value: Any
         match plain:
             case {"list": values}:
                 return [made(each) for each in values]
@@ -208,33 +208,28 @@ def _unpacked(held: ModelFile) -> Any:
                 return held.arrays[name][()]
             case {"same": number}:
                 return known[number]
-        known[plain["number"]] = _object(plain, made, known)
-        return known[plain["number"]]
-
-    def _object(plain: dict[str, Any], made: Any, known: dict[str, Any]) -> Any:
-        match plain:
             case {"random": state}:
-                generator = np.random.RandomState()
-                generator.set_state(made(state))
-                return generator
+                value = np.random.RandomState()
+                value.set_state(made(state))
             case {"file": name}:
-                return load_model(io.BytesIO(held.arrays[name].tobytes()))
+                value = load_model(io.BytesIO(held.arrays[name].tobytes()))
             case {"nearest": parameters, "points": points}:
                 from sklearn.neighbors import NearestNeighbors
 
-                return NearestNeighbors(**made(parameters)).fit(made(points))
-        module, _, name = plain["class"].partition(":")
-        if not f"{module}.".startswith(_HOMES):
-            raise ModelError(f"not a model file: it names the class {plain['class'][:60]}")
-        if module.startswith("sklearn.") and held.header["libraries"] != _libraries():
-            then = held.header["libraries"].get("scikit-learn")
-            raise ModelError(
-                f"the file holds objects of scikit-learn {then}, and this is {_libraries()['scikit-learn']}: "
-                "install that version, or train again"
-            )
-        kind = getattr(import_module(module), name)
-        value = known[plain["number"]] = object.__new__(kind)
-        vars(value).update(made(plain["fields"]))
+                value = NearestNeighbors(**made(parameters)).fit(made(points))
+            case {"class": place, "fields": fields}:
+                module, _, name = place.partition(":")
+                if not f"{module}.".startswith(_HOMES):
+                    raise ModelError(f"not a model file: it names the class {place[:60]}")
+                if module.startswith("sklearn.") and held.header["libraries"] != _libraries():
+                    then = held.header["libraries"].get("scikit-learn")
+                    raise ModelError(
+                        f"the file holds objects of scikit-learn {then}, and this is {_libraries()['scikit-learn']}: "
+                        "install that version, or train again"
+                    )
+                value = known[plain["number"]] = object.__new__(getattr(import_module(module), name))
+                vars(value).update(made(fields))
+        known[plain["number"]] = value
         return value
 
     return made(json.loads(held.arrays[TEXT].tobytes()))

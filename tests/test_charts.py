@@ -9,7 +9,6 @@ from opened_pages import checked, open_page, said
 from small_specs import small
 
 from dsgcore.experiments import LiveRun, Plane, Run
-from dsgcore.experiments.verdict import RandomChoices
 from dsgcore.settings import panels
 from dsgcore.settings.panels import Mark
 from pages.charts import figures as charts
@@ -94,7 +93,7 @@ def live_run(n, **sections):
 
 
 def test_lines_of_random_choices_are_their_median_their_band_and_the_best(monkeypatch):
-    monkeypatch.setattr("pages.live.curves.known_choices", lambda spec: RandomChoices(np.linspace(0, 1, 101)))
+    monkeypatch.setattr("pages.live.curves.known_choices", lambda spec: np.linspace(0, 1, 101))
     figure = score_figure(live_run(3), View(scene=Scene(chart="score", measures=frozenset({"choice_rank"}))), "0")
     drawn = [(trace["name"], trace["y"][0]) for trace in figure["data"]][-4:]
     assert drawn == [("random choices: median", 0.5), ("10 % to 90 %", 0.1), ("10 % to 90 %", 0.9), ("best", 1.0)]

@@ -9,11 +9,12 @@ from cases import each
 from opened_pages import bench_of, errors, open_page, said
 
 from dsgcore.__main__ import main
+from dsgcore.core.cost import GIGABYTE
 from dsgcore.data import DATASETS, DataError, Edit, load, sets
 from dsgcore.diagnostics import convergence, limits
-from dsgcore.experiments import FileStore, LiveRun, Run, Spec, SpecError, cost, data_of, load_dataset, load_split
-from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of, shape_of
+from dsgcore.experiments import FileStore, LiveRun, Run, Spec, SpecError, data_of, engine, load_dataset, load_split
 from dsgcore.experiments.data_of import with_choice
+from dsgcore.experiments.engine import Budget, check_cost, cost_of, shape_of
 from dsgcore.experiments.settings import SETTINGS
 from dsgcore.studies.runs import make_run
 from pages.controls.hand import edits_to_text
@@ -135,7 +136,7 @@ WAYS_IN = {
 
 @each("way, go", WAYS_IN.items())
 def test_every_way_in_is_checked_before_anything_is_allocated(nothing_large, monkeypatch, way, go):
-    monkeypatch.setattr(cost, "of_machine", lambda: GIGABYTE)
+    monkeypatch.setattr(engine, "of_machine", lambda: GIGABYTE)
     said = r"about [12]\.\d+ GB of memory, but at most (1|0\.5) GB is allowed; with n \d+ it would fit"
     with pytest.raises(SpecError, match=said):
         go()
@@ -143,7 +144,7 @@ def test_every_way_in_is_checked_before_anything_is_allocated(nothing_large, mon
 
 @each("words", [("run", "{file}", "--out", "{out}"), ("check", "{file}")])
 def test_every_command_is_checked_before_anything_is_allocated(nothing_large, monkeypatch, tmp_path, capsys, words):
-    monkeypatch.setattr(cost, "of_machine", lambda: GIGABYTE)
+    monkeypatch.setattr(engine, "of_machine", lambda: GIGABYTE)
     file = tmp_path / "spec.json"
     file.write_text(json.dumps(BIG), encoding="utf-8")
     assert main([word.format(file=file, out=tmp_path / "out") for word in words]) != 0

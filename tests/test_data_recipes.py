@@ -37,7 +37,7 @@ def test_the_script_reads_the_file_beside_it_and_gives_the_same_numbers(tmp_path
     (own := tmp_path / "own").mkdir()
     (elsewhere := tmp_path / "elsewhere").mkdir()
     (own / "my table.parquet").write_bytes(content)
-    (own / "repeat_run.py").write_text(script(run.spec, run.t), encoding="utf-8")
+    (own / "repeat_run.py").write_text(script(run), encoding="utf-8")
     monkeypatch.chdir(elsewhere)
     runpy.run_path(str(own / "repeat_run.py"), run_name="__main__")
     with (elsewhere / "history.csv").open(encoding="utf-8", newline="") as file:
@@ -50,12 +50,21 @@ def test_the_script_reads_the_file_beside_it_and_gives_the_same_numbers(tmp_path
         runpy.run_path(str(own / "repeat_run.py"), run_name="__main__")
 
 
+def test_a_digest_in_capitals_is_that_of_the_same_file_in_a_session_and_on_the_disk(tmp_path):
+    (path := tmp_path / "table.csv").write_bytes(GOOD)
+    spec, files = own_spec(GOOD, sniff(GOOD, "table.csv"), name=str(path))
+    loud = Spec.from_dict(spec.to_dict() | {"data": spec.data.to_dict() | {"sha256": spec.data.sha256.upper()}})
+    for where in ({"files": files}, {}):
+        np.testing.assert_array_equal(load_split(loud, **where).X_train, load_split(spec, **where).X_train)
+    assert loud == spec
+
+
 def test_a_name_cannot_get_out_of_the_script():
-    spec, _ = own_spec(GOOD, sniff(GOOD, "a.csv"), name='a"""\nimport os; os.abort()\nb"""\\.csv')
-    compiled = compile(script(spec, 1), "repeat_run.py", "exec")
-    assert "abort" not in compiled.co_names
-    recipe = replace(sniff(GOOD, "a.csv"), positive='"""\nabort()\n"""')
-    assert "abort" not in compile(script(own_spec(GOOD, recipe)[0], 1), "repeat_run.py", "exec").co_names
+    spec, files = own_spec(GOOD, sniff(GOOD, "a.csv"), name='a"""\nimport os; os.abort()\nb"""\\.csv')
+    split = load_split(spec, files=files)
+    of_label = own_spec(GOOD, replace(sniff(GOOD, "a.csv"), positive='"""\nabort()\n"""'))[0]
+    for named in (spec, of_label):
+        assert "abort" not in compile(script(Run(named, split)), "repeat_run.py", "exec").co_names
 
 
 def test_a_spec_wants_its_own_file_and_a_session_one_of_its_own(tmp_path):

@@ -82,7 +82,7 @@ def test_the_exported_script_and_the_command_give_the_numbers_of_an_edited_run(t
     own = Run(spec)
     own.advance(5)
     own.history.write_csv(tmp_path / "own.csv")
-    (tmp_path / "repeat.py").write_text(script(spec, 5), encoding="utf-8")
+    (tmp_path / "repeat.py").write_text(script(own), encoding="utf-8")
     (tmp_path / "spec.json").write_text(spec.to_json(), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     runpy.run_path("repeat.py", run_name="__main__")

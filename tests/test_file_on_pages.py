@@ -154,7 +154,7 @@ def test_the_model_of_the_page_and_of_its_script_are_the_same(t, tmp_path, monke
     run = Run(Spec.from_dict({"setting": "auc", "data": {"n": 200}, "solver": {"n_iter": 120, "average": "tail"}}))
     run.advance(t)
     monkeypatch.chdir(tmp_path)
-    exec(compile(script(run.spec, run.tried), "repeat_run.py", "exec"), {"__name__": "__main__"})
+    exec(compile(script(run), "repeat_run.py", "exec"), {"__name__": "__main__"})
     with np.load(io.BytesIO(tabs._model_bytes(run))) as page, np.load(tmp_path / "model.npz") as repeated:
         assert sorted(page) == sorted(repeated)
         for name in page:

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -14,8 +15,8 @@ import job_functions as functions
 import pytest
 from clocks import until
 
-from dsgcore.jobs import JobError, JobQueue, JobState, memory, starting
-from dsgcore.jobs.starting import ForkServer, fork_server
+from dsgcore.jobs import JobError, JobQueue, JobState, ThreadJob, memory, worker
+from dsgcore.jobs.worker import ForkServer, fork_server
 from pages.shell.warm_up import NEEDED
 
 PATIENCE = 60  # seconds, on a busy machine
@@ -178,12 +179,12 @@ def test_jobs_leave_no_threads_and_no_open_files(tmp_path):
     assert (len(list(folder.iterdir())) if folder.is_dir() else 0) == files
 
 
-@pytest.mark.skipif(not starting.CAN_FORK, reason="the system has no forks")
+@pytest.mark.skipif(not worker.CAN_FORK, reason="the system has no forks")
 def test_the_fork_server_ends_when_nobody_has_needed_it_for_a_while(monkeypatch):
     serve = (
         "import socket, sys; from dsgcore.jobs.worker import serve; serve(socket.socket(fileno=int(sys.argv[1])), 0.2)"
     )
-    monkeypatch.setattr(starting, "FORKS", serve)
+    monkeypatch.setattr(worker, "FORKS", serve)
     with closing(ForkServer()) as own:
         forks = [own.start_worker("os"), own.start_worker("os")]
         there = own._process
@@ -200,7 +201,7 @@ def test_the_fork_server_ends_when_nobody_has_needed_it_for_a_while(monkeypatch)
 
 
 def test_where_the_system_has_no_forks_a_job_is_a_new_interpreter(monkeypatch, queue):
-    monkeypatch.setattr(starting, "CAN_FORK", False)
+    monkeypatch.setattr(worker, "CAN_FORK", False)
     fork_server().get_ready()
     assert done(queue.submit(functions.double, 2)).result == 4
     assert done(queue.submit(functions.parent_id)).result == os.getpid()
@@ -213,6 +214,16 @@ def test_an_error_after_the_result_does_not_stop_the_queue(queue, capfd):
 
     assert [done(queue.submit(functions.double, i, on_done=fail)).result for i in range(3)] == [0, 2, 4]
     assert capfd.readouterr().err.count("raise KeyError") == 3
+
+
+def test_work_in_a_thread_that_fails_as_nobody_expected_says_so(capfd):
+    def work(check):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    job = done(ThreadJob(work, lease=60.0))
+    said = "The process met an unexpected error, OperationalError: database or disk is full"
+    assert (job.state, job.error) == (JobState.FAILED, said)
+    assert "in work" in capfd.readouterr().err
 
 
 def test_every_module_that_the_app_imports_beforehand_exists():

@@ -20,7 +20,7 @@ from dsgcore.__main__ import main
 from dsgcore.data.edits import CHOICES
 from dsgcore.experiments import SETTINGS, Run, Spec, load_split
 from dsgcore.experiments.data_of import with_choice
-from dsgcore.experiments.verdict import RandomChoices, chosen_rows, known_choices, random_choices
+from dsgcore.experiments.verdict import choice_measures, chosen_rows, known_choices, random_choices
 from dsgcore.lessons import FOLDER, lessons_of, library
 from dsgcore.settings import Claim, Curve, Estimate, Goal, Option, Pick, profile_of
 from dsgcore.settings.lessons import HERE, NAMED, LessonError, read_lesson
@@ -306,12 +306,12 @@ def test_choices_are_the_same_for_edited_data_and_each_is_a_run_of_its_own_and_b
     first = random_choices(spec, load_split(spec), n=6)
     edited = with_choice(spec, "centres")
     assert random_choices(edited, load_split(edited), n=6) is first
-    assert len(set(first.scores.tolist())) > 1
-    assert (np.diff(first.scores) >= 0).all()
+    assert len(set(first.tolist())) > 1
+    assert (np.diff(first) >= 0).all()
     assert known_choices(spec) is None  # these are too few
     assert random_choices(other, load_split(other), n=6) is not first
-    choices = RandomChoices(np.array([0.1, 0.2, 0.2, 0.4]))  # a score beats half of its equals
-    assert [choices.rank(score) for score in (0.0, 0.2, 0.3, 0.5)] == [0.0, 0.5, 0.75, 1.0]
+    choices = np.array([0.1, 0.2, 0.2, 0.4])  # a score beats half of its equals
+    assert [choice_measures(choices, score)["choice_rank"] for score in (0.0, 0.2, 0.3, 0.5)] == [0.0, 0.5, 0.75, 1.0]
 
 
 @each("counts, n", [((80, 80), 5), ((50, 50, 50, 50), 3), ((4000, 1), 2), ((1, 1, 9000), 2), ((2, 2), 4)])

@@ -27,7 +27,7 @@ from test_file_on_pages import give, open_own
 from dsgcore.core.parameters import Choice, Flag, Integer, Text
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS, Spec, SpecError, default_spec
-from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, DiagnosticsSpec, StopSpec, solver_parameters
+from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, DiagnosticsSpec, StopSpec, sections_of
 from dsgcore.solver.task import Change
 from dsgcore.studies import Study, StudyError
 from pages.controls import controls
@@ -296,7 +296,7 @@ def each_changed(spec, only=None):
         "problem": spec.problem.parameters,
         "kernel": spec.kernel.parameters,
         "data": [p for p in DATA_PARAMETERS if p.name not in ("name", "path", "sha256", "recipe")],
-        "solver": solver_parameters(type(spec.problem)),
+        "solver": sections_of(type(spec.problem))["solver"],
         "stop": StopSpec.parameters,
         "diagnostics": DiagnosticsSpec.parameters,
     }

@@ -23,7 +23,7 @@ from dsgcore.core.parameters import (
     parameters_of,
     quoted,
 )
-from dsgcore.experiments import Spec
+from dsgcore.experiments import default_spec
 from dsgcore.experiments.settings import SETTINGS, DataSpec, DiagnosticsSpec, StopSpec
 from dsgcore.kernels import KERNELS
 from dsgcore.solver.parameters import SolverParameters
@@ -149,7 +149,8 @@ def test_a_slider_offers_allowed_values_in_order_with_the_default_among_them(rec
 
 @each("seed", [-3, 2**32, 0.5, "1", None, True])
 def test_a_specs_and_a_studys_seeds_are_checked(seed):
-    for make in (lambda: Spec(seed=seed), lambda: replace(Spec(), seed=seed), lambda: Study(Spec(), seeds=(0, seed))):
+    spec = default_spec("auc")
+    for make in (lambda: replace(spec, seed=seed), lambda: Study(spec, seeds=(0, seed))):
         with pytest.raises(DSGError, match="seed"):
             make()
 
@@ -157,10 +158,10 @@ def test_a_specs_and_a_studys_seeds_are_checked(seed):
 def test_so_are_the_rest_of_a_study_and_a_specs_changes():
     for wrong in ({"seconds": -1.0}, {"seeds": ()}, {"seeds": (1, 1)}, {"is_best_first": "yes"}):
         with pytest.raises(DSGError):
-            Study(Spec(), **wrong)
+            Study(default_spec("auc"), **wrong)
     for change in (Change(0, "step_size", 1.0), Change(3, "step_size", -1.0), Change(3, "seed", 1.0)):
         with pytest.raises(DSGError):
-            Spec(changes=(change,))
+            replace(default_spec("auc"), changes=(change,))
 
 
 # --- the parameters of every iteration: schedules, and changes on the way

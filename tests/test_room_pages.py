@@ -421,7 +421,7 @@ def offered(app):
     """Return all contents of a page: every message of its script as it goes to the browser, its link, and its downloads."""
     run, waiting = bench_of(app).live.run, [app.main, app.sidebar]
     found = [str(dict(app.query_params)), str(app.session_state["_page_link"])]
-    found += [script(run.spec, run.tried), run.spec.to_json()]
+    found += [script(run), run.spec.to_json()]
     while waiting:
         place = waiting.pop()
         proto = getattr(place, "proto", None)

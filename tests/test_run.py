@@ -11,7 +11,6 @@ from small_specs import small as small_spec
 
 from dsgcore import Run, Spec, SpecError
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import ParameterError
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS, Health, LiveRun, StopReason, default_spec, load_split, summary
 from dsgcore.experiments.settings import Setting, defaults_of
@@ -26,9 +25,9 @@ from dsgcore.studies.runs import make_run
 
 def small(**changes):
     """A quick spec; keywords go to the section that has them."""
-    plain = Spec().to_dict()
+    plain = default_spec("auc").to_dict() | {"kernel": {"name": "gaussian", "sigma": 0.2}}
     plain["data"] |= {"name": "two_moons", "n": 120, "noise": 0.2, "imbalance": 0.5, "n_labeled": 20}
-    plain["solver"] |= {"n_iter": 12, "n_features": 16, "batch_size": 8}
+    plain["solver"] |= {"n_iter": 12, "n_features": 16, "batch_size": 8, "lam": 0.01}
     plain["diagnostics"]["n_probes"] = 20
     return changed(plain, **changes)
 
@@ -59,9 +58,9 @@ def test_a_run_records_one_row_an_iteration_with_the_errors_of_its_model_against
 def test_a_change_that_is_not_allowed_loses_nothing():
     run = Run(small())
     run.advance(3)
-    with pytest.raises(ParameterError, match="n_features"):
+    with pytest.raises(SpecError, match="n_features"):
         run.change("n_features", 0)
-    with pytest.raises(ParameterError, match="name"):
+    with pytest.raises(SpecError, match="name"):
         run.change("sigma", 2.0)
     assert run.spec.changes == ()
     run.advance()
@@ -142,7 +141,7 @@ def test_the_time_of_training_has_nothing_of_what_is_measured_in_it(setting, mon
     if setting == "auc":
         of, training = engine._training, "advance"
         parts = [(engine.probes, "advance"), (engine.rest_of_test, "advance")]
-        parts += [(engine, "_measure"), (engine, "_bring_forward")]
+        parts += [(engine, "row"), (engine, "_bring_forward")]
     else:
         of, training = engine, "_next"
         parts = [(engine.gauges, "advance"), (engine.twin, "advance")]
@@ -203,7 +202,7 @@ def test_a_study_keeps_the_whole_run_if_it_diverges(setting):
 # --- specs
 
 
-SPEC_PLAIN = Spec().to_dict()
+SPEC_PLAIN = default_spec("auc").to_dict()
 SECTIONS = {
     "problem": PROBLEMS["auc"].parameters,
     "kernel": KERNELS["gaussian"].parameters,
@@ -259,7 +258,7 @@ def test_bad_changes_options_that_the_data_do_not_have_and_texts_that_are_no_spe
 def test_a_spec_has_one_text_whatever_the_order_form_and_missing_fields_and_it_is_read_back_exactly():
     shuffled = json.loads(json.dumps(dict(reversed(SPEC_PLAIN.items()))))
     shuffled["solver"]["n_iter"] = 300.0
-    assert Spec.from_dict(shuffled).to_json() == Spec().to_json()
+    assert Spec.from_dict(shuffled).to_json() == default_spec("auc").to_json()
     assert Spec.from_dict({"setting": "auc"}) == default_spec("auc")
     assert "setting" in refusal({name: value for name, value in SPEC_PLAIN.items() if name != "setting"})
     for setting in SETTINGS:

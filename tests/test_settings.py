@@ -19,7 +19,6 @@ from dsgcore.experiments import (
     StopReason,
     default_spec,
     script,
-    script_with_estimator,
     theory_of,
 )
 from dsgcore.experiments.export import estimator_of
@@ -93,7 +92,7 @@ def test_the_exported_script_gives_the_history_of_the_run(setting, tmp_path, mon
     run.advance(5)
     run.change("step_size", 0.2)
     run.advance(4)
-    (tmp_path / "repeat_run.py").write_text(script(run.spec, run.t), encoding="utf-8")
+    (tmp_path / "repeat_run.py").write_text(script(run), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     runpy.run_path("repeat_run.py", run_name="__main__")
     np.testing.assert_allclose(read_csv(tmp_path / "history.csv")[1], table(run), rtol=1e-12, atol=0)
@@ -104,9 +103,9 @@ def test_the_exported_script_gives_the_history_of_the_run(setting, tmp_path, mon
 @every_setting
 def test_the_script_of_a_finished_run_fits_the_estimator_with_its_score(setting, tmp_path, monkeypatch):
     run = finished(replace(quick(setting), seed=3))
-    (tmp_path / "repeat_run.py").write_text(script_with_estimator(run), encoding="utf-8")
+    (tmp_path / "repeat_run.py").write_text(text := script(run), encoding="utf-8")
     if estimator_of(SETTINGS[setting]) is None:  # one that somebody adds
-        assert script_with_estimator(run) == script(run.spec, run.tried)
+        assert ".fit(" not in text
         return
     monkeypatch.chdir(tmp_path)
     names = runpy.run_path("repeat_run.py", run_name="__main__")

@@ -207,14 +207,14 @@ def test_a_lecture_is_made_of_lines_beside_ones_own_and_says_why_one_cannot_be_h
 
 
 def test_a_run_says_done_with_its_button_and_a_late_press_on_pause_begins_nothing(monkeypatch):
+    monkeypatch.setattr("pages.workbench.page.advance", lambda _bench, _until: None)
     app = open_lesson("unlabeled:1:answer")
     live, number = bench_of(app).live, bench_of(app).number
     live.run.advance()  # the labels alone are still to be learned from
-    monkeypatch.setattr("pages.workbench.page.advance", lambda _bench, _until: None)
     app.run()
     assert (status(app).endswith("running"), app.button(key="play").label) == (True, "Pause")
     live.advance()
-    live.rush(60.0)
+    live.go_to(live.run.n_iter, 60.0)
     app.button(key="play").click().run()  # drawn before the end
     assert bench_of(app).number == number
     assert (status(app).endswith("done"), app.button(key="play").label) == (True, "Again")

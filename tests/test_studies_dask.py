@@ -153,7 +153,7 @@ def test_a_spec_has_the_same_bits_in_the_app_a_command_a_script_a_study_and_on_d
     assert (spec.solver.n_iter, spec.data.n, live.run.t) == (12, 150, 12)
     (tmp_path / "spec.json").write_text(spec.to_json())
     assert main(["run", "spec.json", "--out", "command", "--quiet"]) == 0
-    exec(script(spec, 12), {})
+    exec(script(live.run), {})
     histories = {"command": pd.read_csv("command/history.csv"), "script": pd.read_csv("history.csv")}
     study, names = Study(spec, seeds=(spec.seed,)), ("t", "objective", "score_test")
     with cluster_of(1) as cluster, Client(cluster.scheduler_address, set_as_default=False) as client:

@@ -15,9 +15,10 @@ from test_studies import SPEC
 
 from dsgcore import studies
 from dsgcore.__main__ import main
+from dsgcore.core.cost import GIGABYTE
 from dsgcore.core.metrics import Effect, paired_difference
 from dsgcore.experiments import Spec
-from dsgcore.experiments.cost import GIGABYTE, Budget
+from dsgcore.experiments.engine import Budget
 from dsgcore.jobs.tasks import ThisProcess
 from dsgcore.studies import Store, StoredRun, Study, StudyError, StudyRuns, importance, response, to_optuna
 from dsgcore.studies import store as store_module
@@ -62,6 +63,9 @@ def test_evaluations_count_features_from_their_change_on_and_what_is_there_is_no
     made.refresh(store, {5: "no room"})
     assert made.n_there == 3
     assert [outcome.failed for outcome in made.outcomes()][5] == "no room"
+    kept(store, made.runs[5], 0.5)  # made by another process since
+    made.refresh(store, {5: "no room"})
+    assert (made.n_there, made.failed) == (3, {})
 
 
 def test_of_very_many_kept_things_the_oldest_are_forgotten(store, monkeypatch):
@@ -170,7 +174,7 @@ def test_the_time_to_a_score_is_read_off_the_histories(store):
     assert results.mean[1] == 0.5
     assert results.n.tolist() == [2, 1, 0]
     assert results.ranking().tolist() == [0, 1, 2]
-    assert known.seconds_to(made.stored[made.hashes[0]], 0.05) == 0.5
+    assert studies.time_to(0.05, known).of(made.stored[made.hashes[0]]) == 0.5
 
 
 class Making(ThisProcess):
@@ -250,13 +254,14 @@ def test_the_shares_are_those_of_naive_loops_and_the_axis_on_which_the_score_dep
     )
     assert importance(results).mean == pytest.approx(naive_importance(results), abs=0.08)
     found = importance(results_of([OF_STEPS, OF_WIDTHS], lambda step, width, seed: np.log(width)))
-    assert found.reason == ""
     assert found.mean[1] > 0.95
     assert found.mean.sum() == pytest.approx(1.0)
     assert np.all(found.ends[0] <= found.mean)
     assert np.all(found.mean <= found.ends[1])
     assert found.fit > 0.8
-    low, high = Importance(np.array([[0.9], [0.2], [0.1], [0.4], [0.3]])).ends  # without the most extreme splits
+    low, high = Importance(
+        np.array([[0.9], [0.2], [0.1], [0.4], [0.3]]), 1.0, 5
+    ).ends  # without the most extreme splits
     assert (low.tolist(), high.tolist()) == ([0.2], [0.4])
     results = results_of([OF_STEPS, OF_WIDTHS], lambda s, w, seed: np.log(w), diverged=lambda point: point[0] > 0.9)
     assert importance(results).n == 30
@@ -265,14 +270,14 @@ def test_the_shares_are_those_of_naive_loops_and_the_axis_on_which_the_score_dep
 @pytest.mark.parametrize("ask", [importance, lambda results: response(results, 0, 1)])
 def test_no_verdict_where_the_table_is_too_small_or_only_noise(ask):
     few = results_of([OF_STEPS | {"n": 3}, OF_WIDTHS | {"n": 3}], lambda s, w, seed: w)
-    assert ask(few).reason == f"There are too few points: 9 have a value, and {FEWEST_POINTS} are needed."
+    assert ask(few) == f"There are too few points: 9 have a value, and {FEWEST_POINTS} are needed."
     drawn = np.random.default_rng(0)
     noise = results_of([OF_STEPS, OF_WIDTHS], lambda s, w, seed: drawn.random())
-    assert "The points do not tell" in ask(noise).reason
-    assert ask(results_of([OF_STEPS, OF_WIDTHS], lambda s, w, seed: 0.5)).reason == "All points have the same value."
+    assert "The points do not tell" in ask(noise)
+    assert ask(results_of([OF_STEPS, OF_WIDTHS], lambda s, w, seed: 0.5)) == "All points have the same value."
     one = results_of([OF_STEPS | {"n": 30}], lambda s, seed: s)
     if ask is importance:
-        assert "nothing to compare" in ask(one).reason
+        assert "nothing to compare" in ask(one)
 
 
 def naive_response(results, across, up, found):

@@ -26,7 +26,7 @@ from dsgcore.data import DATASETS
 from dsgcore.data.reading import File
 from dsgcore.experiments import SETTINGS, LiveRun, StopReason, default_spec, read_spec
 from dsgcore.experiments.data_of import load_split
-from dsgcore.experiments.export import script, script_with_estimator
+from dsgcore.experiments.export import script
 from dsgcore.problems import SemiSupervisedAUC, SimilarUnlabeled
 from dsgcore.solver.task import by_labels, drawn_rows
 from dsgcore.studies import Store, Study, carry_out
@@ -175,7 +175,7 @@ def test_a_study_and_the_script_learn_what_the_page_does(own_run, tmp_path, monk
     (tmp_path / "own.csv").write_bytes(own_rows(spec.problem.name).to_csv(index=False).encode())
     (outcome,) = carry_out(Study(spec), Store(tmp_path / "runs.sqlite"), folder=str(tmp_path))
     assert (outcome.stored.score, outcome.stored.iterations) == (own_run.result_score, own_run.t)
-    (tmp_path / "run.py").write_text(script(spec, spec.solver.n_iter), encoding="utf-8")
+    (tmp_path / "run.py").write_text(script(own_run), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     runpy.run_path("run.py")
     assert f"{own_run.result_score:.6g}\n" in capsys.readouterr().out
@@ -269,6 +269,18 @@ def test_a_small_spec_on_a_file_runs_as_the_estimator_fits(setting, tmp_path):
     assert (read_spec(file).solver.n_iter, read_spec(file).solver.lam) == (3, 0.5)
 
 
+@each("place, said", [("", "own.csv"), ("", "elsewhere/own.csv"), ("", r"C:\data\own.csv"), ("sub", "sub/own.csv")])
+def test_a_file_beside_its_spec_is_found_by_a_run_and_by_a_study(place, said, tmp_path):
+    (folder := tmp_path / f"{place}-{len(said)}" / place).mkdir(parents=True)
+    (folder / "own.csv").write_bytes(own_rows("auc").to_csv(index=False).encode())
+    folder = tmp_path / f"{place}-{len(said)}"
+    plain = {"setting": "auc", "data": {"name": "file", "path": said, "target": "label"}}
+    (folder / "spec.json").write_text(json.dumps(plain))
+    (folder / "study.json").write_text(json.dumps({"spec": plain}))
+    split = load_split(read_spec(folder / "spec.json"), folder=folder)
+    np.testing.assert_array_equal(load_split(read_study(folder / "study.json").spec).X_train, split.X_train)
+
+
 # Values that follow the number of labels: those of few labels stay, many give better scores in a bearable time
 
 
@@ -322,7 +334,7 @@ def test_a_run_and_its_estimator_have_the_shift_of_the_same_unlabeled_points(
     plain["solver"] |= {"n_iter": 20, "n_features": 8, "sampling": "shuffled", "average": "tail"}
     run = finished(Spec.from_dict(plain))
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "run.py").write_text(script_with_estimator(run))
+    (tmp_path / "run.py").write_text(script(run))
     model = runpy.run_path("run.py")["model"]
     assert model.shift_ == pytest.approx(run.result_shift, rel=1e-4)
     f = run.result_test_values + run.result_shift

@@ -20,11 +20,19 @@ from dsgcore.diagnostics.judgement import judgement
 from dsgcore.diagnostics.limits import CAUSES, limits
 from dsgcore.diagnostics.references import check_possible
 from dsgcore.experiments import SETTINGS, Run, StopReason, as_in_paper, load_split, read_spec, summary_json
-from dsgcore.experiments.cost import check_cost, machine_budget
 from dsgcore.experiments.data_of import with_usual, with_whole_path
+from dsgcore.experiments.engine import check_cost, machine_budget
 from dsgcore.experiments.export import estimator_of_run
-from dsgcore.experiments.race import FIXED_FEATURES, run_heats, summaries, title, usual_sizes
-from dsgcore.experiments.rivals import competitor, plain_name, usual_rivals
+from dsgcore.experiments.race import (
+    FIXED_FEATURES,
+    competitor,
+    plain_name,
+    run_heats,
+    summaries,
+    title,
+    usual_rivals,
+    usual_sizes,
+)
 from dsgcore.experiments.spec import named_in_errors
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.jobs.tasks import all_cores
@@ -197,7 +205,7 @@ def race(given: argparse.Namespace) -> Made:
     spec, progress = with_whole_path(read_spec(given.spec), given.spec.parent), Progress(is_quiet=given.quiet)
     setting, limit = spec.problem.name, machine_budget(given.memory_limit).memory
     rivals, sizes = given.rivals or usual_rivals(setting), given.sizes or usual_sizes(load_split(spec))
-    job = JobQueue(1).submit(run_heats, spec.to_json(), rivals, sizes, given.seeds, memory_limit=limit)
+    job = JobQueue(1).submit(run_heats, spec, rivals, sizes, given.seeds, memory_limit=limit)
     while not job.is_over:
         job.wait(0.2)
         if job.progress is not None:

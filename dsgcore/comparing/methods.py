@@ -13,7 +13,7 @@ from dsgcore.baselines import COMPETITORS
 from dsgcore.core.metrics import auc
 from dsgcore.core.parameters import ParameterError, quoted
 from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
-from dsgcore.experiments.rivals import plain_name
+from dsgcore.experiments.race import plain_name
 from dsgcore.problems.thresholds import mean_auc
 from dsgcore.tuning.safe import Safe
 

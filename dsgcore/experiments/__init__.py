@@ -3,11 +3,9 @@
 from dsgcore.experiments.data_of import FileStore as FileStore
 from dsgcore.experiments.data_of import load_dataset as load_dataset
 from dsgcore.experiments.data_of import load_split as load_split
-from dsgcore.experiments.data_of import read_file as read_file
 from dsgcore.experiments.data_of import read_spec as read_spec
 from dsgcore.experiments.engine import long_work as long_work
 from dsgcore.experiments.export import script as script
-from dsgcore.experiments.export import script_with_estimator as script_with_estimator
 from dsgcore.experiments.export import summary as summary
 from dsgcore.experiments.export import summary_json as summary_json
 from dsgcore.experiments.history import History as History
@@ -33,5 +31,4 @@ from dsgcore.experiments.theory import broken_by as broken_by
 from dsgcore.experiments.theory import kept_to as kept_to
 from dsgcore.experiments.theory import remedies as remedies
 from dsgcore.experiments.theory import theory_of as theory_of
-from dsgcore.experiments.verdict import gain_over_twin as gain_over_twin
 from dsgcore.experiments.verdict import outcome_of as outcome_of

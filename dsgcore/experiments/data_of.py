@@ -7,14 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path, PureWindowsPath
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dsgcore.core.cost import GIGABYTE
+from dsgcore.core.errors import DSGError
 from dsgcore.core.files import read_text
-from dsgcore.core.parameters import Real, quoted
+from dsgcore.core.parameters import Flag, Real, parameter_like, quoted
 from dsgcore.data import (
     OPTION_NAMES,
     DataError,
@@ -28,15 +31,18 @@ from dsgcore.data import (
     hide_labels,
     load,
 )
-from dsgcore.data.datasets import AS_IS, N_LABELED
+from dsgcore.data.datasets import AS_IS, N_LABELED, OF_OWN
 from dsgcore.data.edits import CHOICES
 from dsgcore.data.reading import LOCAL, File, Limits, Source, Step, take_steps
+from dsgcore.data.splits import fit_scaling
+from dsgcore.estimators import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.estimators.inputs import width
-from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of_data, machine_budget
-from dsgcore.experiments.own_values import found_on, usual_on
-from dsgcore.experiments.settings import FILE, DataSpec, solver_parameters, usual_width_of
+from dsgcore.experiments.engine import Budget, check_cost, machine_budget
+from dsgcore.experiments.settings import FILE, DataSpec, Setting, n_labeled_on, sections_of, usual_width_of
 from dsgcore.experiments.spec import Spec, named_in_errors, plain_of
 from dsgcore.jobs import Job, JobState, shared_queue
+from dsgcore.kernels import Gaussian
+from dsgcore.settings import profile_of
 from dsgcore.solver.parameters import OF_A_FIT
 
 SHOWN = 12  # characters of a digest
@@ -45,6 +51,11 @@ MOST_FILES, MOST_OTHERS, MOST = 3, 12, {"points": 2, "kept": 1}
 # A user's file is read in a process with limits on memory and time, so that no file can stop the server.
 MEMORY_LIMIT, SECONDS, AT_A_TIME = GIGABYTE, 20.0, 2
 CANCELLED = "reading the file was cancelled: choose it again"
+# Estimators that find numbers on the training points, by setting.
+_ESTIMATORS = {"supervised": DSG, "auc": QSGS2AUC, "s3vm": TSGS3VM, "ordinal": QS3ORAO, "multiclass": PS3VT}
+_NONE: Mapping[str, Any] = MappingProxyType({})
+# Numbers of pairs at the slider's stops, and the largest default share of training points in pairs.
+_STOPS, _PAIRS = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000), 0.2
 
 
 def read_spec(file: Path) -> Spec:
@@ -70,11 +81,9 @@ def read_spec(file: Path) -> Spec:
 
 def with_whole_path(spec: Spec, folder: Path) -> Spec:
     """Return a spec whose own file, also looked for in a folder, other processes find from any working folder."""
-    if spec.data.name != FILE or spec.data.path is None:
+    if spec.data.name != FILE:
         return spec
-    places = (Path(spec.data.path), folder / spec.data.path)
-    found = next((place for place in places if place.is_file()), places[0])
-    return replace(spec, data=replace(spec.data, path=str(found.resolve())))
+    return replace(spec, data=replace(spec.data, path=str(path_of(spec.data, folder).resolve())))
 
 
 def with_usual(spec: Spec, said: Mapping[str, Any], folder: Path) -> Spec:
@@ -82,7 +91,7 @@ def with_usual(spec: Spec, said: Mapping[str, Any], folder: Path) -> Spec:
     if spec.data.name != FILE:
         return spec
     setting = type(spec.problem)
-    sections = {"problem": setting.parameters, "solver": solver_parameters(setting), "data": (N_LABELED,)}
+    sections = {**{name: sections_of(setting)[name] for name in ("problem", "solver")}, "data": (N_LABELED,)}
     own = {name: dict(said.get(name, {})) for name in sections}
     # Plain data of a whole spec name all fields but those of a fit that have their defaults.
     lacking = {
@@ -95,20 +104,79 @@ def with_usual(spec: Spec, said: Mapping[str, Any], folder: Path) -> Spec:
         return spec
     made = _data_of(spec, None, folder)
     assert isinstance(made, FileData)
-    usual = usual_on(setting, made.labels())
+    dataset = made.labels()
+    usual = usual_of(setting, **facts_of(dataset), n_classes=len(dataset.class_names))
 
     def filled(values: Mapping[str, Any]) -> Spec:
-        usual_of = {n: {p.name: values[p.name] for p in known if p.name in values} for n, known in lacking.items()}
-        return Spec.from_dict({**said, **{name: {**usual_of[name], **own[name]} for name in lacking}})
+        found = {n: {p.name: values[p.name] for p in known if p.name in values} for n, known in lacking.items()}
+        return Spec.from_dict({**said, **{name: {**found[name], **own[name]} for name in lacking}})
 
     split = load_split(filled(usual), folder=folder)
-    found = found_on(setting, split, usual.get("prior", 0.5), own["problem"])
+    found = found_on(setting, split, usual, own["problem"])
     spec = filled({**usual, **found})
     if has_width:
         return spec
     kernel, X = spec.kernel, split.X_train
     scale = {p.name: width(p, "scale", X, kernel.name) for p in kernel.parameters if isinstance(p, Real)}
     return replace(spec, kernel=replace(kernel, **scale))  # type: ignore[type-var]
+
+
+def usual_of(
+    setting: type[Setting], *, n: int, n_known: int, n_pairs: int | None, n_classes: int, share: float
+) -> dict[str, Any]:
+    """Return the estimator's defaults, by name, for a file with `n` rows, `n_known` labels and this share of positives.
+
+    All labels but those held out for testing are learned from; of pairs those of the file, else a few.
+    """
+    n_tested = max(round(OF_OWN["test_share"] * n_known), 1)
+    n_labeled, of_pairs = max(n_known - n_tested, 2), dict[str, float]()
+    if setting.labels == "pairs":
+        most = min(n_labeled_on(setting, FILE), (n_known - n_tested) * _PAIRS)
+        few = max((stop for stop in _STOPS if stop <= most), default=1)
+        n_labeled, prior = few if n_pairs is None else max(n_pairs, 1), round(min(max(share, 0.02), 0.98), 2)
+        of_pairs["prior"] = prior if prior != 0.5 else 0.51  # about one half pairs say nothing
+    rarest = min(share, 1.0 - share) if n_classes == 2 else 1.0 / max(n_classes, 2)
+    # A profile's flags suit the set on which its page begins, the problem's own are those of the estimator.
+    flags = {p.name: p.default for p in setting.parameters if isinstance(p, Flag)}
+    profile = profile_of(setting)
+    run = profile.usual(n - n_tested, n_labeled, max(rarest, 1e-6))
+    return {**OF_OWN, **flags, **run, **profile.fitted(n_labeled), "n_labeled": n_labeled, **of_pairs}
+
+
+def facts_of(dataset: Dataset) -> dict[str, Any]:
+    """Return the numbers of rows, labels and pairs, and the share of positives among the labels."""
+    known = dataset.y[dataset.y >= 0]
+    return {
+        "n": len(dataset.y),
+        "n_known": len(known),
+        "n_pairs": None if dataset.pairs is None else int(dataset.pairs.max()) + 1,
+        "share": float(np.mean(known == 1)) if len(known) else 0.5,
+    }
+
+
+def scale_of(X: Any) -> float:
+    """Return the estimators' "scale" σ for points once they are standardised."""
+    points = fit_scaling(X, np.arange(len(X)), OF_OWN["scaling"]).apply(X)
+    return width(parameter_like(Gaussian, "sigma"), "scale", points)
+
+
+def found_on(
+    setting: type[Setting], split: Split, usual: Mapping[str, Any], given: Mapping[str, Any] = _NONE
+) -> dict[str, float]:
+    """Return the numbers that the estimator finds on the training points, by name; none if it finds none there.
+
+    `usual` are its defaults, and `given` parameters of the setting, by name, that have other values.
+    """
+    try:
+        if setting.labels != "pairs":
+            estimator = _ESTIMATORS[setting.name]()
+            estimator.set_params(**{name: given[name] for name in given.keys() & estimator.get_params().keys()})
+            return dict(estimator.automatic_values(split.X_train, split.y_train))
+        problem: Any = setting(prior=usual["prior"])  # type: ignore[call-arg]
+        sigma = width(parameter_like(Gaussian, "sigma"), "scale", split.X_train)
+        return {"sigma": sigma, "lam": problem.usual_ridge(problem.rows(split.y_train))}
+    except DSGError:  # the run will say what is wrong
+        return {}
 
 
 def load_split(
@@ -188,7 +256,7 @@ def _data_of(spec: Spec, files: FileStore | None, folder: Path | None) -> FileDa
     """Return a spec's file or its data set; a file keeps all its classes if a conversion makes two of them."""
     data = spec.data
     budget = machine_budget() if files is None or files.budget is None else files.budget
-    check_cost(spec, budget, None, cost_of_data, "these data need")
+    check_cost(spec, budget, of_data=True)
     if data.name == FILE:
         labels = spec.problem.labels if data.convert is None else "classes"
         if files is not None:
@@ -311,7 +379,7 @@ def place_of(data: DataSpec, folder: Path) -> Path:
 def path_of(data: DataSpec, folder: Path | None) -> Path:
     """Return the path of a spec's file: in a folder, if it is there, else as the spec says."""
     path = Path(str(data.path))
-    places = [] if folder is None else [place_of(data, folder), path, folder / file_name(str(data.path))]
+    places = [] if folder is None else [place_of(data, folder), path, folder / path, folder / file_name(str(path))]
     return next((place for place in places if place.exists()), path)
 
 
@@ -327,7 +395,7 @@ def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> 
     LOCAL.check_size(Source.of_path(path).size)
     content = path.read_bytes()
     digest = hashlib.sha256(content).hexdigest()
-    if data.sha256 is not None and digest != data.sha256.lower():
+    if data.sha256 is not None and digest != data.sha256:
         raise DataError(
             f"the file {quoted(name)} differs from the spec's file: its SHA-256 begins with {digest[:SHOWN]}, not with "
             f"{data.sha256[:SHOWN]}"

@@ -1,13 +1,18 @@
-"""The methods that a run can have: each makes an iteration and measures it, with members of the same names."""
+"""The methods that a run can have, which make an iteration and measure it, and what a run costs before it starts.
+
+The members of all methods have the same names. A run that costs too much is refused.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-from dsgcore.data import Split
-from dsgcore.experiments.spec import Spec
+from dsgcore.core.cost import GIGABYTE, Cost, Sizes, memory_of_data, of_machine
+from dsgcore.data import DATASETS, Split
+from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import Spec, SpecError
 from dsgcore.experiments.stochastic import StochasticEngine
 from dsgcore.multiclass.engine import MultiClassEngine
 from dsgcore.multiclass.softmax import SoftmaxEngine
@@ -18,19 +23,20 @@ ENGINES: dict[str, type[Any]] = {
     "proximal": MultiClassEngine,
     "softmax": SoftmaxEngine,
 }
+# Parameters that a refusal suggests to lower, in this order: the first that is enough alone.
+SMALLER = (
+    *(("solver", name) for name in ("n_features", "batch_size", "n_iter")),
+    *(("data", name) for name in ("n", "n_irrelevant")),
+)
+LOWEST = {"n": 32}
+NOTHING_FITS = "a smaller data set, fewer random features and a smaller batch would fit"
 
 
-@dataclass(frozen=True)
-class LongWork:
+class LongWork(NamedTuple):
     """Slow work that a run needs before it can begin. A background job does it while the page shows the progress.
 
-    Attributes
-    ----------
-    function : callable
-        A function of a module, called as ``function(*arguments, report=report)``. It reports the current step and the
-        share done, (str, float).
-    keep : callable
-        Called with the result. After that the run can begin at once.
+    The job calls ``function(*arguments, report=report)``, which reports the current step and the share done, (str, float).
+    After `keep` is called with its result, the run can begin at once.
     """
 
     function: Callable[..., Any]
@@ -42,3 +48,74 @@ def long_work(spec: Spec, split: Split) -> LongWork | None:
     """Return the work that a run needs before it can begin, if a page should not wait for it."""
     found = ENGINES[spec.problem.engine_of_run].long_work(spec, split)
     return None if found is None else LongWork(*found)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits on the cost of a run: bytes of memory, and seconds per iteration."""
+
+    memory: int
+    seconds: float = float("inf")
+
+    def covers(self, cost: Cost) -> bool:
+        """Return True if a run of that cost is within the limits."""
+        return cost.memory <= self.memory and cost.seconds <= self.seconds
+
+
+def machine_budget(memory_limit: float | None = None) -> Budget:
+    """Return the budget of so many gigabytes of memory; by default, of this machine's memory."""
+    if memory_limit is not None and not 0 < memory_limit < float("inf"):
+        raise SpecError(f"memory_limit must be a number of gigabytes above 0, got {memory_limit:g}")
+    return Budget(memory=of_machine() if memory_limit is None else round(memory_limit * GIGABYTE))
+
+
+def cost_of(spec: Spec, shape: tuple[int, int] | None = None, *, of_data: bool = False) -> Cost:
+    """Estimate the cost of a run, or of its data alone, on this kind of machine. Only a file needs `shape`, (rows, columns)."""
+    n, d = shape_of(spec) if shape is None else shape
+    data, solver, n_test = Cost(memory_of_data(n, d), 0.0), spec.solver, round(spec.data.test_share * n)
+    if of_data:
+        return data
+    sizes = Sizes(
+        n_train=n - n_test,
+        n_test=n_test,
+        d=d,
+        n_labeled=min(spec.data.n_labeled, n),
+        batch_size=solver.batch_size,
+        n_features=max([solver.n_features, *(int(c.value or 0) for c in spec.changes if c.name == "n_features")]),
+        n_iter=solver.n_iter,
+        n_probes=spec.diagnostics.n_probes,
+        itemsize=8 if solver.dtype == "float64" else 4,
+    )
+    return data + ENGINES[spec.problem.engine_of_run].cost(spec, sizes)
+
+
+def shape_of(spec: Spec) -> tuple[int, int]:
+    """Return the rows and columns of a spec's data, unless they come from a file."""
+    return DATASETS[spec.data.name].shape(spec.data.n, spec.data.n_irrelevant)
+
+
+def check_cost(spec: Spec, budget: Budget, shape: tuple[int, int] | None = None, *, of_data: bool = False) -> None:
+    """Raise `SpecError` if a run, or its data alone, costs more than the budget; `shape` as in `cost_of`.
+
+    The message gives the cost, the limit, and a change that would fit.
+    """
+    if spec.data.name == FILE and shape is None:
+        return  # once the file has been read
+    cost = cost_of(spec, shape, of_data=of_data)
+    if budget.covers(cost):
+        return
+    said = f"an iteration of this run takes about {cost.seconds:.2g} s, but at most {budget.seconds:.2g} s is allowed"
+    if cost.memory > budget.memory:
+        needs, limit = (f"{size / GIGABYTE:.3g} GB" for size in (cost.memory, budget.memory))
+        said = f"{'these data need' if of_data else 'this run needs'} about {needs} of memory, but at most {limit} is allowed"
+    plain = replace(spec, changes=())
+    for section, name in SMALLER:
+        part: Any = getattr(plain, section)
+        now = getattr(part, name)
+        value = 0 if now is None else 1 << max(int(now) - 1, 1).bit_length() - 1  # the largest power of two below it
+        while value >= LOWEST.get(name, 1):
+            smaller = replace(plain, **{section: replace(part, **{name: value})})
+            if budget.covers(cost_of(smaller, shape, of_data=of_data)):
+                raise SpecError(f"{said}; with {name} {value} it would fit")
+            value //= 2
+    raise SpecError(f"{said}; {NOTHING_FITS}")

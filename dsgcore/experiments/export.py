@@ -72,24 +72,17 @@ print(f"{name}: test {score_name} {{model.score(split.X_test, split.y_test):.6g}
 """
 
 
-def script(spec: Spec, iterations: int) -> str:
-    """Return a Python script that repeats the first `iterations` iterations of a spec's run.
+def script(run: Run) -> str:
+    """Return a Python script that repeats a run so far; after a whole run that no slider changed, also as an estimator's fit.
 
     If the spec uses a file, the file must be beside the script, under its name. The script checks its digest.
     """
+    spec = run.spec
     parts = _WITH_FILE if spec.data.name == FILE else _PLAIN
     words = {"title": spec.problem.title, "score_name": spec.problem.score_name}
-    return _SCRIPT.format(spec=spec.to_json(indent=2), iterations=iterations, **words, **parts)
-
-
-def script_with_estimator(run: Run) -> str:
-    """Return the script of a run and, at the end of a run that no slider changed, a fit by the setting's estimator."""
-    spec = run.spec
-    text = script(spec, run.tried)
-    if spec.changes or run.stop_reason not in (StopReason.FINISHED, StopReason.SETTLED):
-        return text
+    text = _SCRIPT.format(spec=spec.to_json(indent=2), iterations=run.tried, **words, **parts)
     estimator, other_names = estimator_of_run(spec)
-    if estimator is None:
+    if estimator is None or spec.changes or run.stop_reason not in (StopReason.FINISHED, StopReason.SETTLED):
         return text
     measured = run.history.last()
     values = vars(spec.kernel) | vars(spec.solver) | vars(spec.problem)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from array import array
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,32 +13,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-# What the columns of a run's history hold. "…" stands for a name or a number.
-COLUMNS: Mapping[str, str] = {
-    "t": "Iteration, from 1.",
-    "step_size": "Step size η of this iteration.",
-    "lam": "Regularisation λ of this iteration.",
-    "n_features": "Random features m of this iteration.",
-    "tau_I": "Trust in the graph τ_I of this iteration (Many classes).",
-    "tau_S": "Pull to low rank τ_S of this iteration (Many classes).",
-    "objective": "Objective of f on the training points.",
-    "objective_batch": "Objective on the iteration's own mini-batch, before the step.",
-    "term: …": "One part of the objective. The parts add up to it.",
-    "objective_average": "Objective of the average of the iterates, with `average`.",
-    "score_average": "Test score of the average, with `average`.",
-    "score_test": "Score of f on the test points: accuracy, AUC or mean AUC.",
-    "score_labeled": "Score of f on the labeled training points.",
-    "score_unlabeled": "Score of f on the unlabeled training points, from their hidden labels.",
-    "gradient_norm": "Norm of the gradient (Many classes).",
-    "rank": "Number of singular values of the weights above 1e-9 of the largest one (Many classes).",
-    "tail_sum": "Sum of the singular values that the pull to low rank makes smaller (Many classes).",
-    "singular value …": "The largest singular values of the weights, at most twelve (Many classes).",
-    "error_mean": "Mean of |f − h|² over the probe points, where h is the same run with the exact kernel.",
-    "error_max": "Largest |f − h|² at a probe point.",
-    "h_squared": "Mean of |h|² over the probe points: the size to compare the error with.",
-    "bound": "Bound of Lemma 1 on |f − h|².",
-    "band": "Expected |f − h|² of this run's coefficients, from the variance of the random features.",
-}
 _NO_ROWS = array("d")
 # Columns whose last value a history shows in a line, and rows that a notebook shows.
 SHOWN, ROWS_SHOWN = ("t", "objective", "score_test"), 10
@@ -115,13 +88,8 @@ class History:
 
     def write_csv(self, file: str | Path | IO[str]) -> None:
         """Write the table as CSV: floats in the shortest form that reads back exactly, whole numbers without a point."""
-        if isinstance(file, str | Path):
-            with open(file, "w", newline="", encoding="utf-8") as opened:
-                self.write_csv(opened)
-            return
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(self._columns)
-        # Another thread may be adding a row.
-        rows = min((len(column) for column in self._columns.values()), default=0)
-        for values in zip(*(column[:rows] for column in self._columns.values()), strict=True):
-            writer.writerow([int(v) if v.is_integer() and abs(v) < 2**53 else repr(v) for v in values])
+        frame = self.to_frame()
+        for name, column in frame.items():
+            cells = [int(v) if v.is_integer() and abs(v) < 2**53 else v for v in column]
+            frame[name] = np.array(cells, dtype=object)
+        frame.to_csv(file, index=False, lineterminator="\n", na_rep="nan")

@@ -69,24 +69,9 @@ class LiveRun:
                     self.ghost = previous.run.history.first(int(near[-1]) + 1) if len(near) else None
 
     @property
-    def is_own_twin(self) -> bool:
-        """True if unlabeled points contribute nothing, so the run is the run on the labels alone."""
-        return self.run.spec.baseline() == self.run.spec
-
-    @property
     def is_finished(self) -> bool:
         """True if the run and its twin have ended."""
         return self.run.is_finished and self.has_reached(self.run.t)
-
-    def rush(self, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
-        """Advance the run alone, for at most so many seconds; once it has ended, advance its twin.
-
-        `until` is called between iterations; True ends the advance.
-        """
-        if not self.run.is_finished:
-            self.run.advance(seconds=seconds, until=until)
-        else:
-            self._follow(seconds, until)
 
     def _follow(self, seconds: float | None = None, until: Callable[[], bool] = lambda: False) -> None:
         """Bring the twin to the run's iteration, and to its end."""
@@ -117,13 +102,14 @@ class LiveRun:
         return made
 
     def go_to(self, t: int, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
-        """Bring the run, then its twin, towards iteration `t`, for at most so many seconds; `until` as in `rush`."""
+        """Bring the run, then its twin, towards iteration `t`, for at most so many seconds.
+
+        `until` is called between iterations; True ends the advance.
+        """
         start = time.perf_counter()
-        is_there = self.run.t >= t or self.run.is_finished
-        if not is_there:
-            self.run.advance(t - self.run.t, seconds, until)
+        self.run.advance(t - self.run.t, seconds, until)
         left = seconds - (time.perf_counter() - start)
-        if is_there or left > 0:
+        if left > 0 and (self.run.t >= t or self.run.is_finished):
             self._follow(left, until)
 
     def at(self, t: int) -> LiveRun:

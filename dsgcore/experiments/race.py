@@ -7,26 +7,29 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dsgcore.baselines import Progress
+from dsgcore.baselines import COMPETITORS, Progress
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import parameter_like
+from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real, parameter_like, quoted
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
+from dsgcore.estimators.inputs import width
 from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.plane import Plane
-from dsgcore.experiments.rivals import RaceError, competitor, fixed_parameters, free_parameters, values_of
 from dsgcore.experiments.run import Run
 from dsgcore.experiments.settings import FILE, Setting
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.stochastic import learned_score
+from dsgcore.experiments.theory import words_of
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.jobs.memory import forget_peak, peak
+from dsgcore.kernels import GAUSSIAN, KERNELS
 from dsgcore.settings import profile_of
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.problem import UNLABELED
@@ -42,6 +45,119 @@ MAX_STEPS = 1000
 FIXED_FEATURES = "fixed"
 # Seconds after which a method is not tried at a larger size. Its time is expected to grow with the square of the points.
 SECONDS = 60.0
+# The beginning of the names of everyday competitors' classes.
+EVERYDAY = "Everyday"
+SIGMA = next(p for p in KERNELS[GAUSSIAN].parameters if p.name == "sigma")
+
+Values = dict[str, Any]
+
+
+class RaceError(DSGError):
+    """A race that cannot be run. The message says what is wrong and what is allowed."""
+
+
+def competitors(setting: str) -> tuple[type[Any], ...]:
+    """Return the classes of the methods that compete in a setting."""
+    return COMPETITORS.get(setting, ())
+
+
+def usual_rivals(setting: str) -> list[str]:
+    """Return the names of the papers' own competitors in a setting, or without any those of the first two everyday ones."""
+    kinds = competitors(setting)
+    return [plain_name(kind) for kind in [kind for kind in kinds if not kind.is_everyday] or kinds[:2]]
+
+
+def competitor(setting: str, name: str) -> type[Any]:
+    """Return a competitor's class by its name, as `compare` and `fit` have it, or raise `RaceError`."""
+    known = {plain_name(kind): kind for kind in competitors(setting)}
+    if (own := name.removeprefix(EVERYDAY)) not in known:
+        raise RaceError(f"the competitors in the setting {setting} are {', '.join(known)}, got {quoted(name)}")
+    return known[own]
+
+
+def plain_name(kind: type[Any]) -> str:
+    """Return the name that a class has in every table and command."""
+    return kind.__name__.removeprefix(EVERYDAY)
+
+
+def values_of(estimator: Any, X: NDArray, decision: str, k: int) -> NDArray:
+    """Return the values that the setting scores, of shape (n,), or (n, k) for classes without an order."""
+    if decision == "ranks":
+        return np.asarray(estimator.ranking_function(X))
+    values = np.asarray(estimator.decision_function(X))
+    if decision != "highest":
+        return values
+    known = np.stack([-values, values], axis=1) if values.ndim == 1 else values
+    scores = np.full((len(X), k), -np.inf)
+    scores[:, estimator.classes_] = known
+    return scores
+
+
+def fixed_parameters(spec: Spec, kind: type[Any]) -> Values:
+    """Return the parameters that a competitor always takes from the run: kernel, its smoothness and the seed."""
+    takes, kernel = signature(kind).parameters, _kernel_name(spec, kind)
+    own = [p.name for p in spec.kernel.parameters if isinstance(p, Choice)] if kernel == spec.kernel.name else []
+    fixed = {"kernel": kernel, **{name: getattr(spec.kernel, name) for name in own}, "random_state": spec.seed}
+    return {name: value for name, value in fixed.items() if name in takes}
+
+
+def _kernel_name(spec: Spec, kind: type[Any]) -> str:
+    """Return the run's kernel if the competitor has it, else the Gaussian one."""
+    return spec.kernel.name if spec.kernel.name in getattr(kind, "kernels", ()) else GAUSSIAN
+
+
+def kernel_note(spec: Spec, kind: type[Any]) -> str:
+    """Return a sentence about the competitor's kernel if it cannot have the run's; empty if it can, or has no kernel."""
+    if "kernel" not in signature(kind).parameters or _kernel_name(spec, kind) == spec.kernel.name:
+        return ""
+    run_has = words_of(spec.kernel.name).title
+    if spec.kernel.family == GAUSSIAN:
+        return f"{kind.title} has no orthogonal features: it gets the same Gaussian kernel without them."
+    return (
+        f"{kind.title} has no {run_has} kernel: it gets a {words_of(GAUSSIAN).title} one, whose "
+        "default bandwidth follows the spread of the points."
+    )
+
+
+def free_parameters(spec: Spec, split: Split, kind: type[Any]) -> tuple[Parameter, ...]:
+    """Return a competitor's parameters that the user can choose, with the run's values as defaults if it has them."""
+    takes, run_kernel, of_kernel = signature(kind).parameters, spec.kernel, list[Parameter]()
+    if "kernel" in takes and _kernel_name(spec, kind) == run_kernel.name:
+        own = [p for p in run_kernel.parameters if not isinstance(p, Choice) and p.name in takes]
+        of_kernel = [replace(p, default=getattr(run_kernel, p.name)) for p in own]
+    elif "kernel" in takes and run_kernel.family == GAUSSIAN:  # with other random features
+        of_kernel = [replace(SIGMA, default=getattr(run_kernel, SIGMA.name))]
+    elif "kernel" in takes:
+        of_kernel = [replace(SIGMA, default=float(f"{width(SIGMA, 'scale', split.X_train):.3g}"))]
+    own = [p for p in kind.parameters if p.name != "y_holds"]  # the coding of labels
+    owners = (run_kernel, spec.solver, spec.problem)
+    values = {p.name: p.default for p in own}
+    values |= {p.name: getattr(owner, p.name) for owner in owners for p in own if hasattr(owner, p.name)}
+    labels = split.y_train[split.y_train != UNLABELED]
+    if "penalty" in values:
+        values["penalty"] = "half rkhs"  # the norm of the run's own ridge
+    if "prior" in values and spec.problem.labels != "pairs":
+        # The share of the labeled points above the threshold of two classes, or above each threshold.
+        shares = tuple(float(f"{np.mean(labels >= code):.4g}") for code in range(1, int(labels.max()) + 1))
+        values["prior"] = shares[0] if len(shares) == 1 else shares
+    # Values that have another name or unit in the competitor's objective.
+    rule = profile_of(spec.problem).translations.get(kind.__name__)
+    values |= {} if rule is None else rule(spec, len(labels), len(split.y_train) - len(labels))
+    return (*of_kernel, *(_with_default(p, values[p.name]) for p in own))
+
+
+def _with_default(parameter: Parameter, value: Any) -> Parameter:
+    """Set a parameter's default to the nearest allowed value; keep its own if the types differ."""
+    if isinstance(parameter, Real | Integer) and isinstance(value, int | float):
+        value = min(max(float(f"{value:.4g}"), parameter.low), parameter.high)
+        value = int(value) if isinstance(parameter, Integer) else value
+    try:
+        return replace(parameter, default=parameter.check(value))
+    except ParameterError:
+        return parameter
+
+
+# --- one competitor, of which all is measured
 
 
 @dataclass(frozen=True)
@@ -60,18 +176,6 @@ class Race:
     def plane(self, split: Split) -> Plane:
         """Return the plane through the training points on which the race's maps are drawn."""
         return Plane.through(split.X_train, self.axes, split.feature_names)
-
-
-@dataclass(frozen=True)
-class RaceProgress:
-    """Progress of a competitor: outer steps made, their largest possible number, and its own objective (NaN if unknown).
-
-    While the data are loaded, both numbers of steps are 0.
-    """
-
-    step: int = 0
-    total: int = 0
-    objective: float = float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +198,7 @@ class RaceResult:
 
 
 def begin_race(queue: JobQueue, race: Race, split: Split, **options: Any) -> Job:
-    """Submit a race to a queue; the job's progress is a `RaceProgress`, its result a `RaceResult`.
+    """Submit a race to a queue; the job's progress is a competitor's `Progress`, its result a `RaceResult`.
 
     The job loads the data again from the spec, unless they came from a file, which may no longer exist. Options are
     `lease`, `is_wanted` and `on_done` of `JobQueue.submit`.
@@ -104,13 +208,12 @@ def begin_race(queue: JobQueue, race: Race, split: Split, **options: Any) -> Job
     return queue.submit(run_race, race, held, memory_limit=limit, **options)
 
 
-def run_race(race: Race, split: Split | None, *, report: Callable[[RaceProgress], None]) -> RaceResult:
+def run_race(race: Race, split: Split | None, *, report: Callable[[Progress], None]) -> RaceResult:
     """Fit the competitor and measure it; without a split the data are loaded as the spec says.
 
     `report` gets the progress of the fit, at most ten times a second. Raise `ValueError` if the competitor refuses its
     parameters or the data, or needs more memory than the limit.
     """
-    report(RaceProgress())
     estimator = competitor(race.spec.problem.name, race.competitor)(**race.parameters)
     rows, reported_at = list[tuple[float, float]](), 0.0
     data = load_split(race.spec) if split is None else split
@@ -121,7 +224,7 @@ def run_race(race: Race, split: Split | None, *, report: Callable[[RaceProgress]
         rows.append((progress.step, progress.objective))
         if (now := time.monotonic()) - reported_at >= SECONDS_BETWEEN_REPORTS:
             reported_at = now
-            report(RaceProgress(progress.step, progress.total, progress.objective))
+            report(progress)
 
     try:
         found = measured(estimator, problem, data, note)
@@ -187,7 +290,7 @@ def usual_sizes(split: Split) -> tuple[int, ...]:
 
 
 def run_heats(
-    spec: str,
+    base: Spec,
     rivals: Sequence[str],
     sizes: Iterable[int],
     n_seeds: int,
@@ -196,7 +299,7 @@ def run_heats(
     seconds: float = SECONDS,
     report: Callable[[tuple[int, int, tuple[Heat, ...]]], object] = lambda so_far: None,
 ) -> tuple[Heat, ...]:
-    """Fit the run, a spec as JSON, and its rivals at each size and seed, the small sizes first.
+    """Fit the run and its rivals at each size and seed, the small sizes first.
 
     A seed is added to the spec's own, which draws other labels, mini-batches and features; the data of a file, which may no
     longer exist, come as a split, whose labels all seeds have. Rivals are names of competitors' classes, or "fixed". They get
@@ -206,8 +309,7 @@ def run_heats(
 
     Raise `DSGError` if there is no such rival or no unlabeled point, or if the data cannot be loaded.
     """
-    base, found = Spec.from_json(spec), list[Heat]()
-    sizes, titles = sorted(sizes), {name: title(base, name) for name in ("", *rivals)}
+    sizes, titles, found = sorted(sizes), {name: title(base, name) for name in ("", *rivals)}, list[Heat]()
     own = [replace(base, seed=base.seed + seed) for seed in range(n_seeds)]
     splits = [load_split(one) if split is None else split for one in own]
     most = min(int(np.sum(whole.y_train == UNLABELED)) for whole in splits)

@@ -17,9 +17,8 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
-from dsgcore.experiments.cost import check_cost, machine_budget
 from dsgcore.experiments.data_of import load_split
-from dsgcore.experiments.engine import ENGINES
+from dsgcore.experiments.engine import ENGINES, check_cost, machine_budget
 from dsgcore.experiments.history import History
 from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
@@ -302,7 +301,7 @@ class Run:
 
         Raises
         ------
-        ParameterError
+        SpecError
             If the name or the value is not allowed.
         """
         self.spec = self.spec.with_change(Change(self.t + 1, name, value))

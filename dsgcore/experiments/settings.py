@@ -90,8 +90,9 @@ class DataSpec(Checked):
     edits: tuple[Edit, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check the parameters and the edits."""
+        """Check the parameters and the edits, and write the digest as files are looked up by it."""
         super().__post_init__()
+        object.__setattr__(self, "sha256", self.sha256 and self.sha256.lower())
         object.__setattr__(self, "edits", read_edits(self.edits))
 
     def to_dict(self) -> dict[str, Any]:
@@ -154,13 +155,20 @@ def is_first_set(setting: type[Setting], dataset: str) -> bool:
     return bool(dataset == defaults_of(setting)["data"]["name"])
 
 
-def solver_parameters(setting: type[Setting]) -> tuple[Parameter, ...]:
-    """Return the parameters of the solver section that this setting has."""
+def sections_of(setting: type[Setting], kernel: str | None = None) -> dict[str, tuple[Parameter, ...]]:
+    """Return the parameters of each section of a setting's specs, with those of a kernel if one is given."""
     dtypes = setting.dtypes
     own: dict[str, Any] = {"dtype": {"default": dtypes[0], "options": dtypes}} if dtypes else {}
     # A proximal run draws in one way, and learns weights of fixed features.
     left_out = () if setting.engine == "stochastic" else ("sampling", "features")
-    return tuple(replace(p, **own.get(p.name, {})) for p in SOLVER_PARAMETERS if p.name not in left_out)
+    return {
+        "problem": setting.parameters,
+        **({} if kernel is None else {"kernel": KERNELS[kernel].parameters}),
+        "data": DATA_PARAMETERS,
+        "solver": tuple(replace(p, **own.get(p.name, {})) for p in SOLVER_PARAMETERS if p.name not in left_out),
+        "stop": StopSpec.parameters,
+        "diagnostics": DiagnosticsSpec.parameters,
+    }
 
 
 def kernel_names(setting: type[Setting]) -> tuple[str, ...]:

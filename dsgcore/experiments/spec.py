@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,6 @@ from dsgcore.data import DATASETS, OPTION_NAMES, DataError
 from dsgcore.data.datasets import EVEN_ODD, HALVES, ONE_REST, SEED
 from dsgcore.experiments.settings import (
     DATA_PARAMETERS,
-    DEFAULT_DATASET,
     FILE,
     SETTINGS,
     DataSpec,
@@ -38,11 +37,10 @@ from dsgcore.experiments.settings import (
     StopSpec,
     defaults_of,
     kernel_names,
-    solver_parameters,
+    sections_of,
     usual_width_of,
 )
 from dsgcore.kernels import KERNELS, Kernel
-from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.solver.parameters import SILENT, SolverParameters
 from dsgcore.solver.problem import STEERABLE
 from dsgcore.solver.task import FRESH, Change, Plan, tail_start
@@ -97,24 +95,33 @@ class Spec:
     seed : int
     """
 
-    problem: Setting = field(default_factory=SemiSupervisedAUC)
-    kernel: Kernel = field(default_factory=lambda: _kernel({}, SemiSupervisedAUC, DEFAULT_DATASET))
-    data: DataSpec = field(default_factory=lambda: _data(check_all(DATA_PARAMETERS, {}, "data"), "binary"))
-    solver: SolverParameters = field(default_factory=SolverParameters)
-    stop: StopSpec = field(default_factory=StopSpec)
-    diagnostics: DiagnosticsSpec = field(default_factory=DiagnosticsSpec)
+    problem: Setting
+    kernel: Kernel
+    data: DataSpec
+    solver: SolverParameters
+    stop: StopSpec
+    diagnostics: DiagnosticsSpec
     changes: tuple[Change, ...] = ()
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the seed and the changes; the sections check themselves."""
+        """Check the seed and the changes, which may be plain data; the sections check themselves."""
+        offered = parameters_of(self) if self.changes else {}
         try:
             seed = SEED.check(self.seed)
-            changes = tuple(_change(asdict(c), self.problem, self.solver, CHANGE_T.high) for c in self.changes)
+            changes = [self._change(change, offered) for change in CHANGES.check(self.changes)]
         except ParameterError as error:
             raise SpecError(str(error)) from None
         object.__setattr__(self, "seed", seed)
-        object.__setattr__(self, "changes", changes)
+        object.__setattr__(self, "changes", tuple(sorted(changes, key=lambda change: change.t)))
+
+    def _change(self, given: object, offered: Mapping[str, tuple[str, Parameter]]) -> Change:
+        plain = asdict(given) if isinstance(given, Change) else given
+        if not isinstance(plain, Mapping) or set(plain) != {"t", "name", "value"}:
+            raise SpecError(f"a change must be an object with t, name and value, got {quoted(given)}")
+        name = Choice("name", self.steerable[0], options=self.steerable).check(plain["name"])
+        value = offered[name][1].check(plain["value"])
+        return Change(replace(CHANGE_T, high=self.solver.n_iter).check(plain["t"]), name, value)
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Spec:
@@ -126,7 +133,31 @@ class Spec:
             If a field is not valid. The message gives the field, its value, and what is allowed.
         """
         try:
-            return cls(**_parts(known(given, _FIELDS, "the spec")))
+            known(given, _FIELDS, "the spec")
+            if given.get("version", VERSION) != VERSION or isinstance(given.get("version"), bool):
+                raise SpecError(f"version must be {VERSION}, got {quoted(given['version'])}")
+            if "setting" not in given:
+                raise SpecError(f"the spec must name its setting, one of {', '.join(SETTINGS)}")
+            setting = SETTINGS[Choice("setting", "auc", options=tuple(SETTINGS)).check(given["setting"])]
+            data, edits = given.get("data", {}), ()
+            if isinstance(data, Mapping) and "edits" in data:  # which are no parameter
+                data, edits = {name: value for name, value in data.items() if name != "edits"}, data["edits"]
+            defaults = defaults_of(setting, known(data, DATA_PARAMETERS, "data").get("name"))
+            values = {}
+            for name, parameters in sections_of(setting).items():
+                own = known(data if name == "data" else given.get(name, {}), parameters, name)
+                values[name] = check_all(parameters, {**defaults.get(name, {}), **own}, name)
+            made = replace(_data(values["data"], setting.labels), edits=edits)
+            return cls(
+                problem=setting(**values["problem"]),
+                kernel=_kernel(given.get("kernel", {}), setting, made.name),
+                data=made,
+                solver=SolverParameters(**values["solver"]),
+                stop=StopSpec(**values["stop"]),
+                diagnostics=DiagnosticsSpec(**values["diagnostics"]),
+                changes=given.get("changes", ()),
+                seed=given.get("seed", SEED.default),
+            )
         except (ParameterError, DataError) as error:
             raise SpecError(str(error)) from None
 
@@ -161,8 +192,9 @@ class Spec:
 
     @property
     def steerable(self) -> tuple[str, ...]:
-        """The names of the parameters that can change during a run."""
-        return _steerable(self.problem, self.solver)
+        """The names of the parameters that can change during a run: not the number of fixed features, which would be others."""
+        fixed = self.problem.without_effect + ("n_features",) * (self.solver.features != FRESH)
+        return tuple(name for name in self.problem.steerable if name not in fixed)
 
     def values_at(self, t: int) -> dict[str, Any]:
         """Return the values of the steerable parameters, by name, at iteration `t` (0: at the start)."""
@@ -179,8 +211,7 @@ class Spec:
     def with_change(self, change: Change) -> Spec:
         """Return the spec with one more change, which replaces one of the same name at the same iteration."""
         kept = [c for c in self.changes if (c.t, c.name) != (change.t, change.name)]
-        checked = _change(asdict(change), self.problem, self.solver, self.solver.n_iter)
-        return replace(self, changes=tuple(sorted([*kept, checked], key=lambda c: c.t)))
+        return replace(self, changes=(*kept, change))
 
     def baseline(self) -> Spec:
         """Return the same spec with the problem's twin, without changes of the problem's own parameters."""
@@ -196,9 +227,8 @@ def default_spec(setting: str) -> Spec:
 
 def parameters_of(spec: Spec) -> dict[str, tuple[str, Parameter]]:
     """Return the section and the parameter of each name in the spec's solver, kernel and problem."""
-    own = {"solver": solver_parameters(type(spec.problem))}
-    own |= {"kernel": spec.kernel.parameters, "problem": spec.problem.parameters}
-    return {p.name: (section, p) for section, parameters in own.items() for p in parameters}
+    own = sections_of(type(spec.problem), spec.kernel.name)
+    return {p.name: (section, p) for section in ("solver", "kernel", "problem") for p in own[section]}
 
 
 def with_values(spec: Spec, values: Mapping[str, Any]) -> Spec:
@@ -207,43 +237,6 @@ def with_values(spec: Spec, values: Mapping[str, Any]) -> Spec:
     for name, value in values.items():
         plain[places[name][0]][name] = value
     return Spec.from_dict(plain)
-
-
-def _parts(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a spec from its plain data: the given ones, else the setting's defaults, else the parameters' own."""
-    if given.get("version", VERSION) != VERSION or isinstance(given.get("version"), bool):
-        raise SpecError(f"version must be {VERSION}, got {quoted(given['version'])}")
-    if "setting" not in given:
-        raise SpecError(f"the spec must name its setting, one of {', '.join(SETTINGS)}")
-    setting = SETTINGS[Choice("setting", "auc", options=tuple(SETTINGS)).check(given["setting"])]
-    data, edits = given.get("data", {}), ()
-    if isinstance(data, Mapping) and "edits" in data:  # which are no parameter
-        data, edits = {name: value for name, value in data.items() if name != "edits"}, data["edits"]
-    defaults = defaults_of(setting, known(data, DATA_PARAMETERS, "data").get("name"))
-    offered = {
-        "solver": solver_parameters(setting),
-        "data": DATA_PARAMETERS,
-        "problem": setting.parameters,
-        "stop": StopSpec.parameters,
-        "diagnostics": DiagnosticsSpec.parameters,
-    }
-    values = {}
-    for name, parameters in offered.items():
-        own = known(data if name == "data" else given.get(name, {}), parameters, name)
-        values[name] = check_all(parameters, {**defaults.get(name, {}), **own}, name)
-    solver, made = SolverParameters(**values["solver"]), replace(_data(values["data"], setting.labels), edits=edits)
-    problem = setting(**values["problem"])
-    changes = [_change(change, problem, solver, solver.n_iter) for change in CHANGES.check(given.get("changes", []))]
-    return {
-        "problem": problem,
-        "kernel": _kernel(given.get("kernel", {}), setting, made.name),
-        "data": made,
-        "solver": solver,
-        "stop": StopSpec(**values["stop"]),
-        "diagnostics": DiagnosticsSpec(**values["diagnostics"]),
-        "changes": tuple(sorted(changes, key=lambda change: change.t)),
-        "seed": given.get("seed", SEED.default),
-    }
 
 
 def _kernel(given: object, setting: type[Setting], dataset: str) -> Kernel:
@@ -302,19 +295,3 @@ def _data(values: dict[str, Any], labels: str) -> DataSpec:
         else:
             takes[option].check(values[option])
     return DataSpec(**values)
-
-
-def _steerable(problem: Setting, solver: SolverParameters) -> tuple[str, ...]:
-    """Return the parameters that can change during a run: not the number of fixed features, which would be other ones."""
-    fixed = problem.without_effect + ("n_features",) * (solver.features != FRESH)
-    return tuple(name for name in problem.steerable if name not in fixed)
-
-
-def _change(given: object, problem: Setting, solver: SolverParameters, n_iter: int) -> Change:
-    if not isinstance(given, Mapping) or set(given) != {"t", "name", "value"}:
-        raise SpecError(f"a change must be an object with t, name and value, got {quoted(given)}")
-    steerable = _steerable(problem, solver)
-    name = Choice("name", steerable[0], options=steerable).check(given["name"])
-    parameter = next(p for p in (*solver_parameters(type(problem)), *problem.parameters) if p.name == name)
-    t = replace(CHANGE_T, high=n_iter).check(given["t"])
-    return Change(t=t, name=name, value=parameter.check(given["value"]))

@@ -271,7 +271,10 @@ class StochasticEngine:
         if self._last is None:
             return False
         self._bring_forward(self._last, is_gauged=not is_brief)
-        self._end_if_settled()
+        if self._check is not None:
+            self._check.take()
+        if self.is_settled and self.task.plan.average_after is not None and self.t < self.task.plan.n_iter:
+            self._take_mean_of_those_made()
         apart = max(ITERATIONS_BETWEEN_COPIES, self.task.plan.n_iter // COPIES_OF_THE_WAY)
         if not is_brief and self.can_look_back and not self._last.t % apart:
             self._way.append(self._copied())
@@ -279,14 +282,34 @@ class StochasticEngine:
 
     def row(self, *, is_brief: bool = False) -> dict[str, float]:
         """Return the measurements of the last iteration."""
-        assert self._last is not None
-        if not is_brief:
-            return self._measure(self._last)
+        iterate, split, score, shift = self._last, self.split, self.problem.score, self.shift
+        assert iterate is not None
+        step, terms = iterate.step, self._terms(self.training_values, iterate.terms)
+        ridge, of_average = 0.5 * step.lam * self.norm.value, self._of_average(iterate)
+        value, score_test = objective(terms) + ridge, score(split.y_test, self.test_values + shift)
+        if is_brief:
+            return {"t": iterate.t, "objective": value, "score_test": score_test, **of_average}
+        of_unlabeled, of_features = dict[str, float](), dict[str, float]()
+        if (f := self.training_values) is not None:
+            rows = self.unlabeled_rows
+            of_unlabeled["score_unlabeled"] = score(*known(split.y_hidden[rows], f[rows] + shift))
+        if len(self.probes.X):
+            assert self.probes.variance is not None
+            of_features = self.twin.compare(self.probes.values, self.probes.variance)
         return {
-            "t": self._last.t,
-            "objective": self._objective(self._last)[0],
-            "score_test": self._test_score(self.shift),
-            **(self._of_average(self._last) if self.average_norm is not None else {}),
+            "t": iterate.t,
+            "step_size": step.size,
+            "lam": step.lam,
+            "n_features": step.n_features,
+            "objective": value,
+            "objective_batch": objective(iterate.terms) + ridge,
+            **{f"term: {name}": value for name, value in terms.items()},
+            "term: ridge": ridge,
+            "score_test": score_test,
+            "score_labeled": score(*known(split.y_hidden[self.labeled_rows], self.labeled_values + shift)),
+            **of_unlabeled,
+            **of_average,
+            **of_features,
         }
 
     @property
@@ -294,18 +317,14 @@ class StochasticEngine:
         """True if the average no longer changes, so that no iteration need follow."""
         return self.t == self.ends_at or (self._check is not None and self._check.is_settled)
 
-    def _end_if_settled(self) -> None:
-        """If no iteration need follow, take the mean of the second half of those made, as a fit that ends here does.
+    def _take_mean_of_those_made(self) -> None:
+        """Take the mean of the second half of the iterations made, as a fit that ends here does.
 
         Only the second half of the planned ones was summed, so the iterations are made again, with the same numbers.
         """
-        if self._check is not None:
-            self._check.take()
-        made, check, way, plan = self.t, self._check, self._way, self.task.plan
-        if not self.is_settled or plan.average_after is None or made == plan.n_iter:
-            return
+        made, check, way = self.t, self._check, self._way
         self._before_its_end, self._average_row = self.task, {}
-        self.task = replace(self.task, plan=replace(plan, average_after=tail_start(made)))
+        self.task = replace(self.task, plan=replace(self.task.plan, average_after=tail_start(made)))
         self._begin(len(self.probes.X))
         self._check = None
         for iterate in islice(self._solve(), made):
@@ -333,37 +352,6 @@ class StochasticEngine:
 
             self.gauges.advance(iterate.t, iterate.step.size, decay, self.task.batch_size, read)
 
-    def _measure(self, iterate: Iterate) -> dict[str, float]:
-        step, (value, terms, ridge) = iterate.step, self._objective(iterate)
-        split, score, shift, rows = self.split, self.problem.score, self.shift, self.unlabeled_rows
-        of_unlabeled, of_features = dict[str, float](), dict[str, float]()
-        if (f := self.training_values) is not None:
-            of_unlabeled["score_unlabeled"] = score(*known(split.y_hidden[rows], f[rows] + shift))
-        if len(self.probes.X):
-            assert self.probes.variance is not None
-            of_features = self.twin.compare(self.probes.values, self.probes.variance)
-        return {
-            "t": iterate.t,
-            "step_size": step.size,
-            "lam": step.lam,
-            "n_features": step.n_features,
-            "objective": value,
-            "objective_batch": objective(iterate.terms) + ridge,
-            **{f"term: {name}": value for name, value in terms.items()},
-            "term: ridge": ridge,
-            "score_test": self._test_score(shift),
-            "score_labeled": score(*known(split.y_hidden[self.labeled_rows], self.labeled_values + shift)),
-            **of_unlabeled,
-            **(self._of_average(iterate) if self.average_norm is not None else {}),
-            **of_features,
-        }
-
-    def _objective(self, iterate: Iterate) -> tuple[float, dict[str, float], float]:
-        """Return the objective, the risk's terms, and the ridge's."""
-        terms = self._terms(self.training_values, iterate.terms)
-        ridge = 0.5 * iterate.step.lam * self.norm.value
-        return objective(terms) + ridge, terms, ridge
-
     def _terms(self, values: NDArray | None, of_batch: Mapping[str, float]) -> dict[str, float]:
         """Return the risk's terms: those of all training points if their values are tracked, else the mini-batch's."""
         if values is None:
@@ -371,10 +359,11 @@ class StochasticEngine:
         return dict(self.problem.risk_terms({source: values[rows] for source, rows in self.task.rows.items()}))
 
     def _of_average(self, iterate: Iterate) -> dict[str, float]:
-        """Return the averaged iterate's last objective and test score, measured at every sixteenth iteration and at the end."""
+        """Return the average's last objective and test score, if there is one: measured at every sixteenth row and at the end."""
+        if self.average_norm is None:
+            return {}
         is_due = iterate.t % ITERATIONS_BETWEEN_AVERAGES == 0 or iterate.t in (self.task.plan.n_iter, self.ends_at)
         if is_due or not self._average_row:
-            assert self.average_norm is not None
             average = self._training.average if isinstance(self._training, AllPoints) else None
             terms = self._terms(average, self.problem.terms(iterate.average))
             self._average_row = {
@@ -382,9 +371,6 @@ class StochasticEngine:
                 "score_average": self.problem.score(self.split.y_test, self.test_average + self.average_shift),
             }
         return self._average_row
-
-    def _test_score(self, shift: float) -> float:
-        return self.problem.score(self.split.y_test, self.test_values + shift)
 
     def follow(self, spec: Spec) -> None:
         """Take over a spec's changes."""

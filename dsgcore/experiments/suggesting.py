@@ -74,28 +74,25 @@ def suggest_values(
     >>> found = suggest_values(spec, load_split(spec), seconds=1)
     >>> better = with_values(spec, found.parameters)
     """
-    return (search or Search(spec.seed)).go_on(_Runs(replace(spec, changes=()), split), seconds, report)
+    return (search or Search(spec.seed)).go_on(_Runs(spec, split), seconds, report)
 
 
 def begin_suggesting(
     queue: JobQueue, spec: Spec, split: Split, seconds: float, *, search: Search | None = None, **options: Any
 ) -> Job:
-    """Submit the search to a queue of jobs; its reports are the job's progress, and its result is a `Suggestion`.
+    """Submit `suggest_values` to a queue of jobs; its reports are the job's progress.
 
-    With the `search` of an earlier result for the same spec and split, it continues there. The job gets only visible
-    data: no hidden labels and no test points. Options are `lease` and `is_wanted` of `JobQueue.submit`. Errors of
-    `suggest_values` are raised before the job begins.
+    The job gets only visible data: no hidden labels and no test points. Options are `lease` and `is_wanted` of
+    `JobQueue.submit`. Errors of `suggest_values` are raised before the job begins.
     """
-    seen = _seen(split)
-    _Runs(spec, seen)
+    seen = _Runs(spec, split).split
     options |= {"memory_limit": MEMORY, "time_limit": 2.0 * seconds + 30.0}
-    return queue.submit(find_values, spec.to_json(), seen, seconds, search, **options)
+    return queue.submit(find_values, spec, seen, seconds, search, **options)
 
 
-def find_values(spec: str, split: Split, seconds: float, search: Search | None = None, *, report: Tell) -> Suggestion:
+def find_values(spec: Spec, split: Split, seconds: float, search: Search | None = None, *, report: Tell) -> Suggestion:
     """Choose values in a separate process; arguments as in `begin_suggesting`."""
-    found = suggest_values(Spec.from_json(spec), split, seconds=seconds, search=search, report=report)
-    return replace(found, subject=None)
+    return replace(suggest_values(spec, split, seconds=seconds, search=search, report=report), subject=None)
 
 
 def _seen(split: Split) -> Split:
@@ -110,10 +107,8 @@ def _seen(split: Split) -> Split:
 
 
 class _Runs(Subject):
-    """Candidate values for a spec: runs of its method on folds of the visible data."""
-
     def __init__(self, spec: Spec, split: Split) -> None:
-        self.spec, self.split = spec, _seen(split)
+        self.spec, self.split = replace(spec, changes=()), _seen(split)
         self.is_pairs = spec.problem.labels == "pairs"
         folds = PairFolds if self.is_pairs else LabeledFolds
         every = folds(N_SPLITS, random_state=spec.seed).split(self.split.X_train, self.split.y_train)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 import threading
 import warnings
 from collections import OrderedDict
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import percentileofscore
 
 from dsgcore.core.metrics import Difference, Effect, Z, accuracy_half_width, auc_half_width
 from dsgcore.core.sampling import evenly_spread
@@ -180,7 +180,7 @@ def outcome_of(live: LiveRun, asked: Collection[str] = ()) -> dict[str, float]:
         **({"averaging": row["objective"] - row["objective_average"]} if "objective_average" in row else {}),
         **{name: value for name, value in spec.values_at(run.t).items() if isinstance(value, int | float)},
     }
-    if live.is_own_twin and run.health is Health.GOOD:
+    if spec.baseline() == spec and run.health is Health.GOOD:
         measures |= {"gain": 0.0, "verdict": SIGNS[Effect.TIE]}
     elif live.supervised is not None:
         gain = gain_over_twin(run, live.supervised)
@@ -191,7 +191,7 @@ def outcome_of(live: LiveRun, asked: Collection[str] = ()) -> dict[str, float]:
         if column in row:
             measures[name] = float(run.history.column(column)[round(float(share) * (run.t - 1))])
     if OF_THE_CHOICES & set(asked) and run.result_score is not None:
-        measures |= random_choices(spec, run.split).measures(run.result_score)
+        measures |= choice_measures(random_choices(spec, run.split), run.result_score)
     if not has_diverged:
         measures |= _of_model(run, row)
         measures |= _of_minimiser(run) if OF_THE_MINIMISER & set(asked) else {}
@@ -272,52 +272,35 @@ BAND = (0.1, 0.9)  # the quantiles of the band
 MOST_KEPT = 64
 MOST_DRAWS = 100  # of all labels, until each class has one
 _computing = threading.Lock()
-_kept: OrderedDict[str, RandomChoices] = OrderedDict()
+_kept: OrderedDict[tuple[int, str], NDArray] = OrderedDict()
 
 
-@dataclass(frozen=True)
-class RandomChoices:
-    """Test scores of whole runs, each with as many labels as the spec says, at random points."""
-
-    # In increasing order.
-    scores: NDArray
-
-    def rank(self, score: float) -> float:
-        """Return the share of the choices that a score beats; a tie counts half."""
-        return float(np.mean(self.scores < score) + np.mean(self.scores == score) / 2)
-
-    def measures(self, score: float) -> dict[str, float]:
-        """Return how a score compares with the choices, and how far apart these are."""
-        low, high = np.quantile(self.scores, BAND)
-        return {
-            "choice_rank": self.rank(score),
-            "choices_band": float(high - low),
-            "choices_best": float(self.scores[-1]),
-        }
+def choice_measures(choices: NDArray, score: float) -> dict[str, float]:
+    """Return how a score compares with those of random choices, and how far apart these are; to equal one is to beat half."""
+    low, high = np.quantile(choices, BAND)
+    rank = percentileofscore(choices, score, kind="mean") / 100.0
+    return {"choice_rank": float(rank), "choices_band": float(high - low), "choices_best": float(choices[-1])}
 
 
-def random_choices(spec: Spec, split: Split, *, n: int = N_CHOICES) -> RandomChoices:
-    """Return the scores of `n` random choices. They are kept, because they depend on the data as generated only.
+def random_choices(spec: Spec, split: Split, *, n: int = N_CHOICES) -> NDArray:
+    """Return the test scores of whole runs with labels at random points, (n,), in increasing order.
 
-    Each choice has the spec's `n_labeled` labels, at least one of each class. Edits are left out. The first choices are the
-    same for each `n`.
+    They are kept, because they depend on the data as generated only: edits are left out. Each choice has the spec's
+    `n_labeled` labels, at least one of each class. The first choices are the same for each `n`.
     """
     base, spec = split.before or split, replace(spec, data=replace(spec.data, edits=()), changes=())
-    key = json.dumps([n, spec.sha256])
+    key = n, spec.sha256
     with _computing:  # a class that asks at the same time waits for one computation
         found = _kept.pop(key, None)
-        if found is None:
-            found = RandomChoices(np.sort([_score(spec, base, number) for number in range(n)]))
-        _kept[key] = found
+        _kept[key] = np.sort([_score(spec, base, number) for number in range(n)]) if found is None else found
         while len(_kept) > MOST_KEPT:
             _kept.popitem(last=False)
-    return found
+        return _kept[key]
 
 
-def known_choices(spec: Spec) -> RandomChoices | None:
+def known_choices(spec: Spec) -> NDArray | None:
     """Return the same scores if they were computed before, else None."""
-    plain = replace(spec, data=replace(spec.data, edits=()), changes=())
-    return _kept.get(json.dumps([N_CHOICES, plain.sha256]))
+    return _kept.get((N_CHOICES, replace(spec, data=replace(spec.data, edits=()), changes=()).sha256))
 
 
 def _score(spec: Spec, split: Split, number: int) -> float:

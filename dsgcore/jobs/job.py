@@ -12,14 +12,13 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
-from functools import cache, partial
+from functools import cache
 from math import inf
 from queue import SimpleQueue
 from typing import Any, Self
 
 from dsgcore.core.errors import DSGError
-from dsgcore.jobs.starting import Worker, fork_server, module_path
-from dsgcore.jobs.worker import ERROR, PROGRESS, READY, RESULT, receive
+from dsgcore.jobs.worker import ERROR, PROGRESS, READY, RESULT, Worker, fork_server, module_path, receive
 
 SECONDS_TO_END = 2.0
 SECONDS_BETWEEN_QUESTIONS = 1.0
@@ -46,27 +45,41 @@ class JobState(Enum):
     CANCELLED = "Cancelled."
 
 
+def nothing(said: object) -> None:
+    """Do nothing with a result or a report."""
+
+
 class Job:
     """A background job; `JobQueue.submit` makes it."""
 
     def __init__(
         self,
-        request: bytes,
-        lease: float | None,
+        request: bytes = b"",
+        module: str = "",
+        lease: float | None = None,
         time_limit: float | None = None,
-        on_report: Callable[[Any], object] = lambda report: None,
+        on_done: Callable[[Any], object] = nothing,
+        on_report: Callable[[Any], object] = nothing,
     ) -> None:
         self.state = JobState.WAITING
         self.progress: Any = None  # the last report of the job
         self.result: Any = None  # the value that its function returned, once the job is done
         self.error = ""  # one sentence, if the job failed
-        self._request = request
+        self._request, self._module = request, module
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._worker: Worker | None = None
         self._began_at = self._ready_at = self._ended_at = 0.0
-        self._lease, self._time_limit, self._on_report = lease, time_limit, on_report
+        self._lease, self._time_limit, self._on_done, self._on_report = lease, time_limit, on_done, on_report
         self.keep()
+
+    @classmethod
+    def done(cls, result: Any) -> Job:
+        """Return a job that is over, such as an earlier one whose result was kept."""
+        job = cls()
+        job.result, job.state = result, JobState.DONE
+        job._over.set()
+        return job
 
     @property
     def is_over(self) -> bool:
@@ -118,13 +131,23 @@ class Job:
             if self._worker is not None:
                 self._worker.kill()  # harmless if it has ended by itself: only `run` waits for its end
 
-    def run(self, start: Callable[[], Worker]) -> None:
-        """Do the job in a process, unless it has been cancelled. Only the queue calls this, and `end`."""
+    def run(self) -> None:
+        """Do the job in a process, unless it has been cancelled. Only the queue calls this."""
+        try:
+            self._run()
+            if self.state is JobState.DONE:
+                self._on_done(self.result)
+        except Exception:  # in `on_done`
+            traceback.print_exc()
+        finally:
+            self._over.set()
+
+    def _run(self) -> None:
         with self._lock:
             if self.state is not JobState.WAITING:
                 return
             try:
-                self._worker = worker = start()
+                self._worker = worker = fork_server().start_worker(self._module)
             except OSError as error:
                 said = "Close other programs, and start it again."
                 self.error = f"The background process could not be started ({error}). {said}"
@@ -153,10 +176,6 @@ class Job:
                     self.error = LATE.format(self._time_limit)
                 self.state = JobState.FAILED
 
-    def end(self) -> None:
-        """Mark the job as over."""
-        self._over.set()
-
     def _take(self, kind: str, content: Any) -> None:
         with self._lock:
             if self.state is not JobState.RUNNING:
@@ -170,9 +189,6 @@ class Job:
                 self.result, self.state = content, JobState.DONE
             elif kind == ERROR:
                 self.error, self.state = content, JobState.FAILED
-
-
-_Entry = tuple[Job, str, Callable[[Any], None] | None]
 
 
 class JobQueue:
@@ -193,7 +209,7 @@ class JobQueue:
         if self.n_at_a_time < 1:
             raise JobError(f"the number of jobs at a time must be at least 1, got {n_at_a_time}")
         self._lock = threading.Lock()
-        self._waiting: SimpleQueue[_Entry | None] = SimpleQueue()
+        self._waiting: SimpleQueue[Job | None] = SimpleQueue()
         self._jobs: set[Job] = set()
         self._is_closed = False
         fork_server()  # first: it is closed after the queue
@@ -208,8 +224,8 @@ class JobQueue:
         lease: float | None = None,
         is_wanted: Callable[[], bool] | None = None,
         time_limit: float | None = None,
-        on_done: Callable[[Any], None] | None = None,
-        on_report: Callable[[Any], object] = lambda report: None,
+        on_done: Callable[[Any], object] = nothing,
+        on_report: Callable[[Any], object] = nothing,
     ) -> Job:
         """Submit a job: ``function(*arguments, report=report)`` runs in its own process, in turn.
 
@@ -250,29 +266,20 @@ class JobQueue:
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise JobError(f"a job must be a function of a module, and its arguments plain data, got {error}") from None
         request = pickle.dumps((module_path(), *parts, memory_limit, time_limit))  # which the worker reads
-        job = Job(request, lease, time_limit, on_report)
+        job = Job(request, function.__module__, lease, time_limit, on_done, on_report)
         with self._lock:
             if self._is_closed:
                 raise JobError("the job queue is closed and takes no more jobs")
             self._jobs.add(job)
-            self._waiting.put((job, function.__module__, on_done))
+            self._waiting.put(job)
         if lease is not None or time_limit is not None:
             threading.Thread(target=job.watch, args=(is_wanted,), name="job's watch", daemon=True).start()
         return job
 
     def _work(self) -> None:
-        """Run jobs, one after the other, until the queue is closed."""
-        while (entry := self._waiting.get()) is not None:
-            job, module, on_done = entry
-            try:
-                job.run(partial(fork_server().start_worker, module))
-                if on_done is not None and job.state is JobState.DONE:
-                    on_done(job.result)
-            except Exception:  # in `on_done`
-                traceback.print_exc()
-            finally:
-                self._jobs.discard(job)
-                job.end()
+        while (job := self._waiting.get()) is not None:
+            job.run()
+            self._jobs.discard(job)
 
     def close(self) -> None:
         """Cancel all jobs, and wait until their processes have ended."""

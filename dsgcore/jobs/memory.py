@@ -69,7 +69,13 @@ def limit_growth(limit: int, give_up: Callable[[], None]) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (wall if hard == resource.RLIM_INFINITY else min(wall, hard), hard))
     except (ImportError, OSError, StopIteration, AttributeError):
         highest = peak() + limit
-        threading.Thread(target=watch, args=(highest, give_up), daemon=True).start()
+
+        def watch() -> None:
+            while peak() <= highest:
+                time.sleep(SECONDS_BETWEEN_LOOKS)
+            give_up()
+
+        threading.Thread(target=watch, daemon=True).start()
 
 
 def limit_time(seconds: float) -> None:
@@ -80,10 +86,3 @@ def limit_time(seconds: float) -> None:
         used = resource.getrusage(resource.RUSAGE_SELF)
         wall = math.ceil(used.ru_utime + used.ru_stime + seconds)
         resource.setrlimit(resource.RLIMIT_CPU, (wall, wall + 1))
-
-
-def watch(highest: int, give_up: Callable[[], None]) -> None:
-    """Check the peak of resident memory repeatedly; call `give_up` once it is above `highest` bytes."""
-    while peak() <= highest:
-        time.sleep(SECONDS_BETWEEN_LOOKS)
-    give_up()

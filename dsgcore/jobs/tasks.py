@@ -8,15 +8,15 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, wait
 from contextlib import contextmanager
-from functools import partial
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Integer
-from dsgcore.jobs.job import JobError, JobQueue, JobState
+from dsgcore.jobs.job import Job, JobError, JobQueue, JobState
+from dsgcore.jobs.worker import raised
 
 JOBS = Integer("jobs", None, low=1, high=256, optional=True)
 SECONDS_BETWEEN_LOOKS, SECONDS_TO_END = 0.02, 1.0
@@ -168,47 +168,44 @@ def _reports_of(function: Callable[..., Any], *arguments: Any) -> list[Any]:
 
 
 class ClusterJob:
-    """A job on a cluster."""
+    """A job on a cluster; its reports are taken when it is asked whether it is over."""
 
     def __init__(self, future: Future, on_report: Callable[[Any], object], what: str) -> None:
-        self.error, self._gone, self._is_cancelled = "", "", False
-        self._future, self._over = future, threading.Event()
-        future.add_done_callback(partial(self._take, on_report, what))
-
-    def _take(self, on_report: Callable[[Any], object], what: str, future: Future) -> None:
-        try:
-            for report in future.result():
-                on_report(report)
-        except (CancelledError, Exception) as error:
-            # The second one is what `distributed` raises for a running task when the scheduler ends.
-            is_gone = isinstance(error, CancelledError) or "has no attribute 'with_traceback'" in str(error)
-            self._gone = f"the cluster has stopped. Finished {what} are kept" if is_gone else ""
-            self.error = "" if self._is_cancelled else " ".join(f"{type(error).__name__}: {error}".split())
-        self._over.set()
+        self.error, self._is_taken = "", False
+        self._future, self._on_report, self._what = future, on_report, what
 
     @property
     def is_over(self) -> bool:
         """True if the job is done, failed or cancelled; raise `JobError` if the cluster has stopped."""
-        if self._over.is_set() and self._gone and not self._is_cancelled:
-            raise JobError(self._gone)
-        return self._is_cancelled or self._over.is_set()
+        if self._is_taken or not self._future.done():
+            return self._is_taken
+        self._is_taken = True
+        try:
+            for report in self._future.result():
+                self._on_report(report)
+        except (CancelledError, Exception) as error:
+            # The second one is what `distributed` raises for a running task when the scheduler ends.
+            if isinstance(error, CancelledError) or "has no attribute 'with_traceback'" in str(error):
+                raise JobError(f"the cluster has stopped. Finished {self._what} are kept") from None
+            self.error = " ".join(f"{type(error).__name__}: {error}".split())
+        return True
 
     def cancel(self) -> None:
         """Cancel the job; what has begun goes on, and nobody takes its result."""
-        self._is_cancelled = True
+        self._is_taken = True
         self._future.cancel()
 
     def wait(self, seconds: float) -> None:
         """Wait until the job is over, for at most so many seconds."""
-        self._over.wait(seconds)
+        wait([self._future], seconds)
 
 
 class Unwanted(Exception):  # noqa: N818
     """Signal that ends the work of a `ThreadJob`."""
 
 
-class ThreadJob:
-    """Work in a thread, whose own jobs do what takes long, with the members of a `Job`.
+class ThreadJob(Job):
+    """Work in a thread, whose own jobs do what takes long.
 
     `work` gets `check`, which it calls again and again, perhaps with its progress. After `lease` seconds without `keep`, or a
     True from `is_wanted`, it is cancelled. It holds the lock `turn`, so that others wait for it.
@@ -221,45 +218,27 @@ class ThreadJob:
         is_wanted: Callable[[], bool] | None = None,
         turn: Any = None,
     ) -> None:
-        self.state, self.error = JobState.WAITING, ""
-        self.progress: Any = None
-        self.result: Any = None
-        self._work, self._lease, self._is_wanted, self._turn = work, lease, is_wanted, turn or threading.Lock()
-        self._is_cancelled, self.start = False, time.monotonic()
-        self.keep()
-        self._thread = threading.Thread(target=self._run, name="a job's thread", daemon=True)
-        self._thread.start()
+        super().__init__(lease=lease)
+        self._work, self._is_wanted, self._turn, self._is_cancelled = work, is_wanted, turn or threading.Lock(), False
+        self._began_at = time.monotonic()
+        threading.Thread(target=self._run, name="a job's thread", daemon=True).start()
 
     @property
     def is_over(self) -> bool:
         """True if the work is done, cancelled or refused; to ask renews the lease."""
         self.keep()
-        return not self._thread.is_alive()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self.start
-
-    def keep(self) -> None:
-        """Renew the lease."""
-        self._wanted_at = time.monotonic()
+        return self._over.is_set()
 
     def cancel(self) -> None:
         """End the work at its next check."""
         self._is_cancelled = True
-
-    def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the work is over, for at most so many seconds; return True if it is."""
-        self._thread.join(seconds)
-        return self.is_over
 
     def check(self, progress: Any = None) -> None:
         """Take the progress; raise `Unwanted` if nobody wants the result any more."""
         self.progress = self.progress if progress is None else progress
         if self._is_wanted is not None and self._is_wanted():
             self.keep()
-        if self._is_cancelled or time.monotonic() - self._wanted_at > self._lease:
+        if self._is_cancelled or time.monotonic() - self._wanted_at > (self._lease or 0.0):
             raise Unwanted
 
     def _run(self) -> None:
@@ -276,3 +255,7 @@ class ThreadJob:
             self.state = JobState.CANCELLED
         except (DSGError, OSError) as error:
             self.error, self.state = str(error), JobState.FAILED
+        except Exception as error:
+            self.error, self.state = raised(error, None), JobState.FAILED
+        finally:
+            self._over.set()

@@ -1,7 +1,5 @@
 """Studies: a spec varied along axes and over seeds. Each run is made once and kept in a store."""
 
-from dsgcore.studies.carrying_out import Outcome as Outcome
-from dsgcore.studies.carrying_out import Progress as Progress
 from dsgcore.studies.carrying_out import begin_study as begin_study
 from dsgcore.studies.carrying_out import carry_out as carry_out
 from dsgcore.studies.importance import Importance as Importance
@@ -10,7 +8,6 @@ from dsgcore.studies.importance import importance as importance
 from dsgcore.studies.importance import response as response
 from dsgcore.studies.optuna_trials import to_optuna as to_optuna
 from dsgcore.studies.results import MEASURES as MEASURES
-from dsgcore.studies.results import Curves as Curves
 from dsgcore.studies.results import Measure as Measure
 from dsgcore.studies.results import Results as Results
 from dsgcore.studies.results import ScoreCurves as ScoreCurves
@@ -29,11 +26,9 @@ from dsgcore.studies.store import default_store as default_store
 from dsgcore.studies.store import keep_race as keep_race
 from dsgcore.studies.store import kept_race as kept_race
 from dsgcore.studies.store import name_of as name_of
-from dsgcore.studies.study import Axis as Axis
 from dsgcore.studies.study import Price as Price
 from dsgcore.studies.study import Study as Study
 from dsgcore.studies.study import StudyBudget as StudyBudget
 from dsgcore.studies.study import StudyError as StudyError
-from dsgcore.studies.study import StudyRun as StudyRun
 from dsgcore.studies.study import check_price as check_price
 from dsgcore.studies.study import price_of as price_of

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
@@ -18,8 +18,8 @@ from typing import Any
 
 from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import JobQueue, ThreadJob, finished, queue_of, shared_queue
-from dsgcore.jobs.starting import CAN_FORK, fork_server
 from dsgcore.jobs.tasks import NOT_BEGUN, all_cores
+from dsgcore.jobs.worker import CAN_FORK, fork_server
 from dsgcore.studies.runs import make_runs
 from dsgcore.studies.store import DIVERGED, Store, StoredRun
 from dsgcore.studies.study import Study, StudyError, StudyRun
@@ -154,18 +154,6 @@ def carry_out(
     return [outcomes[run.place] for run in runs]
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Progress of a study: `done` runs are finished, of which `new` were made now.
-
-    `failed` holds the error messages, by a run's place in the study.
-    """
-
-    done: int = 0
-    new: int = 0
-    failed: Mapping[int, str] = field(default_factory=dict)
-
-
 def begin_study(
     study: Study,
     store: Store,
@@ -175,26 +163,18 @@ def begin_study(
     lease: float = math.inf,
     is_wanted: Any = None,
 ) -> ThreadJob:
-    """Start a study, or let it wait for the current one. The job's progress is a `Progress`.
+    """Start a study, or let it wait for the current one. The job's progress are the reasons of failed runs, by place.
 
-    Parameters
-    ----------
-    folder : path, optional
-        The folder of the user's own data file.
-    memory : int
-        Bytes that each run may take.
-    lease, is_wanted
-        As in `ThreadJob`.
+    `folder` and `memory` are those of `carry_out`, `lease` and `is_wanted` those of `ThreadJob`.
     """
 
     def work(check: Callable[..., None]) -> list[Outcome]:
-        progress = Progress()
+        failed = dict[int, str]()
 
         def callback(outcome: Outcome) -> None:
-            nonlocal progress
-            failed = {} if outcome.stored is not None else {outcome.run.place: outcome.failed}
-            progress = Progress(progress.done + 1, progress.new + outcome.is_new, {**progress.failed, **failed})
-            check(progress)
+            if outcome.stored is None:
+                failed[outcome.run.place] = outcome.failed
+            check(dict(failed))
 
         queue, place = shared_queue("studies", all_cores()), None if folder is None else str(folder)
         options: dict[str, Any] = {"folder": place, "memory": memory, "is_polite": True}

@@ -73,22 +73,17 @@ def make_again() -> None:
                 raise SystemExit(f"{len(failed)} runs of {name} failed: {failed[0]}")
             said = {"study": study.to_dict(), "keys": [run.key for run in study.runs()]}
             new.keep(KIND, [(name, json.dumps(said), None)])
-            _make_small(new, study)
+            for key in (run.key for run in study.runs() if run.key is not None):  # no histories but thin trajectories
+                columns = new.history(key)
+                last = len(columns["t"]) - 1
+                places = sorted({*range(last % EACH, last + 1, EACH), last})
+                thin = {} if study.data_seed is None else {name: column[places] for name, column in columns.items()}
+                with new.opened() as connection:
+                    connection.execute("UPDATE histories SET columns = ? WHERE sha256 = ?", (packed(thin), key))
         with closing(sqlite3.connect(new.file)) as connection:  # all in one file
             connection.execute("PRAGMA journal_mode = DELETE")
             connection.execute("VACUUM")
         new.file.replace(FILE)
-
-
-def _make_small(store: Store, study: Study) -> None:
-    """Thin out the histories of trajectories, and leave out those of runs."""
-    for key in (run.key for run in study.runs() if run.key is not None):
-        columns = store.history(key)
-        last = len(columns["t"]) - 1
-        places = sorted({*range(last % EACH, last + 1, EACH), last})
-        thin = {name: column[places] for name, column in columns.items()} if study.data_seed is not None else {}
-        with store.opened() as connection:
-            connection.execute("UPDATE histories SET columns = ? WHERE sha256 = ?", (packed(thin), key))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,14 +38,11 @@ class Importance:
         Mean R² of the forests on the held-out points.
     n : int
         Number of points that have a value.
-    reason : str
-        Why there is no importance; an empty text if there is one.
     """
 
-    shares: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
-    fit: float = np.nan
-    n: int = 0
-    reason: str = ""
+    shares: NDArray[np.float64]
+    fit: float
+    n: int
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -69,17 +66,14 @@ class Response:
     across, up : tuple
         Values on the two axes.
     values : ndarray of shape (up, across)
-    reason : str
-        Why there is no response; an empty text if there is one.
     """
 
-    across: tuple[Any, ...] = ()
-    up: tuple[Any, ...] = ()
-    values: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
-    reason: str = ""
+    across: tuple[Any, ...]
+    up: tuple[Any, ...]
+    values: NDArray[np.float64]
 
 
-def importance(results: Results) -> Importance:
+def importance(results: Results) -> Importance | str:
     """Return the permutation importance of a study's axes for a measure, or the reason why there is none.
 
     A forest learns the points' means from the axes' values, from a random part of the points. One axis' values are then
@@ -92,18 +86,18 @@ def importance(results: Results) -> Importance:
     """
     X, y, reason = _learnable(results)
     if reason:
-        return Importance(n=len(y), reason=reason)
+        return reason
     splits = [_split_importance(X, y, seed) for seed in range(N_SPLITS)]
-    n, fit = int(np.isfinite(results.mean).sum()), float(np.mean([own for own, _ in splits]))
+    fit = float(np.mean([own for own, _ in splits]))
     losses = np.maximum([loss for _, loss in splits], 0.0)
     sums = losses.sum(axis=1, keepdims=True)
     if fit < LEAST_FIT or not sums.any():
-        return Importance(fit=fit, n=n, reason=NO_FIT.format(max(fit, 0.0), LEAST_FIT))
+        return NO_FIT.format(max(fit, 0.0), LEAST_FIT)
     there = sums[:, 0] > 0
-    return Importance(losses[there] / sums[there], fit, n)
+    return Importance(losses[there] / sums[there], fit, int(np.isfinite(results.mean).sum()))
 
 
-def response(results: Results, across: int, up: int) -> Response:
+def response(results: Results, across: int, up: int) -> Response | str:
     """Return a forest's mean prediction over two axes, given by their places, or the reason why there is none.
 
     It is the partial dependence of scikit-learn's `partial_dependence`: at each pair of values, the prediction is
@@ -111,10 +105,10 @@ def response(results: Results, across: int, up: int) -> Response:
     """
     X, y, reason = _learnable(results)
     if reason:
-        return Response(reason=reason)
+        return reason
     fit = float(np.mean([_split_importance(X, y, seed, n_shuffles=1)[0] for seed in range(3)]))
     if fit < LEAST_FIT:
-        return Response(reason=NO_FIT.format(max(fit, 0.0), LEAST_FIT))
+        return NO_FIT.format(max(fit, 0.0), LEAST_FIT)
     axes = [results.study.axes[place] for place in (across, up)]
     values = [_grid(axis) for axis in axes]
     codes = [_codes(axis, own) for axis, own in zip(axes, values, strict=True)]

@@ -53,9 +53,10 @@ class StudyRuns:
         return sum(name in self.stored for name in self.hashes) + len(self.failed)
 
     def refresh(self, store: Store, failed: Mapping[int, str] | None = None) -> None:
-        """Look up which runs are new since the last call."""
+        """Look up which runs are new since the last call; a failed one may have been made elsewhere since."""
         self.stored |= store.get({name for name in self.hashes if name is not None} - self.stored.keys())
-        self.failed |= failed or {}
+        all_failed = self.failed | dict(failed or {})
+        self.failed = {place: why for place, why in all_failed.items() if self.hashes[place] not in self.stored}
 
     def outcomes(self) -> list[Outcome]:
         """Return an outcome for each run, in the study's order; that of an unfinished run has neither result nor error."""
@@ -226,18 +227,18 @@ class ScoreCurves:
             self.known |= {name: values.astype(np.float32) for name, values in some.items()}
         return True
 
-    def seconds_to(self, run: StoredRun, target: float) -> float | None:
-        """Return the seconds until the score first reached the target; None if it never did.
-
-        The store holds only a run's total time, which is spread evenly over its iterations.
-        """
-        reached = np.flatnonzero(self.known.get(run.sha256, np.empty(0)) >= target)
-        return None if not len(reached) else (int(reached[0]) + 1) * run.seconds / max(run.iterations, 1)
-
 
 def time_to(target: float, curves: ScoreCurves) -> Measure:
-    """Return the measure "seconds until the test score first reaches a target"."""
-    return Measure("seconds to the score", False, lambda run: curves.seconds_to(run, target))
+    """Return the measure "seconds until the test score first reaches a target", None if it never does.
+
+    The store holds only a run's total time, which is spread evenly over its iterations.
+    """
+
+    def seconds(run: StoredRun) -> float | None:
+        reached = np.flatnonzero(curves.known.get(run.sha256, np.empty(0)) >= target)
+        return None if not len(reached) else (int(reached[0]) + 1) * run.seconds / max(run.iterations, 1)
+
+    return Measure("seconds to the score", False, seconds)
 
 
 def usual_target(scores: Results) -> float | None:

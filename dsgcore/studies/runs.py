@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
@@ -21,7 +20,7 @@ from dsgcore.data import Split
 from dsgcore.diagnostics.convergence import reference_of, trajectory, trajectory_cost
 from dsgcore.diagnostics.references import check_possible, is_sampled
 from dsgcore.experiments import Run, Spec, SpecError, StopReason, load_split, summary
-from dsgcore.experiments.cost import cost_of, shape_of
+from dsgcore.experiments.engine import cost_of, shape_of
 from dsgcore.experiments.run import step_limit
 from dsgcore.solver.exact import DiagnosticsError, Reference
 
@@ -119,7 +118,6 @@ def make_trajectory(text: str, folder: str | None = None) -> Made:
     t = columns["t"]
     is_whole = len(t) > 0 and t[-1] == spec.solver.n_iter
     summary = {
-        "spec_sha256": hashlib.sha256(text.encode()).hexdigest(),
         "last": {"error_mean": float(columns["error"][-1])} if is_whole else {},
         "seconds": float(columns["seconds"][-1]) if len(t) else 0.0,
         "stop_reason": "finished" if is_whole else "diverged",

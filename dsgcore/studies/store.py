@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import data_folder
 from dsgcore.experiments import Spec
-from dsgcore.experiments.race import Race, RaceResult
-from dsgcore.experiments.rivals import competitor
+from dsgcore.experiments.race import Race, RaceResult, competitor
 
 # The name of the file, unless the caller gives one.
 VARIABLE = "DSGLAB_STORE"
@@ -142,7 +141,7 @@ class Store:
         Parameters
         ----------
         spec : str
-            Its canonical JSON text.
+            Its canonical JSON text, whose digest is the run's key.
         summary : mapping
             From `dsgcore.experiments.summary`.
         history : mapping of str to ndarray of shape (iterations,)
@@ -151,7 +150,7 @@ class Store:
         -------
         StoredRun
         """
-        last, sha256 = summary["last"], summary["spec_sha256"]
+        last, sha256 = summary["last"], hashlib.sha256(spec.encode()).hexdigest()
         row = (
             sha256,
             summary.get("score", last.get("score_test")),

@@ -9,7 +9,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -44,9 +44,9 @@ from dsgcore.core.sampling import generator
 from dsgcore.data.datasets import SEED
 from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import Spec, SpecError
-from dsgcore.experiments.cost import Budget, check_cost, cost_of
-from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, solver_parameters
-from dsgcore.experiments.spec import SECTIONS, plain_of
+from dsgcore.experiments.engine import Budget, check_cost, cost_of
+from dsgcore.experiments.settings import FILE, sections_of
+from dsgcore.experiments.spec import plain_of
 from dsgcore.studies.runs import Made, cost_of_trajectory, make_run, make_trajectory
 
 MOST_RUNS, MOST_AXES = 100_000, 4
@@ -93,20 +93,6 @@ class Axis:
     said: Mapping[str, Any]
 
 
-def _axes(given: Sequence[Any], spec: Spec) -> tuple[Axis, ...]:
-    """Return the axes that plain data describe, for this spec."""
-    axes = tuple(_axis(said, spec) for said in given)
-    # The values of several drawn axes belong together, and one may occur twice.
-    if sum(axis.is_random for axis in axes) < 2:
-        axes = tuple(replace(axis, values=tuple(dict.fromkeys(axis.values))) for axis in axes)
-    names = [axis.name for axis in axes]
-    if len(set(names)) < len(names):
-        raise StudyError(f"the axes must be of different parameters, got {', '.join(names)}")
-    if len({len(axis.values) for axis in axes if axis.is_random}) > 1:
-        raise StudyError("axes whose values are drawn go together: they must have the same n")
-    return axes
-
-
 def _axis(said: Mapping[str, Any], spec: Spec) -> Axis:
     """Return an axis: its values as they are given, or those of a range, evenly spread or drawn on its scale."""
     given = check_all(_FIELDS, said, "an axis")
@@ -134,15 +120,14 @@ def _axis(said: Mapping[str, Any], spec: Spec) -> Axis:
         checked = tuple(parameter.check(value) for value in values)
     except ParameterError as error:
         raise StudyError(f"in the axis {name}: {error}") from None
-    return Axis(name, checked if is_random else tuple(dict.fromkeys(checked)), is_random, said)
+    return Axis(name, checked, is_random, said)
 
 
 def parameter_of(spec: Spec, name: str) -> Parameter:
     """Return the spec parameter that an axis names by its section and name; raise `StudyError` if there is none."""
-    own: dict[str, Sequence[Parameter]] = {section: getattr(spec, section).parameters for section in SECTIONS}
-    own["data"] = [p for p in DATA_PARAMETERS if p.name not in ("path", "sha256", "recipe")]
-    own["solver"] = solver_parameters(type(spec.problem))
-    offered = {f"{section}.{p.name}": p for section in SECTIONS for p in own[section]}
+    sections = sections_of(type(spec.problem), spec.kernel.name)
+    offered = {f"{section}.{p.name}": p for section, own in sections.items() for p in own}
+    offered = {place: p for place, p in offered.items() if place not in ("data.path", "data.sha256", "data.recipe")}
     if name not in offered:
         raise StudyError(f"an axis must be one of {', '.join(offered)}, got {quoted(name)}")
     return offered[name]
@@ -270,14 +255,23 @@ class Study:
         try:
             plain = read(_Said, given, "a study")
             specs = [s if isinstance(s, Spec) else Spec.from_dict(s) for s in (plain.spec, *plain.others)]
-            limits, axes = plain.budget or _Limits(), _axes(plain.axes, specs[0])
+            limits, axes = plain.budget or _Limits(), [_axis(said, specs[0]) for said in plain.axes]
             seeds = (specs[0].seed,) if plain.seeds is None else plain.seeds
-            more = tuple(specs[1:]), plain.data_seed
-            study = cls(specs[0], axes, seeds, limits.seconds, limits.best_first, *more)
-        except StudyError:
-            raise
         except DSGError as error:
             raise StudyError(str(error)) from None
+        names = [axis.name for axis in axes]
+        if len(set(names)) < len(names):
+            raise StudyError(f"the axes must be of different parameters, got {', '.join(names)}")
+        drawn = [axis for axis in axes if axis.is_random]
+        if len({len(axis.values) for axis in drawn}) > 1:
+            raise StudyError("axes whose values are drawn go together: they must have the same n")
+        for place, axis in enumerate(axes):
+            if (
+                axis not in drawn or len(drawn) == 1
+            ):  # the values of several drawn axes belong together: one may occur twice
+                axes[place] = replace(axis, values=tuple(dict.fromkeys(axis.values)))
+        more = tuple(specs[1:]), plain.data_seed
+        study = cls(specs[0], tuple(axes), seeds, limits.seconds, limits.best_first, *more)
         if len(study) > MOST_RUNS:
             raise StudyError(f"a study may have at most {MOST_RUNS:,} runs, got {len(study):,}")
         return study

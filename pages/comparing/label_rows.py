@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from dsgcore.comparing import Comparison
 from dsgcore.comparing.label import COLUMNS, Labeled, label_in_job
+from dsgcore.core.cost import GIGABYTE
 from dsgcore.data.reading import Recipe
-from dsgcore.experiments.cost import GIGABYTE
 from dsgcore.jobs import Job, shared_queue
 from dsgcore.problems import UNLABELED
 from pages.controls.control import draw_download

@@ -10,11 +10,11 @@ import streamlit as st
 
 from dsgcore.comparing import METHODS, Background, Comparison, ComparisonError, Sample, html_of
 from dsgcore.comparing.report import BANDS, curve_figure, explanation_of, setting_of, shown_table
+from dsgcore.core.cost import GIGABYTE
 from dsgcore.data import DataError, Dataset, DatasetEntry
 from dsgcore.data.reading import Recipe
 from dsgcore.data.reading.labels import class_codes
 from dsgcore.experiments import SETTINGS
-from dsgcore.experiments.cost import GIGABYTE
 from dsgcore.jobs import shared_queue
 from dsgcore.settings import profile_of
 from pages.comparing.label_rows import label_rows

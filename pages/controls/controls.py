@@ -17,12 +17,10 @@ from dsgcore.data import DATASETS
 from dsgcore.data.datasets import ONE_REST
 from dsgcore.experiments import Setting, Spec, SpecError, default_spec
 from dsgcore.experiments.settings import (
-    DATA_PARAMETERS,
     FILE,
-    DiagnosticsSpec,
     StopSpec,
     kernel_names,
-    solver_parameters,
+    sections_of,
     usual_width_of,
 )
 from dsgcore.experiments.theory import words_of
@@ -49,13 +47,8 @@ LINE = Text(
 
 def parameters_of(problem: type[Setting]) -> dict[str, Parameter]:
     """Return the parameters that the line can set, by section and name."""
-    sections: dict[str, Sequence[Parameter]] = {
-        "problem": problem.parameters,
-        "data": [p for p in DATA_PARAMETERS if p.name not in _OF_THE_FILE],
-        "solver": solver_parameters(problem),
-        "stop": StopSpec.parameters,
-        "diagnostics": DiagnosticsSpec.parameters,
-    }
+    sections = sections_of(problem)
+    sections["data"] = tuple(p for p in sections["data"] if p.name not in _OF_THE_FILE)
     return {f"{section}.{p.name}": p for section, parameters in sections.items() for p in parameters}
 
 
@@ -147,10 +140,10 @@ def controls_for(
     """
     default = default_spec(problem.name)
     # Only a run on one's own file is that of an estimator's fit.
-    left_out = ("dtype", *(() if dataset == FILE else OF_A_FIT))
+    left_out, of_run = ("dtype", *(() if dataset == FILE else OF_A_FIT)), sections_of(problem)["solver"]
     sections: dict[str, Sequence[Parameter]] = {
         "problem": _with_defaults(problem.parameters, default.problem),
-        "solver": _with_defaults([p for p in solver_parameters(problem) if p.name not in left_out], default.solver),
+        "solver": _with_defaults([p for p in of_run if p.name not in left_out], default.solver),
         "stop": _with_defaults(StopSpec.parameters, default.stop),
         "data": data_parameters(problem, dataset, default.data),
     }

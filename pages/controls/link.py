@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
-from dsgcore.core.parameters import Parameter
 from dsgcore.experiments import Setting, Spec, SpecError
-from dsgcore.experiments.settings import DATA_PARAMETERS, StopSpec, kernel_names, solver_parameters
+from dsgcore.experiments.settings import kernel_names, sections_of
 from dsgcore.kernels import KERNELS
 from pages.controls.control import AUTOMATIC, SHOWN_FROM_LINK, refused, shown
 from pages.controls.controls import ALSO
@@ -70,13 +69,9 @@ _OTHERS = ("kernel.name", "data.name", FILE_ENTRY, "seed", ALSO)
 def names_of(problem: type[Setting]) -> dict[str, str]:
     """Return the names of a setting's controls in a link, by themselves and by synonyms: their labels, and their symbols,
     spelled out if they are Greek."""
-    sections: dict[str, Iterable[Parameter]] = {
-        "problem": problem.parameters,
-        "solver": solver_parameters(problem),
-        "stop": StopSpec.parameters,
-        "data": DATA_PARAMETERS,
-        "kernel": [p for name in kernel_names(problem) for p in KERNELS[name].parameters],
-    }
+    own = sections_of(problem)
+    sections = {name: own[name] for name in ("problem", "solver", "stop", "data")}
+    sections["kernel"] = tuple(p for name in kernel_names(problem) for p in KERNELS[name].parameters)
     named = [(f"{section}.{p.name}", p) for section, parameters in sections.items() for p in parameters]
     known = {name: name for name in (*_OTHERS, *dict(named))}
     for name, parameter in named:

@@ -10,14 +10,14 @@ from typing import Any, NoReturn
 
 import streamlit as st
 
+from dsgcore.core.cost import GIGABYTE
 from dsgcore.core.errors import DSGError
 from dsgcore.data import DATASETS, DataError, Dataset, DatasetEntry
 from dsgcore.data.datasets import OF_OWN
 from dsgcore.data.reading import Recipe, Step
 from dsgcore.experiments import FileStore, Setting, Spec, load_split
-from dsgcore.experiments.cost import GIGABYTE, Budget
-from dsgcore.experiments.data_of import SECONDS, begin_reading, results_of
-from dsgcore.experiments.own_values import facts_of, found_on, n_labeled_of, prior_of, scale_of, usual_of
+from dsgcore.experiments.data_of import SECONDS, begin_reading, facts_of, found_on, results_of, scale_of, usual_of
+from dsgcore.experiments.engine import Budget
 from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobState
 from pages.shell.plain_text import plain
@@ -216,18 +216,21 @@ def suited_to_own(problem: type[Setting]) -> dict[str, Any]:
     own = own_file(problem)
     if own is None:
         return {}
+    return {"sigma": own.sigma, **_usual(problem, own), **own.found}
+
+
+def _usual(problem: type[Setting], own: OwnFile) -> dict[str, Any]:
     facts = {name: getattr(own, name) for name in ("n", "n_known", "n_pairs", "share")}
-    usual = usual_of(problem, **facts, n_classes=len(own.class_names))
-    return {"sigma": own.sigma, **usual, **own.found}
+    return usual_of(problem, **facts, n_classes=len(own.class_names))
 
 
 def with_numbers(problem: type[Setting], own: OwnFile) -> OwnFile:
     """Return a file's facts with the numbers that the estimator finds for its training points, if they can be split."""
-    labels = n_labeled_of(problem, own.n_known, own.n_pairs)
+    usual = _usual(problem, own)
     data = {"name": FILE, "path": own.name, "sha256": own.sha256, "recipe": own.recipe.to_dict(), **OF_OWN}
     try:
-        spec = Spec.from_dict({"setting": problem.name, "data": data | {"n_labeled": labels}})
-        found = found_on(problem, load_split(spec, files=store()), prior_of(own.share))
+        spec = Spec.from_dict({"setting": problem.name, "data": data | {"n_labeled": usual["n_labeled"]}})
+        found = found_on(problem, load_split(spec, files=store()), usual)
     except DSGError:  # the run will say what is wrong
         return own
     return replace(own, sigma=found.pop("sigma", own.sigma), found=found)

@@ -164,12 +164,12 @@ def score_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
 def _choices(run: Run) -> list[charts.Curve]:
     """Return the median, the band and the best of random choices of the labels; without points before they are known."""
     found = known_choices(run.spec)
-    low, middle, high = (np.nan,) * 3 if found is None else np.quantile(found.scores, (BAND[0], 0.5, BAND[1]))
+    low, middle, high = (np.nan,) * 3 if found is None else np.quantile(found, (BAND[0], 0.5, BAND[1]))
     lines = (
         ("random choices: median", middle, "dashdot"),
         ("10 % to 90 %", low, "dot"),
         ("", high, "dot"),  # the other edge of the band
-        ("best", np.nan if found is None else found.scores[-1], "longdash"),
+        ("best", np.nan if found is None else found[-1], "longdash"),
     )
     x = NOTHING if found is None else np.array([0.0, run.n_iter])
     return [

@@ -56,7 +56,7 @@ def advance(bench: Bench, until: Callable[[], bool]) -> None:
     elif speed == "fast":
         live.advance(None, seconds)
     else:
-        live.rush(INSTANT_SECONDS, until=until)
+        live.go_to(live.run.n_iter, INSTANT_SECONDS, until)
 
 
 def is_ticking(bench: Bench) -> bool:

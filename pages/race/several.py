@@ -8,8 +8,19 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.experiments import LiveRun
-from dsgcore.experiments.race import FIXED_FEATURES, GB, NO_UNLABELED, Heat, run_heats, summaries, title, usual_sizes
-from dsgcore.experiments.rivals import competitors, plain_name, usual_rivals
+from dsgcore.experiments.race import (
+    FIXED_FEATURES,
+    GB,
+    NO_UNLABELED,
+    Heat,
+    competitors,
+    plain_name,
+    run_heats,
+    summaries,
+    title,
+    usual_rivals,
+    usual_sizes,
+)
 from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobError, shared_queue
 from pages.charts import figures as charts
@@ -56,7 +67,7 @@ def several(live: LiveRun) -> None:
 
 def _begin(live: LiveRun, names: tuple[str, ...], sizes: tuple[int, ...], n_seeds: int) -> None:
     split = live.run.split if live.run.spec.data.name == FILE else None
-    given = (live.run.spec.to_json(), names, sizes, n_seeds, split)
+    given = (live.run.spec, names, sizes, n_seeds, split)
     try:
         job = shared_queue().submit(run_heats, *given, memory_limit=int(MEMORY * GB), lease=LEASE_SECONDS)
     except JobError as error:

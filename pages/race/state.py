@@ -12,10 +12,9 @@ import streamlit as st
 
 from dsgcore.data import DATASETS
 from dsgcore.experiments import LiveRun, Spec
-from dsgcore.experiments.race import Race, RaceResult
-from dsgcore.experiments.rivals import competitor
+from dsgcore.experiments.race import Race, RaceResult, competitor
 from dsgcore.experiments.settings import FILE
-from dsgcore.jobs import Job, JobState
+from dsgcore.jobs import Job
 from dsgcore.studies import Store, StoreError, default_store, keep_race, kept_race, name_of
 from pages.charts import figures as charts
 from pages.shell.plain_text import plain
@@ -48,21 +47,6 @@ class Finish:
         return trace | named | {"textfont": {"color": COMPETITOR}, "cliponaxis": False}
 
 
-@dataclass(frozen=True)
-class Kept:
-    """A stand-in for the job of an earlier race whose result is stored."""
-
-    result: RaceResult
-    is_over: bool = True
-    state: JobState = JobState.DONE
-    error: str = ""
-    seconds: float = 0.0
-    progress: None = None
-
-    def keep(self) -> None:
-        """Do nothing: the job has ended, so it cannot time out."""
-
-
 @dataclass
 class Started:
     """A race, and the run that it was started for."""
@@ -70,7 +54,7 @@ class Started:
     race: Race
     title: str
     live: LiveRun
-    job: Job | Kept
+    job: Job
     maps: dict[Any, Any] = field(default_factory=dict)  # cached values for the maps
 
     @property
@@ -125,7 +109,7 @@ def bring_back(name: str, live: LiveRun) -> str:
             f"In the link, race must name a race in this server's store, got {name[:SHORT]!r}. No race has this name."
         )
     race, result = found
-    known[setting] = Started(race, competitor(setting, race.competitor).title, live, Kept(result))
+    known[setting] = Started(race, competitor(setting, race.competitor).title, live, Job.done(result))
     return ""
 
 

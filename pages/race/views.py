@@ -9,10 +9,10 @@ from typing import Any
 
 import streamlit as st
 
+from dsgcore.baselines import Progress
 from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real
 from dsgcore.experiments import LiveRun
-from dsgcore.experiments.race import Race, RaceProgress, begin_race
-from dsgcore.experiments.rivals import competitors, fixed_parameters, free_parameters, kernel_note
+from dsgcore.experiments.race import Race, begin_race, competitors, fixed_parameters, free_parameters, kernel_note
 from dsgcore.jobs import JobError, shared_queue
 from pages.race.result import draw_result
 from pages.race.several import several
@@ -147,8 +147,8 @@ def _panel(setting: str, live: LiveRun) -> None:
 
 
 def _doing(started: Started) -> tuple[float, str]:
-    progress: RaceProgress = started.job.progress or RaceProgress()
-    if not progress.total:
+    progress: Progress | None = started.job.progress
+    if progress is None:
         return 0.0, f"{started.title}: starting · {started.job.seconds:.1f} s"
     doing = f"step {progress.step:,} of {progress.total:,} at most"
     if math.isfinite(progress.objective):

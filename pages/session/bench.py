@@ -11,11 +11,11 @@ from typing import Any
 import streamlit as st
 from numpy.typing import NDArray
 
+from dsgcore.core.cost import GIGABYTE
 from dsgcore.data import Split
 from dsgcore.diagnostics import Cause, RunLimits
 from dsgcore.experiments import FileStore, LiveRun, Plane, Spec, Surface, long_work, split_for
-from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
-from dsgcore.experiments.engine import LongWork
+from dsgcore.experiments.engine import Budget, LongWork, check_cost, cost_of
 from dsgcore.jobs import Job, JobState, shared_queue
 from dsgcore.lessons import Lecture
 from dsgcore.rooms.questions import Asked

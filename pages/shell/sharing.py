@@ -14,9 +14,9 @@ import streamlit as st
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dsgcore.core.cost import GIGABYTE, of_machine
 from dsgcore.core.threads import pausing
 from dsgcore.experiments import SpecError
-from dsgcore.experiments.cost import GIGABYTE, of_machine
 from pages.shell.repeated import repeated
 
 # Longer work waits for another turn if others wait. Turns are equally long, so each session gets a fair share.

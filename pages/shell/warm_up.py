@@ -18,9 +18,9 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime import exists
 
-from dsgcore.experiments.cost import give_back, resident
 from dsgcore.jobs import shared_queue
-from dsgcore.jobs.starting import fork_server
+from dsgcore.jobs.memory import give_back, resident
+from dsgcore.jobs.worker import fork_server
 from dsgcore.kernels import loops
 from dsgcore.kernels.features import LAST_STEP, compile_last_step, warm_up_steps
 from pages.shell.repeated import repeated

@@ -16,11 +16,12 @@ from weakref import finalize
 
 import streamlit as st
 
+from dsgcore.core.cost import GIGABYTE
 from dsgcore.core.durations import TimeLeft, duration_text
 from dsgcore.data import DataError
 from dsgcore.experiments import load_dataset
-from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.experiments.data_of import content_of, place_of
+from dsgcore.experiments.engine import Budget
 from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import JobState, ThreadJob
 from dsgcore.studies import (
@@ -143,8 +144,7 @@ def look_at(state: Exploring, study: Study) -> None:
 def refresh(state: Exploring) -> None:
     """Update the list of the study's finished runs."""
     if state.made is not None:
-        progress = state.own_job and state.own_job.progress
-        state.made.refresh(state.store, progress.failed if progress else {})
+        state.made.refresh(state.store, None if state.own_job is None else state.own_job.progress)
 
 
 def draw_refused(reason: str) -> None:

@@ -207,8 +207,8 @@ def _learned(answer: Answer, what: str, learn: Callable[..., Any], *places: int)
         st.caption(WAITS)
         return None
     found = answer.state.remember((what, answer.name, *places), lambda: learn(answer.results, *places))
-    if found.reason:
-        st.info(plain(f"No {what}. {found.reason}"))
+    if isinstance(found, str):
+        st.info(plain(f"No {what}. {found}"))
         return None
     return found
 

@@ -13,8 +13,8 @@ from dsgcore.data import DataError, IncompleteDataError
 from dsgcore.data.datasets import SEED, CountError
 from dsgcore.data.edits import AS_GENERATED
 from dsgcore.experiments import Setting, Spec, load_split, long_work
-from dsgcore.experiments.cost import check_cost
 from dsgcore.experiments.data_of import with_choice
+from dsgcore.experiments.engine import check_cost
 from dsgcore.jobs import JobState
 from dsgcore.lessons import lessons_of
 from pages.controls.control import BAD_INPUT, also_offer, key_of, refused, too_many

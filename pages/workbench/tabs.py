@@ -15,7 +15,7 @@ import streamlit as st
 from dsgcore.data import CONVERSIONS
 from dsgcore.data.datasets import AS_IS
 from dsgcore.diagnostics import RunLimits, begin_limits, check_possible
-from dsgcore.experiments import History, LiveRun, Run, script_with_estimator
+from dsgcore.experiments import History, LiveRun, Run, script
 from dsgcore.jobs import JobError, JobState, shared_queue
 from dsgcore.solver.exact import DiagnosticsError
 from pages.charts.detail_charts import LIMITS, parts_chart, shares_chart
@@ -129,7 +129,7 @@ def data(live: LiveRun) -> None:
 def code(bench: Bench) -> None:
     """Offer downloads: history, spec, model, a script that repeats the run, and the frame to embed it."""
     run = bench.present.run
-    text = script_with_estimator(run)
+    text = script(run)
 
     def history() -> str:
         content = io.StringIO()
