@@ -15,10 +15,10 @@ from own_tables import read, sniff
 
 from dsgcore.__main__ import main
 from dsgcore.data import DataError
-from dsgcore.data.archive_sets import Patience, RemoteSet, cached, download, fetch
+from dsgcore.data.archive_sets import RemoteSet, cached, download, fetch
 
 CONTENT = np.random.default_rng(0).bytes(300_000)
-SHORT = Patience(seconds=0.5, attempts=2)
+SHORT = {"seconds": 0.5, "attempts": 2}
 
 
 class Server:
@@ -121,7 +121,7 @@ def cache(tmp_path, monkeypatch):
 
 def sentence_of(served, address, tmp_path):
     with pytest.raises(DataError) as caught:
-        download(served.url + address if address[0] == "/" else address, tmp_path / "to", patience=SHORT)
+        download(served.url + address if address[0] == "/" else address, tmp_path / "to", **SHORT)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -148,7 +148,7 @@ def test_a_file_arrives_with_progress_and_only_once(served, tmp_path):
 )
 def test_what_broke_off_is_taken_up_again(served, tmp_path_factory, path, spans):
     del served.requests[:]
-    found = download(served.url + path, tmp_path_factory.mktemp("to") / "to", patience=SHORT).read_bytes()
+    found = download(served.url + path, tmp_path_factory.mktemp("to") / "to", **SHORT).read_bytes()
     assert found == (CONTENT[::-1] if path == "/changed" else CONTENT)
     assert [span for _, span in served.requests] == spans
 
@@ -160,7 +160,7 @@ def test_a_part_of_an_earlier_try_is_used_and_a_server_that_always_breaks_off_is
     assert served.requests == [("/cut", "bytes=200000-")]
     served.breaks, served.contents["/cut"] = 10**9, CONTENT + bytes(1)
     (tmp_path / "more.part").write_bytes(CONTENT)
-    assert download(served.url + "/cut", tmp_path / "more", patience=SHORT).read_bytes() == CONTENT + bytes(1)
+    assert download(served.url + "/cut", tmp_path / "more", **SHORT).read_bytes() == CONTENT + bytes(1)
 
 
 @pytest.mark.ci

@@ -122,7 +122,7 @@ class Watched(np.ndarray):
 
 @pytest.mark.parametrize("cls", [QSGS2AUC, QS3ORAO])
 def test_all_that_a_run_needs_is_read_in_one_pass_and_nothing_else(points, monkeypatch, cls):
-    monkeypatch.setattr("dsgcore.data.rows.SAMPLE", 100)
+    monkeypatch.setattr("dsgcore.data.parts.SAMPLE", 100)
     monkeypatch.setattr("dsgcore.estimators.inputs.SAMPLE", 100)
     for module in ("dsgcore.estimators.inputs", cls.__module__):
         monkeypatch.setattr(f"{module}.POINTS_CUT", 50)

@@ -2,7 +2,8 @@
 
 from dsgcore.data.datasets import CONVERSIONS, OPTION_NAMES, DataError, Dataset, convert, equal_frequency_bins
 from dsgcore.data.edits import Edit, IncompleteDataError, check_complete, edited, read_edits
-from dsgcore.data.rows import Rows, rows_of
+from dsgcore.data.parts import Rows
+from dsgcore.data.rows import rows_of
 from dsgcore.data.sets import DATASETS, DatasetEntry, load
 from dsgcore.data.splits import Scaling, Split, broken, draw_pairs, hide_labels
 

@@ -96,10 +96,10 @@ def _path(remote: RemoteSet) -> Path:
     return cache_folder() / remote.name / name
 
 
-def fetch(remote: RemoteSet, *, progress: Progress | None = None, patience: Patience | None = None) -> Path:
+def fetch(remote: RemoteSet, **how: Any) -> Path:
     """Download a set's file to the cache unless it is there; return its path.
 
-    `dsgcore.data.reading` reads the file. Parameters and errors as in `download`. A download through scikit-learn shows no
+    `dsgcore.data.reading` reads the file. Keywords and errors as in `download`. A download through scikit-learn shows no
     progress, and cannot be resumed.
     """
     path = _path(remote)
@@ -108,8 +108,8 @@ def fetch(remote: RemoteSet, *, progress: Progress | None = None, patience: Pati
     if remote.is_through_scikit_learn:
         return _through_scikit_learn(remote, path)
     if remote.member is None:
-        return download(remote.address, path, progress=progress, patience=patience)
-    packed = download(remote.address, path.with_name(remote.file_name), progress=progress, patience=patience)
+        return download(remote.address, path, **how)
+    packed = download(remote.address, path.with_name(remote.file_name), **how)
     try:
         with zipfile.ZipFile(packed) as archive, whole_files(path.parent, [path.name]) as part:
             names = [name for name in archive.namelist() if Path(name).name == remote.member]
@@ -147,15 +147,9 @@ def _through_scikit_learn(remote: RemoteSet, path: Path) -> Path:
 # --- one file
 
 
-@dataclass(frozen=True)
-class Patience:
-    """Time to wait for a server, and number of attempts."""
-
-    seconds: float = 20.0  # seconds without an answer or a byte
-    attempts: int = 4  # attempts in a row without progress
-
-
-def download(address: str, to: Path, *, progress: Progress | None = None, patience: Patience | None = None) -> Path:
+def download(
+    address: str, to: Path, *, progress: Progress | None = None, seconds: float = 20.0, attempts: int = 4
+) -> Path:
     """Download a file to `to`, unless it is there.
 
     After a break, the received bytes stay in a file ending in ``.part``, and the rest is requested. The download starts
@@ -168,7 +162,10 @@ def download(address: str, to: Path, *, progress: Progress | None = None, patien
     to : path
     progress : callable, optional
         Called with the number of bytes received and the total number (None: not known).
-    patience : Patience, optional
+    seconds : float, default 20
+        Time to wait without an answer or a byte.
+    attempts : int, default 4
+        Attempts in a row without progress.
 
     Raises
     ------
@@ -182,11 +179,11 @@ def download(address: str, to: Path, *, progress: Progress | None = None, patien
         raise DataError(f"an address must begin with https://, got {address[:80]!r}")
     to.parent.mkdir(parents=True, exist_ok=True)
     part, mark = (to.with_name(to.name + ending) for ending in (".part", ".part.version"))
-    patience, failures, fault = patience or Patience(), 0, ""
-    while failures < patience.attempts:
+    failures, fault = 0, ""
+    while failures < attempts:
         before = _size(part)
         try:
-            _fetch_rest(address, part, mark, progress, patience.seconds)
+            _fetch_rest(address, part, mark, progress, seconds)
             os.replace(part, to)
             mark.unlink(missing_ok=True)
             return to

@@ -19,7 +19,8 @@ from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.parameters import AUTOMATIC, ParameterError, like, parameters_of
 from dsgcore.core.sampling import UNLABELED, batches, evenly_spread
 from dsgcore.core.threads import single_threaded_blas
-from dsgcore.data.rows import Rows, opened
+from dsgcore.data.parts import Rows
+from dsgcore.data.rows import opened
 from dsgcore.estimators.classes import HighestScore, ScoredOnLabels, check_classes
 from dsgcore.estimators.inputs import (
     POINTS_CUT,

@@ -24,10 +24,11 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Choice, Parameter, ParameterError, Real, parameter_like, parameters_of, quoted
 from dsgcore.core.sampling import MAX_SEED, evenly_spread
 from dsgcore.data import DataError
+from dsgcore.data.parts import Rows
 from dsgcore.data.reading.features import SAMPLE
 from dsgcore.data.reading.labels import known_order
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
-from dsgcore.data.rows import Rows, is_dask
+from dsgcore.data.rows import is_dask
 from dsgcore.kernels import KERNELS, Gaussian, Kernel
 from dsgcore.kernels.kernels import check_sizes, too_far, warn_of_rounding
 from dsgcore.problems.as_in_paper import AS_IN_PAPER

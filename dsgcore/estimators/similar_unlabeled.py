@@ -14,8 +14,9 @@ from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Choice, like, parameter_like
 from dsgcore.core.sampling import generator
+from dsgcore.data.parts import Rows
 from dsgcore.data.reading.unlabeled import check_exact, numbers_given
-from dsgcore.data.rows import Rows, opened
+from dsgcore.data.rows import opened
 from dsgcore.estimators.base import BinaryEstimator, Callback
 from dsgcore.estimators.classes import check_classes
 from dsgcore.estimators.inputs import all_or_nothing, encode, float_types, known_classes, taken, validated

@@ -1,4 +1,13 @@
-"""A user's file: guess its recipe, preview its table, name its classes, make its points. The one reader of all commands."""
+"""A user's file as points and labels, the one way of the app, all commands and Python.
+
+======================  ==========================================  ============================================
+`File.source`           its bytes, unpacked                         sources.py
+`sniff_format`          how it is written: the recipe of a format   sniffing.py, or the first bytes
+`read_table`            its rows and the types of its columns       parse.py for text, svmlight.py, binary.py
+`File.recipe`, `look`   what each column is: the whole recipe       columns.py
+`File.prepared`         class codes y and points X                  labels.py, features.py
+======================  ==========================================  ============================================
+"""
 
 from __future__ import annotations
 
@@ -43,8 +52,9 @@ from dsgcore.data.reading.labels import (
     pair_ids,
     suited,
 )
-from dsgcore.data.reading.parse import head_text, read_delimited, sniff_delimited, sniffed_encoding
+from dsgcore.data.reading.parse import read_delimited
 from dsgcore.data.reading.recipe import AUTO, DELIMITERS, LOCAL, UPLOADED, Limits, Recipe
+from dsgcore.data.reading.sniffing import head_text, sniff_delimited, sniffed_encoding
 from dsgcore.data.reading.sources import Source, binary_format, files_of, unpacked
 from dsgcore.data.reading.svmlight import TARGET, is_svmlight, read_svmlight, zero_is_unlabeled
 from dsgcore.data.reading.unlabeled import is_doubtful
@@ -116,7 +126,7 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
     if source.path is not None:
         frame, notes = read_parquet_folder(source.path, limits)
     elif recipe.format == "svmlight":
-        frame, notes = read_svmlight(source, limits, recipe.first_index, recipe.n_indices)
+        frame, notes = read_svmlight(source, limits, recipe.first_index, recipe.n_indices), list[str]()
     elif recipe.format == "delimited":
         frame, notes = read_delimited(source, recipe, limits, seen)
     else:

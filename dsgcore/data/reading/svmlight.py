@@ -95,10 +95,8 @@ def pieces_of(source: Source) -> Iterator[Piece]:
         yield Piece(labels, np.array([number for number, _ in some]), values)
 
 
-def read_svmlight(
-    source: Source, limits: Limits, first: int | None = None, d: int | None = None
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return the points, as columns x1, x2, .., and their labels; and notes.
+def read_svmlight(source: Source, limits: Limits, first: int | None = None, d: int | None = None) -> pd.DataFrame:
+    """Return the points, as columns x1, x2, .., and their labels.
 
     By default the first index is 0 if it occurs, else 1, and the largest index tells the number d of columns.
     """
@@ -115,7 +113,7 @@ def read_svmlight(
     limits.check_points(n, width)
     table = pd.concat([piece.frame(base, width, ends.dtype) for piece in found], ignore_index=True)
     table.attrs = {"first_index": base, "n_indices": width}  # for files that the model predicts
-    return table, []
+    return table
 
 
 class Ends:
