@@ -83,6 +83,12 @@ TABLES = {
         f"{1970 + i % 9}-01-01;{['1.850', '986'][i % 2]};{['Yes', 'no', 'YES '][i % 3]};{['T', 'FALSE'][i % 2]};"
         f"{'Yes' if i % 4 else 'no '}" for i in range(40)
     )], ("day", "price", "smoker", "flag"), [[0, 365], [1850, 986, 1850], [1, 0, 1], [1, 0]]),
+    **{f"thousands with commas beside small numbers, cells separated by {mark!r}": (
+        [mark.join(("price", "z", "label")), *(mark.join((["1,850", "986"][i % 2], str(i), "ab"[i % 2])) for i in range(40))],
+        ("price", "z"), [[1850, 986, 1850], [0, 1]], ["'price': numbers written like 1,234.5"]) for mark in ";\t|"},
+    "fractions of three places beside small numbers, in a table of decimal commas": (["a;b;label", *(
+        f"{['1,850', '986,000'][i % 2]};0,{1 + i};{'ab'[i % 2]}" for i in range(40)
+    )], ("a", "b"), [[1.85, 986, 1.85], [0.1, 0.2]]),
     "codes of money in front, and months without a day": (["pay;month;kind", *(
         f"{['EUR 1.250,50', 'CHF 3', '7 USD'][i % 3]};2020-0{1 + i % 3};{KIND[i]}" for i in range(40)
     )], ("pay", "month"), [[1250.5, 3, 7], [18262, 18293, 18322]]),

@@ -206,8 +206,8 @@ def decimal_mark(column: pd.Series, usual: str = ".") -> str | None:
     # If the table's mark is the comma, 1.5 is not a number in it.
     others = values if usual == "." else [text.replace(".", "x").replace(",", ".") for text in texts]
     plain = numeric(pd.Series(others, dtype=object))
-    if usual == "." and has_thousands(texts):
-        return ","
+    if has_thousands(texts if usual == "." else others):
+        return "," if usual == "." else "."
     is_needed = found[best] > weights[plain.notna()].sum() or usual == ","
     return best if is_needed and found[best] > MOSTLY * weights.sum() else None
 
@@ -237,7 +237,10 @@ def _number(text: str, mark: str | None) -> float:
 
 
 def has_thousands(texts: Sequence[str]) -> bool:
-    """Return True if numbers such as 1.850 are beside small whole numbers such as 986, and no other fraction."""
+    """Return True if numbers such as 1.850 are beside small whole numbers such as 986, and no other fraction.
+
+    In a table of decimal commas these are 1,850 and 986, given with a point for the comma.
+    """
     dotted = [text for text in texts if "." in text]
     small = [text for text in texts if "." not in text]
     is_grouped = bool(dotted) and all(THOUSANDS_POINT.fullmatch(text) for text in dotted)
