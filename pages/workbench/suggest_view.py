@@ -15,13 +15,12 @@ from dsgcore.jobs import JobError, JobState, shared_queue
 from dsgcore.model_selection import FoldError, Suggestion
 from pages.controls.control import Control
 from pages.controls.controls import controls_for
-from pages.session.bench import Bench, Suggesting, button, follow_click
+from pages.session.bench import LEASE_SECONDS, Bench, Suggesting, button, follow_click
 from pages.shell.job_panel import job_panel, watched
 from pages.shell.plain_text import plain
 from pages.workbench.steering import take
 
 SECONDS, DEFAULT, MORE = (10, 20, 60, 180), 20, 60
-LEASE_SECONDS = 90.0
 TABLE_HEIGHT = 250
 WHAT = (
     "Searches for better values of the most important parameters. It starts from the present slider "

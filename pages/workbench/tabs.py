@@ -26,7 +26,7 @@ from pages.gallery import data_views
 from pages.live.judgement import seen
 from pages.live.map_view import points_right
 from pages.race.views import race
-from pages.session.bench import PLAYING, Bench, Diagnosis, button, follow_click
+from pages.session.bench import LEASE_SECONDS, PLAYING, Bench, Diagnosis, button, follow_click
 from pages.session.link import ROOM
 from pages.shell.job_panel import job_panel, watched
 from pages.shell.page_link import link_now
@@ -163,7 +163,7 @@ def _model_bytes(run: Run) -> bytes:
     return content.getvalue()
 
 
-LEASE_SECONDS, HEIGHT = 90.0, 300
+HEIGHT = 300
 WHAT = (
     "DSG Lab makes the run four times with the same seed: as it is, with all data in each step, with "
     "the exact kernel, and with both. The differences show how much mini-batches and random features "
