@@ -24,6 +24,7 @@ from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.parameters import ParameterError
 from dsgcore.core.sampling import batches
 from dsgcore.experiments import SETTINGS, Run, Spec, as_in_paper, default_spec, theory_of
+from dsgcore.experiments.spec import SpecError
 from dsgcore.experiments.stochastic import StochasticEngine
 from dsgcore.multiclass.loop import make_task
 from dsgcore.problems.as_in_paper import AS_IN_PAPER, PLAIN
@@ -235,7 +236,7 @@ def test_a_run_with_fixed_features_is_one_block_at_every_iteration(kernel, tmp_p
     for model in (run.engine.model, joined):
         model.save(tmp_path / "model.npz")
         assert_array_equal(load_model(tmp_path / "model.npz").evaluate(points), model.evaluate(points))
-    with pytest.raises(ParameterError, match="name must be"):
+    with pytest.raises(SpecError, match="name must be"):
         run.change("n_features", 8)
 
 
