@@ -132,23 +132,29 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
         points, y = np.asarray(X[labeled][some], dtype=float), labels[labeled][some]
         if np.bincount(y)[np.unique(y)].min() < FOLDS:
             return usual
-        K, scores = kernel.matrix(points, points), []
-        for fold in _folds(y, FOLDS):
-            try:
-                found = _exact_values(problem, K, y, fold, lambda own: [factor * own for factor in FACTORS])
-            except np.linalg.LinAlgError:
-                return usual
-            scores.append([problem.score(y[fold[1]], f) for f in found])
-        return FACTORS[int(np.argmax(np.mean(scores, axis=0)))] * usual  # the best on held-out labels
+        held_out = _held_out_values(problem, kernel, points, y, FOLDS, lambda own: [factor * own for factor in FACTORS])
+        scores = [[problem.score(y[held], f) for f in values] for held, values in held_out]
+        return (
+            FACTORS[int(np.argmax(np.mean(scores, axis=0)))] * usual if scores else usual
+        )  # the best on held-out labels
 
     def _thresholds(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
         cut, labeled = self._checked_cut(), np.flatnonzero(codes != UNLABELED)
         loss = "squared" if cut["thresholds"] == "squared" else "hinge"
         b = thresholds(codes[labeled], values.at(labeled), loss=loss, margin=cut["margin"])
-        if cut["thresholds"] == "error" and (held := _held_out(task, codes)) is not None:
-            some, (y, f) = values.at(evenly_spread(len(codes), POINTS_CUT)), held
-            units = (even_chances(y, f, len(b) + 1) - f.mean()) / spread(f)
-            b = (b + np.mean(some, dtype=float) + spread(some) * units) / 2.0
+        rows = labeled_rows(codes, MOST_HELD_OUT)
+        y = codes[rows]
+        counts = np.bincount(y)
+        if cut["thresholds"] != "error" or counts[counts > 0].min() < 2:
+            return {"thresholds_": b}
+        points, n_folds = np.asarray(task.X[rows], dtype=float), min(FOLDS_OF_THRESHOLDS, int(counts.max()))
+        held_out = _held_out_values(task.problem, task.kernel, points, y, n_folds, lambda usual: [task.plan.lam])
+        f = np.full(len(y), np.nan)
+        for held, (own,) in held_out:
+            f[held] = own
+        if np.isfinite(f).all():
+            some, units = values.at(evenly_spread(len(codes), POINTS_CUT)), even_chances(y, f, len(b) + 1)
+            b = (b + np.mean(some, dtype=float) + spread(some) * ((units - f.mean()) / spread(f))) / 2.0
         return {"thresholds_": b}
 
     @over_partitions
@@ -157,42 +163,34 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
         return self._values(X)
 
 
-def _folds(y: NDArray, n_folds: int) -> list[tuple[NDArray, NDArray]]:
-    """Return stratified folds of labels, some of which hold out none of a class with few."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The least populated class")
-        return list(StratifiedKFold(n_folds, shuffle=True, random_state=0).split(y, y))
+def _held_out_values(
+    problem: Problem,
+    kernel: Kernel,
+    X: NDArray,
+    y: NDArray,
+    n_folds: int,
+    ridges: Callable[[float], Sequence[float]],
+) -> list[tuple[NDArray, list[NDArray]]]:
+    """Return each stratified fold's held-out rows, and the values there of the exact solutions on the others.
 
-
-def _exact_values(
-    problem: Problem, K: NDArray, y: NDArray, fold: tuple[NDArray, NDArray], ridges: Callable[[float], Sequence[float]]
-) -> list[NDArray]:
-    """Return the values at a fold's held-out points of the exact solutions on the others, (QK + lam) a = -l.
-
-    There is one for each of the ridges, which may follow from the usual one. K (n, n) is the kernel's matrix. Raise
-    `LinAlgError` if the equations have no solution in float64, as with huge kernel values.
+    They solve (QK + lam) a = -l, one for each of the ridges, which may follow from the usual one. There are none if the equations
+    have no solution in float64, as with huge kernel values.
     """
-    train, held = fold
-    bound = problem.baseline().bind(y[train])
-    rows, risk = bound.rows(y[train]), bound.near_risk()
-    assert risk is not None
-    M, of_train = shares(rows.values(), len(train)), K.take(train, axis=1)
-    inside, outside = of_train.take(train, axis=0), of_train.take(held, axis=0)
-    return [outside @ risk.solution(M, inside, lam) for lam in ridges(bound.usual_ridge(rows))]
-
-
-def _held_out(task: Task, codes: NDArray) -> tuple[NDArray, NDArray] | None:
-    """Return class codes and exact values at labels that were held out; None if the labels do not allow it."""
-    rows = labeled_rows(codes, MOST_HELD_OUT)
-    y = codes[rows]
-    counts = np.bincount(y)
-    if counts[counts > 0].min() < 2:
-        return None
-    X, f = np.asarray(task.X[rows], dtype=float), np.empty(len(y))
-    K = task.kernel.matrix(X, X)
-    for fold in _folds(y, min(FOLDS_OF_THRESHOLDS, int(counts.max()))):
+    K, found, folds = kernel.matrix(X, X), [], StratifiedKFold(n_folds, shuffle=True, random_state=0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", message="The least populated class"
+        )  # a fold may hold out none of a class with few
+        splits = list(folds.split(y, y))
+    for train, held in splits:
+        bound = problem.baseline().bind(y[train])
+        rows, risk = bound.rows(y[train]), bound.near_risk()
+        assert risk is not None
+        M, of_train = shares(rows.values(), len(train)), K.take(train, axis=1)
+        inside, outside = of_train.take(train, axis=0), of_train.take(held, axis=0)
         try:
-            (f[fold[1]],) = _exact_values(task.problem, K, y, fold, lambda usual: [task.plan.lam])
+            values = [outside @ risk.solution(M, inside, lam) for lam in ridges(bound.usual_ridge(rows))]
         except np.linalg.LinAlgError:
-            return None
-    return (y, f) if np.isfinite(f).all() else None
+            return []
+        found.append((held, values))
+    return found
