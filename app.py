@@ -9,8 +9,7 @@ from starlette.middleware import Middleware
 
 from pages.handouts.notes import notes_route
 from pages.room.entrance import room_routes
-from pages.shell.front_page import asset_routes, elsewhere, routes
-from pages.shell.room_key import key_route
+from pages.shell.front_page import elsewhere, routes
 from pages.shell.router import route
 from pages.shell.streamlit_gaps import ignore_pages_folder
 from pages.shell.ticks import TickDoor
@@ -25,12 +24,5 @@ if __name__ == "__main__":  # the script of a visit
     route()
 else:  # the server's module
     ignore_pages_folder()
-    addresses = [
-        *routes(),
-        *asset_routes(),
-        *room_routes(),
-        notes_route(),
-        key_route(),
-        *elsewhere(),
-    ]
+    addresses = [*routes(), *room_routes(), notes_route(), *elsewhere()]
     app = st.App(__file__, routes=addresses, middleware=[Middleware(TickDoor)], lifespan=life)

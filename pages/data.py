@@ -22,7 +22,6 @@ from pages.controls import controls
 from pages.controls.control import (
     BAD_INPUT,
     Control,
-    also_offer,
     count,
     draw,
     read_controls,
@@ -126,7 +125,6 @@ def _close_look(name: str) -> None:
     labels = offered["n_labeled"].key
     if _CLAMP in st.session_state:
         st.session_state[labels] = st.session_state.pop(_CLAMP)
-        also_offer(labels, st.session_state[labels])
     with st.sidebar:
         values = {name: draw(follow_data(PREFIX, control)) for name, control in offered.items()}
         end_anew(PREFIX)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -15,7 +16,7 @@ from pages.gallery.gallery import method_cards
 from pages.session.bench import Bench, Scene, View
 from pages.session.link import first_lesson
 from pages.shell.plain_text import plain
-from pages.shell.router import page_of
+from pages.shell.router import page_named, page_of
 from pages.shell.warm_up import is_ready
 
 SETTING = "s3vm"  # its map has a boundary that everybody can read
@@ -45,37 +46,30 @@ def home() -> None:
             if is_ready():
                 _picture()
         with st.container(key="home-ways"):
-            _ways_on()
+            setting, given = first_lesson()
+            own = {"data.name": FILE}
+            ways: tuple[tuple[Any, str, str, dict[str, str]], ...] = (
+                (
+                    page_of(setting),
+                    "play_arrow",
+                    "**Start the first lesson** Two minutes: guess, watch, and read why.",
+                    given,
+                ),
+                (
+                    page_named("how_it_works"),
+                    "lightbulb",
+                    "**How it works** Five screens, with one thing to drag on each.",
+                    {},
+                ),
+                (page_named("data"), "upload_file", "**Try your own file** A table with a column of labels.", own),
+            )
+            for page, icon, label, query in ways:
+                st.page_link(page, label=label, icon=f":material/{icon}:", query_params=query, width="stretch")
     st.header("Six methods, six questions")
     method_cards(has_acronyms=False)
     with st.container(horizontal=True, key="home-more"):
-        st.page_link("pages/methods.py", label="All methods", icon=":material/apps:", width="content")
-        st.page_link("pages/glossary.py", label="Every word explained", icon=":material/dictionary:", width="content")
-
-
-def _ways_on() -> None:
-    setting, given = first_lesson()
-    for page, label, icon, query in (
-        (
-            page_of(setting),
-            "**Start the first lesson** Two minutes: guess, watch, and read why.",
-            "play_arrow",
-            given,
-        ),
-        (
-            "pages/how_it_works.py",
-            "**How it works** Five screens, with one thing to drag on each.",
-            "lightbulb",
-            None,
-        ),
-        (
-            "pages/data.py",
-            "**Try your own file** A table with a column of labels.",
-            "upload_file",
-            {"data.name": FILE},
-        ),
-    ):
-        st.page_link(page, label=label, icon=f":material/{icon}:", query_params=query, width="stretch")
+        st.page_link(page_named("methods"), label="All methods")
+        st.page_link(page_named("glossary"), label="Every word explained")
 
 
 def _picture() -> None:
@@ -84,7 +78,7 @@ def _picture() -> None:
     from pages.workbench.page import edit, go_further
     from pages.workbench.steering import follow
 
-    bench: Bench = st.session_state.setdefault(_BENCH, Bench(store(), page=""))
+    bench: Bench = st.session_state.setdefault(_BENCH, Bench(store()))
     with bench.feed.hold.taken():
         bench.drawing.number += 1
         follow(SETTINGS[SETTING], bench, Spec.from_dict(PICTURE))

@@ -9,23 +9,19 @@ import streamlit as st
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.glossary import meaning
-from dsgcore.lessons import Lecture, lessons_of, library
+from dsgcore.lessons import lessons_of, library
 from dsgcore.settings import GuidedLesson, profile_of
 from pages.controls.controls import dataset_choice
 from pages.gallery.data_charts import picture_of_data
 from pages.session.link import START, lecture_in, link_to_guided, link_to_part
 from pages.shell.addresses import beside_this_page
 from pages.shell.plain_text import plain
-from pages.shell.router import page_of
+from pages.shell.router import page_named, page_of
 from pages.shell.warm_up import is_ready
-from pages.stage.links import place_in_link, to_take_away
-from pages.stage.marks import kept_marks, n_done
-
-BEFORE_A_CLASS = {"present": "1"}
+from pages.stage.links import kept_marks, place_in_link, to_take_away
 
 
 def lessons() -> None:
-    """Draw the page."""
     st.title("Lessons")
     st.markdown(
         "Each lesson asks a question. Make a guess, watch the run, and read the reason. The answer comes from the run that you "
@@ -33,8 +29,8 @@ def lessons() -> None:
         help=f"Seed: {meaning('seed')}",
     )
     with st.container(horizontal=True):
-        st.page_link("pages/how_it_works.py", label="How it works", icon=":material/lightbulb:", width="content")
-        st.page_link("pages/glossary.py", label="Glossary", icon=":material/dictionary:", width="content")
+        st.page_link(page_named("how_it_works"))
+        st.page_link(page_named("glossary"))
     for fault in library().faults:
         st.warning(plain(f"A file is left out. {fault}"))
     # Draw the lectures in the folder of one's own, and the form for another one.
@@ -80,20 +76,18 @@ def _lecture(text: str) -> None:
         return
     setting, query = link_to_part(lecture.parts[0], text)
     with st.container(horizontal=True, vertical_alignment="center"):
-        there = page_of(SETTINGS[setting])
-        st.page_link(
-            there, label="Show it to a class", icon=":material/co_present:", query_params=query, width="content"
-        )
+        _to_a_class(SETTINGS[setting], query)
         notes = beside_this_page("notes", {"of": text}).geturl()
         st.link_button("Notes to print", notes, icon=":material/notes:", type="tertiary")
         if text not in library().lectures:
-            file, icon = _as_toml(lecture), ":material/download:"
+            parts = "".join(f"    {json.dumps(part, ensure_ascii=False)},\n" for part in lecture.parts)
+            file = f"title = {json.dumps(lecture.title, ensure_ascii=False)}\nparts = [\n{parts}]\n"
+            icon = ":material/download:"
             st.download_button("Save as a file", file, "lecture.toml", "application/toml", icon=icon, type="tertiary")
 
 
-def _as_toml(lecture: Lecture) -> str:
-    parts = "".join(f"    {json.dumps(part, ensure_ascii=False)},\n" for part in lecture.parts)
-    return f"title = {json.dumps(lecture.title, ensure_ascii=False)}\nparts = [\n{parts}]\n"
+def _to_a_class(setting: type[Setting], query: dict[str, str]) -> None:
+    st.page_link(page_of(setting), label="Show it to a class", icon=":material/co_present:", query_params=query)
 
 
 def _of_setting(setting: type[Setting], marks: dict[str, int]) -> None:
@@ -104,7 +98,7 @@ def _of_setting(setting: type[Setting], marks: dict[str, int]) -> None:
         for start in range(0, len(lessons), 3):
             for column, lesson in zip(st.columns(3), lessons[start : start + 3], strict=False):
                 with column, st.container(border=True, height="stretch"):
-                    _card(setting, lesson, n_done(marks, setting, lesson))
+                    _card(setting, lesson, marks.get(f"{setting.name}:{lesson.name}", 0))
 
 
 def _card(setting: type[Setting], lesson: GuidedLesson, done: int) -> None:
@@ -122,19 +116,12 @@ def _card(setting: type[Setting], lesson: GuidedLesson, done: int) -> None:
         label=f"Go on with step {done + 1} of {n}" if begun else f"Begin ({lesson.minutes} min, {n} steps)",
         icon=":material/play_arrow:",
         query_params=link,
-        width="content",
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         # the line has its room before the browser has said what is done
         st.caption(":green[✓ Done]" if done >= n else "\N{NO-BREAK SPACE}", width="stretch")
         with st.popover("Teach this", key=f"teach-{setting.name}-{lesson.name}", type="tertiary"):
-            st.page_link(
-                page_of(setting),
-                label="Show it to a class",
-                icon=":material/co_present:",
-                query_params=link_to_guided(setting, lesson.name) | BEFORE_A_CLASS,
-                width="content",
-            )
+            _to_a_class(setting, link_to_guided(setting, lesson.name) | {"present": "1"})
             to_take_away(setting, lesson, "Handout")
 
 

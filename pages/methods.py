@@ -7,6 +7,7 @@ import streamlit as st
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
 from pages.gallery.gallery import method_cards
+from pages.shell.router import page_named
 from pages.shell.warm_up import is_ready
 
 # What one label says, by the labels that a setting takes.
@@ -19,26 +20,22 @@ A_LABEL = {
 
 
 def methods() -> None:
-    """Draw the page."""
     st.title("Methods")
     st.markdown(
         "Five methods learn from a few labels and many unlabeled points. They differ in what they learn, and in what a label is. "
         "**Labels** learns from labels alone: it is the algorithm that four of them extend."
     )
     method_cards(has_acronyms=True)
-    rows = ("Method", "A label is", "It is judged by", "Lessons", "Paper"), ("---",) * 5, *map(_row, SETTINGS)
-    st.markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))
+    lines = ["| Method | A label is | It is judged by | Lessons | Paper |", f"|{'---|' * 5}"]
+    for setting in SETTINGS.values():
+        profile, (_, paper) = profile_of(setting), setting.citation.split(", ", 1)
+        score, n = f"{setting.score_name} on points that were held out", len(profile.lessons)
+        lines.append(f"| **{profile.full_name}** | {A_LABEL[setting.labels]} | {score} | {n} | {paper} |")
+    st.markdown("\n".join(lines))
     with st.container(horizontal=True, gap="medium"):
-        st.page_link("pages/data.py", label="Which method for my data?", icon=":material/trophy:", width="content")
-        st.page_link("pages/how_it_works.py", label="How it works", icon=":material/lightbulb:", width="content")
-        st.page_link("pages/papers.py", label="Their papers", icon=":material/article:", width="content")
-
-
-def _row(name: str) -> tuple[str, ...]:
-    setting, profile = SETTINGS[name], profile_of(SETTINGS[name])
-    _, paper = setting.citation.split(", ", 1)
-    score = f"{setting.score_name} on points that were held out"
-    return f"**{profile.full_name}**", A_LABEL[setting.labels], score, str(len(profile.lessons)), paper
+        st.page_link("pages/data.py", label="Which method for my data?", icon=":material/trophy:")
+        st.page_link(page_named("how_it_works"))
+        st.page_link(page_named("papers"), label="Their papers")
 
 
 methods()

@@ -31,6 +31,7 @@ from dsgcore.settings import PaperFigure, profile_of
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
 from pages.shell.job_panel import job_panel, watched
+from pages.shell.router import page_named
 from pages.shell.warm_up import is_ready
 from pages.studies.links import link_to_figure
 
@@ -83,42 +84,35 @@ def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:
         st.caption(f"Not run: needs {', '.join(found.missing)}.")
     _offer_quick(asked)
     st.markdown(f"A study of the method alone: {figure.differs}")
-    st.page_link(
-        "pages/explore.py",
-        label=f"Open {figure.title} ({n_runs:,} runs)",
-        icon=":material/grid_on:",
-        query_params=link,
-        width="content",
-    )
+    st.page_link(page_named("explore"), label=f"Open {figure.title} ({n_runs:,} runs)", query_params=link)
 
 
 def _offer_quick(asked: Reproduction) -> None:
     """Offer the quick form as a button, if its sets are in the cache; else say how to get them."""
     st.markdown(f"On your machine: `dsg-lab reproduce {asked.name} --data FOLDER`, or `--quick` in minutes.")
-    if missing := [name for name in reproduction(asked.name, is_quick=True).sets if find_set(name, None) is None]:
+    quick = reproduction(asked.name, is_quick=True)
+    if missing := [name for name in quick.sets if find_set(name, None) is None]:
         st.caption(f"Once its sets are there, a button runs the quick form. {how_to_get(missing)}")
         return
     jobs: dict[str, Job] = st.session_state.setdefault(_JOBS, {})
-    job, quick = jobs.get(asked.name), reproduction(asked.name, is_quick=True)
+    job, key = jobs.get(asked.name), f"quick-{asked.name}"
 
     def begin() -> None:
         jobs[asked.name] = shared_queue().submit(carry_out_reproduction, quick, lease=LEASE_SECONDS)
 
-    is_going = job is not None and not job.is_over
-    st.button("Run the quick form", key=f"quick-{asked.name}", disabled=is_going, on_click=begin)
-    watched(job, _quick_panel, asked.name, job)
-
-
-def _quick_panel(name: str, job: Job | None) -> None:
-    if job is None:
-        return
-    done, total, words = job.progress or (0, 1, "starting")
+    def panel() -> None:
+        if job is not None:
+            done, total, words = job.progress or (0, 1, "starting")
+            job_panel(job, key, lambda: (done / total, words), result)
 
     def result() -> None:
+        assert job is not None
         found: Reproduced = job.result
         st.markdown(f"The quick form: {MARKS[found.outcome]} **{found.outcome}.**\n\n{_table(found)}")
 
-    job_panel(job, f"quick-{name}", lambda: (done / total, words), result)
+    is_going = job is not None and not job.is_over
+    st.button("Run the quick form", key=key, disabled=is_going, on_click=begin)
+    watched(job, panel)
 
 
 def _table(found: Reproduced) -> str:

@@ -18,7 +18,7 @@ from pages.controls.control import Control, buttons, count, read_controls
 from pages.controls.link import unknown_names
 from pages.controls.own_file import entry_of
 from pages.shell.page_link import read_once, say_in_link
-from pages.shell.router import page_of
+from pages.shell.router import page_named, page_of
 from pages.shell.warm_up import is_ready
 from pages.studies.differing import differing, said_difference, said_mean
 from pages.studies.going import (
@@ -49,9 +49,8 @@ X_TITLES = {
 
 
 def page() -> None:
-    """Draw the pinned runs side by side."""
     st.title("Pinned runs")
-    st.page_link("pages/explore.py", label="Back to Explore", icon=":material/grid_on:", width="content")
+    st.page_link(page_named("explore"), label="Back to Explore")
     read_once(_read)
     known = pins()
     say_in_link(LINK, ",".join(sha256[:SHORT] for sha256 in known))
@@ -75,8 +74,8 @@ def page() -> None:
         link, key = link_to_run(spec), f"unpin-{sha256[:SHORT]}"
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             page, icon = page_of(type(spec.problem)), ":material/open_in_new:"
-            st.page_link(page, label=f"Open {name}", icon=icon, query_params=link, width="content")
-            off: Any = pins().pop
+            st.page_link(page, label=f"Open {name}", icon=icon, query_params=link)
+            off: Any = known.pop
             st.button(f"Unpin {name[0]}", key=key, type="tertiary", on_click=off, args=(sha256, None))
 
 

@@ -21,7 +21,6 @@ Lesson = tuple[type[Setting], GuidedLesson]
 
 
 def take_away() -> None:
-    """Draw the page."""
     st.title("To take away")
     st.markdown("Take a lesson home: on paper, as an exercise, or inside your own page.")
     known = {
@@ -32,9 +31,18 @@ def take_away() -> None:
         return
     warn_of_no_address()
     with st.container(key="take-away"):
-        _on_paper(lesson)
+        st.header("On paper")
+        st.markdown(
+            "To print a step, open it and print that page: before the run a question to answer, afterwards with the reason. "
+            "Your notes are a page of their own."
+        )
+        notes = beside_this_page("notes", {"of": f"{lesson.setting}/{lesson.name}"}).geturl()
+        st.link_button("Notes to print", notes, icon=":material/notes:")
         _links(setting, lesson)
-        _frame(setting, lesson)
+        st.header("In your own page")
+        st.markdown("The lesson in a frame, without navigation and tabs.")
+        hidden = place_in_link(setting, lesson, 0) | {"hide": "tabs,limits"}
+        draw_frame(address_of(setting), hidden, key="take-away-theme")
 
 
 def _chosen(known: dict[str, Lesson]) -> str:
@@ -46,16 +54,6 @@ def _chosen(known: dict[str, Lesson]) -> str:
         st.session_state[NAMED] = asked
     choice = Choice(NAMED, usual, label="Lesson", options=tuple(known))
     return str(draw(Control(NAMED, "", choice), is_plain=True))
-
-
-def _on_paper(lesson: GuidedLesson) -> None:
-    st.header("On paper")
-    st.markdown(
-        "To print a step, open it and print that page: before the run a question to answer, afterwards with the reason. "
-        "Your notes are a page of their own."
-    )
-    notes = beside_this_page("notes", {"of": f"{lesson.setting}/{lesson.name}"}).geturl()
-    st.link_button("Notes to print", notes, icon=":material/notes:")
 
 
 def _links(setting: type[Setting], lesson: GuidedLesson) -> None:
@@ -70,12 +68,6 @@ def _links(setting: type[Setting], lesson: GuidedLesson) -> None:
         for said, made in (("Exercise", exercise), ("Answer", answer)):
             st.caption(said)
             st.code(address_of(setting, made(setting, lesson, number)), language=None, wrap_lines=True)
-
-
-def _frame(setting: type[Setting], lesson: GuidedLesson) -> None:
-    st.header("In your own page")
-    st.markdown("The lesson in a frame, without navigation and tabs.")
-    draw_frame(address_of(setting), place_in_link(setting, lesson, 0) | {"hide": "tabs,limits"}, key="take-away-theme")
 
 
 take_away()

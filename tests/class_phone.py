@@ -133,7 +133,7 @@ def attacks(code: str, overheard: str) -> list[tuple[str, str, str, bytes, dict[
         ("results", "GET", f"/r/{guess}/{results}", b"", forged),
         ("notes", "GET", f"/r/{code}/notes/now", b"", forged),
         ("results", "GET", f"/r/{code}/{results}", b"", {"Cookie": f"dsglab_room_{code}="}),
-        ("ticket", "POST", "/room-key", f"{random.getrandbits(128):032x}".encode(), forged),
+        ("ticket", "POST", "/tick", f"{random.getrandbits(128):032x}".encode(), forged),
     ]
 
 

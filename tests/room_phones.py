@@ -15,7 +15,6 @@ from dsgcore.rooms.rooms import Asked
 from pages.handouts.notes import notes_route
 from pages.room import entrance
 from pages.room.entrance import Pace, room_routes
-from pages.shell.room_key import key_route
 
 PICK = Asked("auc", "unlabeled", 0)
 
@@ -64,7 +63,7 @@ class Phones:
     """Phones with one address, or behind a proxy of that address that says which is theirs."""
 
     def __init__(self, address="10.0.0.1", forwarded=""):
-        self.app = Starlette(routes=[*room_routes(), notes_route(), key_route()])
+        self.app = Starlette(routes=[*room_routes(), notes_route()])
         self.address, self.proxy_says = address, {"x-forwarded-for": forwarded} if forwarded else {}
 
     def get(self, path, *, cookie="", **params):

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from contextlib import suppress
 from functools import partial
 from types import SimpleNamespace
 
@@ -53,7 +54,12 @@ def refused(notices, names):
 def test_a_text_is_a_number_only_if_the_parameter_allows_it(text):
     offered = controls.controls_for(SETTINGS["auc"], "two_moons")
     automatic = [name for name in SLIDERS if text == "auto" and offered[name].parameter.optional]
-    assert [name for name in SLIDERS if offered[name].allows(text)] == automatic
+    read = []
+    for name in SLIDERS:
+        with suppress(ValueError):
+            offered[name].read(text)
+            read.append(name)
+    assert read == automatic
 
 
 def test_each_value_in_the_link_that_is_not_allowed_gets_one_sentence():

@@ -32,8 +32,7 @@ from dsgcore.solver.task import Change
 from dsgcore.studies import Study, StudyError
 from pages.controls import controls
 from pages.controls.control import read_controls
-from pages.controls.controls import read_also
-from pages.controls.link import names_of, unknown_names, with_changes
+from pages.controls.link import names_of, read_also, unknown_names, with_changes
 from pages.session.link import KEPT, read_link
 from pages.shell.page_link import PageLink
 from pages.studies.links import link_to_run, link_to_study

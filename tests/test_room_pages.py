@@ -24,9 +24,10 @@ from dsgcore.rooms.rooms import Asked, Key, RoomError
 from pages.room import entrance
 from pages.room.drawings import answers
 from pages.room.entrance import LONGEST_ANSWER, Pace, news
-from pages.shell.callers import VARIABLE, caller_of
+from pages.shell.addresses import PROXIES, caller_of
 from pages.shell.room_key import Ticket, cookie_name
-from pages.shell.sessions import Session
+from pages.shell.sharing import Session
+from pages.shell.ticks import TickDoor
 from pages.workbench.page import OTHER_TABS
 
 NUMBER = Asked("auc", "random-features", 0)
@@ -112,7 +113,7 @@ def test_who_asks_a_thousand_times_a_second_is_put_off_and_others_are_not(monkey
 
 
 def test_a_flood_of_answers_or_codes_learns_nothing_and_puts_off_no_other_behind_its_proxy(room, monkeypatch):
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(PROXIES, raising=False)
     monkeypatch.setattr(entrance, "_pace", Pace(5, 0))
     flood = [Phones(HERE, f"10.0.0.{k}, 203.0.113.9:{k}") for k in range(7)]  # it says another address each time
     assert [phone.send(room.code).status_code for phone in flood[:2]] == [200] * 2
@@ -396,22 +397,24 @@ def test_another_browser_with_the_lecturers_link_has_no_room(phones, rooms, room
 
 
 def test_the_cookie_with_the_key_is_for_one_ticket_and_no_script(phones, room):
-    ticket = Ticket(room)
-    name = ticket.name.encode()
-    reply = phones.post("/room-key", name)
+    phones.app, ticket = TickDoor(phones.app), Ticket(room)
+    name = ticket.token.encode()
+    reply = phones.post("/tick", name)
     cookie = reply.headers["set-cookie"]
-    assert (reply.status_code, reply.text) == (204, "")
+    assert (reply.status_code, reply.text) == (200, "")
     assert cookie.startswith(f"dsglab_room_{room.code}={room.secret};")
     assert {"HttpOnly", "SameSite=strict", "Max-Age=86400"} <= set(cookie.split("; "))
     # Without a path it holds for the folder of its address as the browser knows it: below any prefix, and no further.
     assert "path" not in cookie.lower()
 
-    def assert_refused(body):
-        refused = phones.post("/room-key", body)
-        assert refused.status_code == 404
+    def assert_refused(body, status=200):
+        refused = phones.post("/tick", body)
+        assert refused.status_code == status
+        assert room.secret not in f"{refused.text} {refused.headers}"
         assert "set-cookie" not in refused.headers
 
-    for body in (b"", b"x" * 32, b"x" * 1000, b"\xff", name[:-1], room.code.encode()):
+    assert_refused(b"x" * 1000, 400)
+    for body in (b"", b"x" * 32, b"\xff", name[:-1], room.code.encode()):
         assert_refused(body)  # while the ticket lives: it alone gives the key
     del ticket  # its session has ended
     assert_refused(name)
@@ -435,7 +438,7 @@ def test_nothing_that_a_page_offers_holds_the_lecturers_key(phones, rooms, caplo
     caplog.set_level(0)
     app, code = opened()
     bench = bench_of(app)
-    assert bench.group.ticket.name in str(offered(app))  # what is searched holds what the page tells the browser
+    assert bench.group.ticket.token in str(offered(app))  # what is searched holds what the page tells the browser
     secret, found = bench.group.room.secret, offered(app)
     found += [phones.asked(code).text, phones.get(f"/r/{code}").text]
     found.append(phones.get("/notes", of="unlabeled", room=code).text)
@@ -564,7 +567,7 @@ CALLERS = [  # the proxies that are named as trusted, who asks, what the header 
 @pytest.mark.parametrize("ask", [directly, through_uvicorn])
 @each("named, peer, forwarded, found", CALLERS)
 def test_a_caller_is_who_the_last_trusted_proxy_has_seen(ask, monkeypatch, named, peer, forwarded, found):
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(PROXIES, raising=False)
     if named is not None:
-        monkeypatch.setenv(VARIABLE, named)
+        monkeypatch.setenv(PROXIES, named)
     assert ask(peer, forwarded) == found

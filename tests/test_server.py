@@ -51,9 +51,8 @@ from pages.session import bench as benches
 from pages.session.bench import Bench, Feed, View, begin, once
 from pages.shell import addresses, front_page, sharing, streamlit_gaps
 from pages.shell import warm_up as watch
-from pages.shell.front_page import asset_routes, elsewhere, routes
-from pages.shell.room_key import key_route
-from pages.shell.sharing import LONGEST_TURN, Account, Claim, Door, Turns
+from pages.shell.front_page import elsewhere, routes
+from pages.shell.sharing import LONGEST_TURN, Account, Claim, Door, Session, Turns
 from pages.shell.ticks import TickDoor
 from pages.shell.warm_up import send_at_once
 from pages.stage.links import address_of
@@ -77,7 +76,7 @@ def configured(monkeypatch):
 
 def asked(path, query="", method="GET", host="localhost"):
     """Return the status, the headers and the body that the server answers with."""
-    pages = [*routes(), *asset_routes(), *room_routes(), key_route(), *elsewhere(), Mount("/", app=STREAMLIT)]
+    pages = [*routes(), *room_routes(), *elsewhere(), Mount("/", app=STREAMLIT)]
     reply = ask(Starlette(routes=pages, middleware=[Middleware(TickDoor)]), method, path, query, headers={"host": host})
     return reply.status_code, reply.headers, reply.content
 
@@ -164,8 +163,8 @@ def test_every_own_address_is_below_the_base_path(configured, base):
         assert headers["content-type"].startswith("text/html")
         assert b"<!DOCTYPE html>" in body
     assert asked(f"{begin}/{LIBRARY_ADDRESS}")[1]["content-type"].startswith("text/javascript")
-    posted = {path: asked(f"{begin}/{path}", method="POST")[0] for path in ("tick", "room-key", "r/room/answer")}
-    assert posted == {"tick": 400, "room-key": 404, "r/room/answer": 413}
+    posted = {path: asked(f"{begin}/{path}", method="POST")[0] for path in ("tick", "r/room/answer")}
+    assert posted == {"tick": 400, "r/room/answer": 413}
     if base:
         assert asked("/auc")[0] == asked("/r/")[0] == 404
 
@@ -264,12 +263,13 @@ def test_a_link_made_for_one_file_says_so_when_another_is_chosen():
 # --- places and memory
 
 
-def test_who_comes_late_gets_a_place_that_is_free_again_and_who_is_inside_stays():
-    there = {"a", "b", "c", "d"}
-    places = Door(2, there.__contains__)
-    assert [places.admits(name) for name in "abcda"] == [True, True, False, False, True]
-    there.discard("a")
-    assert [places.admits(name) for name in "dcb"] == [True, False, True]
+def test_who_comes_late_gets_a_place_that_is_free_again_and_who_is_inside_stays(monkeypatch):
+    there, places = {name: Session(name) for name in "abcd"}, Door(2)
+    one = dict(there)
+    monkeypatch.setattr(Session, "is_connected", property(lambda session: session.name in there))
+    assert [places.admits(one[name]) for name in "abcda"] == [True, True, False, False, True]
+    del there["a"]
+    assert [places.admits(one[name]) for name in "dcb"] == [True, False, True]
 
 
 def test_who_waits_is_told_so_and_gets_in(monkeypatch):
@@ -296,14 +296,19 @@ def test_memory_between_what_is_held_is_given_back():
 
 def test_runs_of_all_pages_are_added_up_and_what_a_closed_session_had_is_free():
     account, claims = Account(10**9), [Claim() for _ in range(3)]
-    account.take(claims[0], 6 * 10**8)
-    account.take(claims[1], 3 * 10**8)
+
+    def take(claim, memory):
+        with account.taking(claim, memory):
+            pass
+
+    take(claims[0], 6 * 10**8)
+    take(claims[1], 3 * 10**8)
     with pytest.raises(
         SpecError, match=r"about 0.2 GB of memory, but the other runs on this server leave 0.1 GB of 1 GB"
     ):
-        account.take(claims[2], 2 * 10**8)
-    account.take(claims[0], 5 * 10**8)  # another run of the same page takes the place of the one before
-    account.take(claims[2], 2 * 10**8)
+        take(claims[2], 2 * 10**8)
+    take(claims[0], 5 * 10**8)  # another run of the same page takes the place of the one before
+    take(claims[2], 2 * 10**8)
     assert account.taken == 10**9
     del claims[0]
     gc.collect()

@@ -27,8 +27,8 @@ from pages.handouts import static_lesson
 from pages.handouts.notes import marked
 from pages.handouts.static_lesson import _chosen, write_lesson
 from pages.session.lesson_place import place_in
+from pages.stage import links
 from pages.stage.links import answer, exercise, named
-from pages.stage.marks import _checked as marks_in
 from pages.workbench.drawn_curve import _checked as curve_in
 from pages.workbench.head import PARTS
 from pages.workbench.tabs import THEMES, frame
@@ -149,11 +149,12 @@ def test_a_drawn_curve_waits_is_in_the_link_and_is_laid_over_the_outcome():
 
 
 @each("sent", [None, 7, "x", [1], [None] * 6, {"auc:unlabeled": "4"}, [1e400] * 6, ["0.5"] * 6])
-def test_a_browser_can_send_what_it_likes_for_a_curve_and_for_marks(sent):
+def test_a_browser_can_send_what_it_likes_for_a_curve_and_for_marks(monkeypatch, sent):
     curve = LESSONS["s3vm", "batches"].steps[1].asks
     assert curve_in(curve, sent) is None
     assert curve_in(curve, [0.5] * 6) == (0.5,) * 6
-    assert marks_in(sent) == {}
+    monkeypatch.setattr(links, "mount", lambda *_, **__: {"marks": sent})
+    assert links.kept_marks() == {}
 
 
 def test_only_the_lecturer_has_notes_and_runs_without_a_guess():

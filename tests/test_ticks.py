@@ -19,7 +19,7 @@ from pages.live import tick as live_tick
 from pages.live.curves import objective_figure
 from pages.live.tick import BUSY, tick
 from pages.session.bench import Bench, View
-from pages.shell import sessions, ticks
+from pages.shell import sharing, ticks
 from pages.shell.ticks import GONE, LOST, TickDoor, Ticker
 
 LONG = 20.0  # seconds after which a test gives up
@@ -30,7 +30,7 @@ def bench(monkeypatch):
     """A page's run that goes on by ticks."""
     monkeypatch.setattr(live_tick, "are_served", lambda: True)
     live = LiveRun(small("auc", solver={"n_iter": 12}))
-    made = Bench(FileStore(), "auc", live=live, view=View(speed="slow"))
+    made = Bench(FileStore(), live=live, view=View(speed="slow"))
     made.link.page.texts = {"solver.n_iter": "12"}  # as the script has written it
     return made
 
@@ -189,10 +189,10 @@ def test_a_long_answer_is_packed_for_who_can_unpack_it(monkeypatch):
 
 def test_a_token_of_a_session_that_the_server_has_dropped_is_lost(monkeypatch):
     connected, clock = {"one"}, [100.0]
-    monkeypatch.setattr(sessions, "exists", lambda: True)
-    monkeypatch.setattr(sessions, "get_instance", lambda: SimpleNamespace(is_active_session=connected.__contains__))
-    monkeypatch.setattr(sessions, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    session = sessions.Session("one")
+    monkeypatch.setattr(sharing, "exists", lambda: True)
+    monkeypatch.setattr(sharing, "get_instance", lambda: SimpleNamespace(is_active_session=connected.__contains__))
+    monkeypatch.setattr(sharing, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    session = sharing.Session("one")
     monkeypatch.setattr(ticks, "arrive", lambda: session)
     ticker = Ticker(lambda _: b"there")
     assert answered(ticker.token) == (200, b"there")
@@ -212,7 +212,7 @@ def test_a_token_of_a_session_that_the_server_has_dropped_is_lost(monkeypatch):
 
 def test_a_closed_page_is_not_kept_by_its_ticks(monkeypatch):
     monkeypatch.setattr(live_tick, "are_served", lambda: True)
-    bench = Bench(FileStore(), "auc", live=LiveRun(small("auc", solver={"n_iter": 12})))
+    bench = Bench(FileStore(), live=LiveRun(small("auc", solver={"n_iter": 12})))
     live_tick.head_data(bench)
     ticker, page = bench.feed.ticker, weakref.ref(bench)
     del bench

@@ -56,16 +56,13 @@ LONGEST_NUMBER = 8  # characters of a number that a person has chosen
 
 @dataclass(frozen=True)
 class Control:
-    """A parameter as a widget: its key, its section of the spec (empty without one), and its options.
-
-    `say` returns the name of an option on the page.
-    """
+    """A parameter as a widget."""
 
     key: str
-    section: str
+    section: str  # of the spec; empty without one
     parameter: Parameter
     on_change: Callable[[], None] | None = None
-    say: Callable[[Any], str] = shown
+    say: Callable[[Any], str] = shown  # the name of an option on the page
 
     @property
     def name(self) -> str:
@@ -101,17 +98,10 @@ class Control:
         except StopIteration:
             raise ValueError(text) from None
 
-    def allows(self, text: str) -> bool:
-        """Return True if a link's text is a value of the control."""
-        try:
-            self.read(text)
-        except ValueError:
-            return False
-        return True
-
     @property
     def options(self) -> tuple[Any, ...]:
-        """The values that the widget offers, including a value from the link."""
+        """The values that the widget offers. A slider also has a stop for each value between its own that a link, a lesson or
+        the data have set."""
         if isinstance(self.parameter, Choice):
             return (None, *self.parameter.options) if self.parameter.optional else self.parameter.options
         if isinstance(self.parameter, Flag):
@@ -119,8 +109,11 @@ class Control:
         if isinstance(self.parameter, Text):
             return (self.parameter.default,)
         assert isinstance(self.parameter, Real | Integer)
-        extra = st.session_state.get(_extra_key(self.key), set())
-        stops: list[float | None] = sorted({*grid(self.parameter), *extra})
+        key, present = f"_between_{self.key}", st.session_state.get(self.key)
+        between = st.session_state.get(key, frozenset())
+        if isinstance(present, int | float) and number(str(present), self.parameter) == present:
+            st.session_state[key] = between = between | {present}
+        stops: list[float | None] = sorted({*grid(self.parameter), *between})
         if can_be_automatic(self.parameter):
             automatic = automatic_of(self.parameter)
             place = 0 if automatic is None else sum(stop is not None and stop <= automatic for stop in stops)
@@ -136,15 +129,6 @@ def can_be_automatic(parameter: Parameter) -> bool:
 def automatic_of(parameter: Parameter) -> float | None:
     """Return the approximate value that the run chooses for a parameter, or None if a number must be given."""
     return parameter.automatic if isinstance(parameter, Real) else None
-
-
-def _extra_key(key: str) -> str:
-    return f"_from_link_{key}"
-
-
-def also_offer(key: str, value: float) -> None:
-    """Add a value between the stops to the slider with that key."""
-    st.session_state.setdefault(_extra_key(key), set()).add(value)
 
 
 def too_many(asked: int, error: CountError) -> str:
@@ -194,11 +178,7 @@ def draw(control: Control, *, label: str = "", is_plain: bool = False, **options
         value = _draw_choice(control, common)
     else:
         assert isinstance(p, Real | Integer)
-        stops, present = control.options, st.session_state.get(control.key)
-        # A stop for the value that a lesson has set; without it the slider would return to its default.
-        if isinstance(present, int | float) and present not in stops and number(str(present), p) == present:
-            also_offer(control.key, present)
-            stops = control.options
+        stops = control.options
         names = names_of_stops(stops)
         common["format_func"] = lambda stop: names.get(stop, shown(stop))
         value = st.select_slider(options=stops, value=p.default, **common)
@@ -257,20 +237,11 @@ def read_controls(offered: Iterable[Control], given: Mapping[str, str]) -> list[
         if (text := given.get(control.name, "")) == "":
             continue
         try:
-            st.session_state[control.key] = value = control.read(text)
+            st.session_state[control.key] = control.read(text)
         except ValueError:
-            refusals.append(refusal(control.name, control.parameter, text))
-            continue
-        for one in value if isinstance(value, tuple) else (value,):
-            if isinstance(control.parameter, Real | Integer) and one is not None:
-                also_offer(control.key, one)
+            allowed = control.parameter.allowed().removesuffix(" or null")
+            refusals.append(f"In the link, {control.name} must be {allowed}, got {refused(text)}; the default is used.")
     return refusals
-
-
-def refusal(name: str, parameter: Parameter, given: str) -> str:
-    """Return a sentence with the link's value and the allowed values."""
-    allowed = parameter.allowed().removesuffix(" or null")
-    return f"In the link, {name} must be {allowed}, got {refused(given)}; the default is used."
 
 
 def refused(given: str) -> str:
@@ -280,24 +251,12 @@ def refused(given: str) -> str:
 
 @dataclass(frozen=True)
 class Several(Control):
-    """Several values of a parameter: the chosen options, or the ends of a range.
+    """Several values of a parameter: the chosen options, or the ends of a range."""
 
-    Attributes
-    ----------
-    many : tuple
-        The usual values.
-    ending : str
-        What follows the parameter's name in the link.
-    high : int, optional
-        The largest number of values.
-    is_range : bool
-        True for the two ends of a range.
-    """
-
-    many: tuple[Any, ...] = ()
-    ending: str = ""
-    high: int | None = None
-    is_range: bool = False
+    many: tuple[Any, ...] = ()  # the usual values
+    ending: str = ""  # what follows the parameter's name in the link
+    high: int | None = None  # the largest number of values
+    is_range: bool = False  # for the two ends
 
     @property
     def name(self) -> str:

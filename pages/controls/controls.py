@@ -1,112 +1,138 @@
-"""A spec's parameters as widgets, and the spec of the widgets; fields without a widget are a line of text."""
+"""A spec's parameters as widgets, with the ranges and first values that suit the data; and the spec of the widgets."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
-from dsgcore.core.parameters import Choice, Parameter, ParameterError, Real, Text, quoted
-from dsgcore.data import DATASETS
+from dsgcore.core.parameters import Choice, Parameter, Real
+from dsgcore.data import DATASETS, OPTION_NAMES, DatasetEntry, convert, load
 from dsgcore.data.datasets import ONE_REST
 from dsgcore.experiments import Setting, Spec, SpecError, default_spec
 from dsgcore.experiments.settings import (
     FILE,
+    DataSpec,
     StopSpec,
+    is_first_set,
     kernel_names,
+    n_labeled_on,
     sections_of,
     usual_width_of,
 )
 from dsgcore.experiments.theory import words_of
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.widths import like_scale
+from dsgcore.settings import profile_of
+from dsgcore.settings.profile import short
 from dsgcore.solver.parameters import OF_A_FIT
 from dsgcore.solver.task import SCHEDULE_WORDS, SHUFFLED
-from pages.controls.control import Control, also_offer, key_of, read_controls, shown
-from pages.controls.data_parameters import data_parameters, share_of_positives, suited_values
-from pages.controls.own_file import entry_of, own_file
+from pages.controls.control import Control, key_of, read_controls, shown
+from pages.controls.link import ALSO, LINE, read_also
+from pages.controls.own_file import entry_of, own_file, suited_to_own
 
-ALSO = "also"
-# The fields that name a file have their own entry in the link.
-_OF_THE_FILE = ("name", "path", "sha256", "recipe")
-_SECTIONS = ("problem", "data", "solver", "stop", "diagnostics")
-LINE = Text(
-    ALSO,
-    "",
-    label="Also set",
-    sentence="Fields that no other control sets, with commas between them, such as "
-    "solver.dtype=float64,diagnostics.n_probes=0. They override the other controls.",
-)
-
-
-def parameters_of(problem: type[Setting]) -> dict[str, Parameter]:
-    """Return the parameters that the line can set, by section and name."""
-    sections = sections_of(problem)
-    sections["data"] = tuple(p for p in sections["data"] if p.name not in _OF_THE_FILE)
-    return {f"{section}.{p.name}": p for section, parameters in sections.items() for p in parameters}
+# The weights of unlabeled points and of the graph depend on the data. These defaults replace unsuitable ones.
+SUITED: dict[str, dict[str, float]] = {
+    "high_dimensional": {"unlabeled_weight": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
+    "digits": {"unlabeled_weight": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
+    "breast_cancer": {"unlabeled_weight": 1.0},
+    "diabetes": {"unlabeled_weight": 1.0},
+    "friedman": {"unlabeled_weight": 1.0},
+    "ten_digits": {"unlabeled_weight": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
+}
+# The largest size that the app offers: a run on it still answers while the reader watches.
+MAX_POINTS = 20_000
+# By default at most these shares of the training points are labeled or in pairs; beyond them, the share is FEW.
+SHARE_LABELED, SHARE_IN_PAIRS, FEW = 0.55, 0.2, 0.2
+TEST_SHARE = 0.3
+PAIRS = "Number of pairs of points that are known to share a class."
+POSITIVE = "The class that counts as positive. All other classes together are negative."
 
 
-def what_differs(spec: Spec, other: Spec) -> str:
-    """Return the line that turns `other` into the spec, without its changes, kernel, seed and file."""
-    wanted, there = spec.to_dict(), other.to_dict()
-    fields = [
-        f"{section}.{name}={_text(value)}"
-        for section in _SECTIONS
-        for name, value in wanted[section].items()
-        if value != there[section].get(name) and not (section == "data" and name in _OF_THE_FILE)
-    ]
-    if not fields:
-        return ""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(fields)
-    return line.getvalue()
+def suited_values(problem: type[Setting], dataset: str, *, for_lesson: bool = False) -> dict[str, Any]:
+    """Return the values that suit a data set, by name; for pairs, also the share of positives."""
+    if dataset == FILE:
+        return {**elsewhere_values(problem, dataset), **suited_to_own(problem)}
+    suited = {**elsewhere_values(problem, dataset), **SUITED.get(dataset, {})}
+    suited.pop("n_labeled", None)  # it depends on the size of the set
+    if not (for_lesson or DATASETS[dataset].is_generated or is_first_set(problem, dataset)):
+        entry = entry_of(problem, dataset)
+        n_labeled = _few(n_labeled_on(problem, dataset), entry, problem.labels)
+        n = round(entry.n * (1 - TEST_SHARE))
+        usual = profile_of(problem).usual(n, n_labeled, rarest_share(dataset, problem.labels))
+        suited |= {name: short(value) if isinstance(value, float) else value for name, value in usual.items()}
+    if problem.labels != "pairs":
+        return suited
+    share = share_of_positives(dataset, DATASETS[dataset].conversions_for("pairs")[0], 0)
+    return {**suited, "prior": share} if share is not None else suited
 
 
-def read_also(problem: type[Setting], text: str) -> dict[str, dict[str, Any]]:
-    """Return the values that a line sets, by section and name; raise `SpecError` if the line is not valid."""
-    known, found = parameters_of(problem), dict[str, dict[str, Any]]()
-    try:
-        fields = next(csv.reader([" ".join(text.splitlines())]), [])
-    except csv.Error as error:
-        raise SpecError(f"{ALSO} must be a list like solver.dtype=float64,stop.patience=5: {error}") from None
-    for field in fields:
-        name, sign, value = field.strip().partition("=")
-        if not sign:
-            raise SpecError(f"{ALSO} must be a list like solver.dtype=float64,stop.patience=5, got {quoted(field)}")
-        if name not in known:
-            raise SpecError(f"{ALSO} must name one of {', '.join(known)}, got {quoted(name)}")
-        try:
-            checked = known[name].check(_value(value))
-        except ParameterError as error:
-            raise SpecError(f"in {ALSO}, {error}") from None
-        section, _, own = name.partition(".")
-        found.setdefault(section, {})[own] = checked
-    return found
+def elsewhere_values(problem: type[Setting], dataset: str) -> dict[str, Any]:
+    """Return the setting's defaults for all data sets except its first, by name; for the first set, return nothing."""
+    if is_first_set(problem, dataset):
+        return {}
+    return {name: v for own in problem.other_sets.values() for name, v in own.items()}
 
 
-def with_also(problem: type[Setting], sections: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """Return a spec's sections with the values that a line sets."""
-    also = read_also(problem, text)
-    return {**sections, **{name: {**sections.get(name, {}), **values} for name, values in also.items()}}
+@cache
+def rarest_share(dataset: str, labels: str) -> float:
+    """Return the share of a set's rarest class, after the default conversion for such labels."""
+    entry = DATASETS[dataset]
+    made = convert(load(dataset, **entry.usual_options(labels)), entry.conversions_for(labels)[0], 0)
+    return float(np.min(np.unique(made.y[made.y >= 0], return_counts=True)[1]) / np.sum(made.y >= 0))
 
 
-def _text(value: Any) -> str:
-    """Return a value as it appears in the line: a word without quotes, unless it would be read as another type."""
-    is_plain = isinstance(value, str) and value.isprintable() and _value(value) == value
-    return value if is_plain else json.dumps(value)
+@cache
+def share_of_positives(dataset: str, conversion: str, positive: int) -> float | None:
+    """Return the share of positives after a conversion, in hundredths, or None for one half, about which pairs say nothing."""
+    made = convert(load(dataset, **DATASETS[dataset].usual_options("pairs")), conversion, positive)
+    share = round(float(np.mean(made.y == 1)), 2)
+    return None if share == 0.5 else share
 
 
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text.strip()
+def data_parameters(problem: type[Setting], dataset: str, default: DataSpec) -> list[Parameter]:
+    """Return the data parameters of this set, with its own ranges and defaults: one that it does not have is left out."""
+    entry, labels = entry_of(problem, dataset), problem.labels
+    own = {option.name: option.default for option in entry.options} | entry.usual_options(labels)
+    if default.name == dataset:
+        own |= {name: value for name in own if (value := getattr(default, name)) is not None}
+    options, conversions, made = {o.name: o for o in entry.options}, entry.conversions_for(labels), list[Parameter]()
+    for p in sections_of(problem)["data"]:
+        match p.name:
+            case "convert":
+                if len(conversions) > 1:
+                    made.append(replace(p, default=conversions[0], options=conversions, optional=False))  # type: ignore[call-arg]
+            case "positive":
+                if ONE_REST in conversions:
+                    names = entry.class_names
+                    made.append(Choice(p.name, names[0], label="Positive class", sentence=POSITIVE, options=names))
+            case "n" if "n" in options:
+                high = int(min(options["n"].high, MAX_POINTS))
+                made.append(replace(options["n"], default=own["n"] or high, usual=(100, high)))
+            case name if name in OPTION_NAMES:
+                made += [replace(options[name], default=own[name])] if name in options else []
+            case "n_labeled":
+                usual = n_labeled_on(problem, dataset)
+                usual = usual if default.name == dataset else _few(usual, entry, labels)
+                own_words = p.called("Similar pairs", PAIRS) if labels == "pairs" else p
+                made.append(replace(own_words, default=usual))
+            case "name" | "path" | "sha256" | "recipe" | "target":
+                pass
+            case _:
+                made.append(p)
+    return made
+
+
+def _few(usual: int, entry: DatasetEntry, labels: str) -> int:
+    """Return the default number of labels or pairs: the setting's, or fewer if the set is small."""
+    n_train = entry.n * (1 - TEST_SHARE)
+    if usual <= n_train * (SHARE_IN_PAIRS if labels == "pairs" else SHARE_LABELED):
+        return usual
+    return max(stop for stop in (10, 20, 50, 100, 200) if stop <= max(n_train * FEW, 10))
 
 
 PICKER = "kernel"
@@ -118,7 +144,6 @@ OWN_KEYS = {
 
 
 def usual_kernel(problem: type[Setting]) -> str:
-    """Return the name of a setting's default kernel."""
     return str(default_spec(problem.name).kernel.name)
 
 
@@ -141,26 +166,34 @@ def controls_for(
     default = default_spec(problem.name)
     # Only a run on one's own file is that of an estimator's fit.
     left_out, of_run = ("dtype", *(() if dataset == FILE else OF_A_FIT)), sections_of(problem)["solver"]
-    sections: dict[str, Sequence[Parameter]] = {
-        "problem": _with_defaults(problem.parameters, default.problem),
-        "solver": _with_defaults([p for p in of_run if p.name not in left_out], default.solver),
-        "stop": _with_defaults(StopSpec.parameters, default.stop),
-        "data": data_parameters(problem, dataset, default.data),
+    solver = [p for p in of_run if p.name not in left_out]
+    # The parameters of each section, and whose values they have by default; those of the data have their own.
+    sections: dict[str, tuple[Sequence[Parameter], object]] = {
+        "problem": (problem.parameters, default.problem),
+        "solver": (solver, default.solver),
+        "stop": (StopSpec.parameters, default.stop),
+        "data": (data_parameters(problem, dataset, default.data), None),
     }
     suited, follow = suited_values(problem, dataset, for_lesson=for_lesson), partial(_follow_shares, problem, dataset)
     made = {
         p.name: Control(
             key_of(problem, p.name),
             section,
-            replace(p, default=suited.get(p.name, p.default)),
+            replace(p, default=suited.get(p.name, getattr(owner, p.name, p.default))),
             on_change=follow if problem.labels == "pairs" and p.name in ("convert", "positive") else None,
             say=SAID.get(p.name, shown),
         )
-        for section, parameters in sections.items()
+        for section, (parameters, owner) in sections.items()
         for p in parameters
     }
     also = {ALSO: Control(key_of(problem, ALSO), "", LINE)}
     return made | kernel_controls(problem, dataset, kernel or usual_kernel(problem)) | also
+
+
+def lesson_controls(problem: type[Setting], values: Mapping[str, Any]) -> tuple[str, dict[str, Control]]:
+    """Return the data set of a lesson's values, and the page's controls in a lesson with them."""
+    dataset = values.get("data", dataset_choice(problem).default)
+    return dataset, controls_for(problem, dataset, values.get("kernel"), for_lesson=True)
 
 
 def kernel_controls(problem: type[Setting], dataset: str, kernel: str) -> dict[str, Control]:
@@ -198,13 +231,7 @@ def _follow_shares(problem: type[Setting], dataset: str) -> None:
     names = DATASETS[dataset].class_names
     share = share_of_positives(dataset, conversion, names.index(name) if name in names else 0)
     if share is not None:
-        also_offer(key_of(problem, "prior"), share)
         st.session_state[key_of(problem, "prior")] = share
-
-
-def _with_defaults(parameters: Sequence[Parameter], owner: object) -> list[Parameter]:
-    """Give parameters the defaults of the setting's default spec."""
-    return [replace(p, default=getattr(owner, p.name)) for p in parameters]
 
 
 def dataset_choice(problem: type[Setting]) -> Choice:
@@ -218,7 +245,6 @@ def dataset_choice(problem: type[Setting]) -> Choice:
 
 
 def data_picker(problem: type[Setting]) -> Control:
-    """Return the picker of the data set."""
     choice = dataset_choice(problem)
     return Control(key_of(problem, "data"), "data", choice, say=lambda name: entry_of(problem, name).title)
 
@@ -267,6 +293,6 @@ def to_spec(
         is_one_rest = convert == ONE_REST and "positive" in data
         positive = entry.class_names.index(data["positive"]) if is_one_rest else None
         data |= {"name": dataset, "convert": convert, "positive": positive}
-    return Spec.from_dict(
-        {"setting": problem.name, "seed": seed, **with_also(problem, sections, values.get(ALSO) or "")}
-    )
+    for name, own_values in read_also(problem, values.get(ALSO) or "").items():
+        sections[name] = sections.get(name, {}) | own_values
+    return Spec.from_dict({"setting": problem.name, "seed": seed, **sections})

@@ -87,7 +87,6 @@ class Hand:
 
     @property
     def text(self) -> str:
-        """The edits for the link."""
         if self.written[0] is not self.made:
             self.written = self.made, edits_to_text(self.made)
         return self.written[1]
@@ -101,17 +100,14 @@ class Hand:
         """Return a spec of controls with the edits of its data."""
         asked = replace(spec.data, edits=()), spec.seed
         if self.owner != asked:
-            self._follow(asked)
+            # Set the edits of other data aside, and take those of these data.
+            is_sheet = bool(self.made) and fit_any_seed(self.made)
+            if self.owner is not None and not (is_sheet and self.owner[0] == asked[0]):
+                self.aside[self.owner] = self.made
+                self.is_new = asked not in self.aside
+                self.made, self.past, self.future = self.aside.pop(asked, ()), [], []
+            self.owner = asked
         return replace(spec, data=replace(spec.data, edits=self.made)) if self.made else spec
-
-    def _follow(self, asked: tuple[DataSpec, int]) -> None:
-        """Set the edits of other data aside, and take those of these data."""
-        is_sheet = bool(self.made) and fit_any_seed(self.made)
-        if self.owner is not None and not (is_sheet and self.owner[0] == asked[0]):
-            self.aside[self.owner] = self.made
-            self.is_new = asked not in self.aside
-            self.made, self.past, self.future = self.aside.pop(asked, ()), [], []
-        self.owner = asked
 
     def begin(self, made: Edits) -> None:
         """Begin with the edits of a lesson's step."""

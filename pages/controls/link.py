@@ -1,18 +1,92 @@
-"""What a link says besides the values of controls: the changes during a run, and names that a page does not know."""
+"""What a link says besides the values of controls: a line of other fields, the changes during a run, and unknown names."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import unicodedata
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
+from dsgcore.core.parameters import Parameter, ParameterError, Text, quoted
 from dsgcore.experiments import Setting, Spec, SpecError
 from dsgcore.experiments.settings import kernel_names, sections_of
 from dsgcore.kernels import KERNELS
 from pages.controls.control import AUTOMATIC, SHOWN_FROM_LINK, refused, shown
-from pages.controls.controls import ALSO
 from pages.shell.page_link import OF_THE_FRAME
+
+ALSO = "also"
+# The fields that name a file have their own entry in the link.
+_OF_THE_FILE = ("name", "path", "sha256", "recipe")
+_SECTIONS = ("problem", "data", "solver", "stop", "diagnostics")
+LINE = Text(
+    ALSO,
+    "",
+    label="Also set",
+    sentence="Fields that no other control sets, with commas between them, such as "
+    "solver.dtype=float64,diagnostics.n_probes=0. They override the other controls.",
+)
+
+
+def parameters_of(problem: type[Setting]) -> dict[str, Parameter]:
+    """Return the parameters that the line can set, by section and name."""
+    sections = sections_of(problem)
+    sections["data"] = tuple(p for p in sections["data"] if p.name not in _OF_THE_FILE)
+    return {f"{section}.{p.name}": p for section, parameters in sections.items() for p in parameters}
+
+
+def what_differs(spec: Spec, other: Spec) -> str:
+    """Return the line that turns `other` into the spec, without its changes, kernel, seed and file."""
+    wanted, there = spec.to_dict(), other.to_dict()
+    fields = [
+        f"{section}.{name}={_text(value)}"
+        for section in _SECTIONS
+        for name, value in wanted[section].items()
+        if value != there[section].get(name) and not (section == "data" and name in _OF_THE_FILE)
+    ]
+    if not fields:
+        return ""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(fields)
+    return line.getvalue()
+
+
+def read_also(problem: type[Setting], text: str) -> dict[str, dict[str, Any]]:
+    """Return the values that a line sets, by section and name; raise `SpecError` if the line is not valid."""
+    known, found = parameters_of(problem), dict[str, dict[str, Any]]()
+    try:
+        fields = next(csv.reader([" ".join(text.splitlines())]), [])
+    except csv.Error as error:
+        raise SpecError(f"{ALSO} must be a list like solver.dtype=float64,stop.patience=5: {error}") from None
+    for field in fields:
+        name, sign, value = field.strip().partition("=")
+        if not sign:
+            raise SpecError(f"{ALSO} must be a list like solver.dtype=float64,stop.patience=5, got {quoted(field)}")
+        if name not in known:
+            raise SpecError(f"{ALSO} must name one of {', '.join(known)}, got {quoted(name)}")
+        try:
+            checked = known[name].check(_value(value))
+        except ParameterError as error:
+            raise SpecError(f"in {ALSO}, {error}") from None
+        section, _, own = name.partition(".")
+        found.setdefault(section, {})[own] = checked
+    return found
+
+
+def _text(value: Any) -> str:
+    """Return a value as it appears in the line: a word without quotes, unless it would be read as another type."""
+    is_plain = isinstance(value, str) and value.isprintable() and _value(value) == value
+    return value if is_plain else json.dumps(value)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text.strip()
+
 
 CHANGES = "changes"
 FILE_ENTRY = "data.file"  # an uploaded file: its name, its digest, its recipe and facts
@@ -69,20 +143,14 @@ _OTHERS = ("kernel.name", "data.name", FILE_ENTRY, "seed", ALSO)
 def names_of(problem: type[Setting]) -> dict[str, str]:
     """Return the names of a setting's controls in a link, by themselves and by synonyms: their labels, and their symbols,
     spelled out if they are Greek."""
-    own = sections_of(problem)
-    sections = {name: own[name] for name in ("problem", "solver", "stop", "data")}
-    sections["kernel"] = tuple(p for name in kernel_names(problem) for p in KERNELS[name].parameters)
-    named = [(f"{section}.{p.name}", p) for section, parameters in sections.items() for p in parameters]
-    known = {name: name for name in (*_OTHERS, *dict(named))}
-    for name, parameter in named:
-        known.setdefault(parameter.name, name)
-    for name, parameter in named:
-        greek = unicodedata.name(parameter.symbol, "") if len(parameter.symbol) == 1 else ""
-        spelled = greek.rpartition(" ")[2].lower() if greek.startswith("GREEK SMALL LETTER") else ""
-        spelled = {"lamda": "lambda"}.get(spelled, spelled)
-        for word in filter(None, (parameter.label.lower().replace(" ", "_"), parameter.symbol, spelled)):
-            known.setdefault(word, name)
-    return known
+    fields = {name: p for name, p in parameters_of(problem).items() if not name.startswith("diagnostics.")}
+    named = fields | {f"kernel.{p.name}": p for name in kernel_names(problem) for p in KERNELS[name].parameters}
+    words = [*((name, name) for name in (*_OTHERS, *named)), *((p.name, name) for name, p in named.items())]
+    for name, p in named.items():
+        greek = unicodedata.name(p.symbol, "").rpartition(" ")[2].lower() if len(p.symbol) == 1 else ""
+        spelled = {"lamda": "lambda"}.get(greek, greek)
+        words += [(word, name) for word in (p.label.lower().replace(" ", "_"), p.symbol, spelled) if word]
+    return dict(reversed(words))  # the first one that has a word keeps it
 
 
 def unknown_names(given: Iterable[str], known: Mapping[str, str]) -> list[str]:
@@ -100,13 +168,9 @@ def unknown_names(given: Iterable[str], known: Mapping[str, str]) -> list[str]:
 
 
 def _closest(name: str, known: Mapping[str, str]) -> str:
-    if name in known:
-        return known[name]
-    lower: dict[str, str] = {}
-    for word, own in known.items():
-        lower.setdefault(word.lower(), own)
-    if name.lower() in lower:
-        return lower[name.lower()]
-    if in_section := [own for own in known.values() if own.endswith(f".{name.lower().rpartition('.')[2]}")]:
+    lower, own = {word.lower(): own for word, own in reversed(list(known.items()))}, name.lower()
+    if own in lower:
+        return known.get(name, lower[own])
+    if in_section := [full for full in known.values() if full.endswith(f".{own.rpartition('.')[2]}")]:
         return min(in_section, key=len)
-    return known[max(known, key=lambda word: SequenceMatcher(None, name.lower(), word.lower()).ratio())]
+    return known[max(known, key=lambda word: SequenceMatcher(None, own, word.lower()).ratio())]

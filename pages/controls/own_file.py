@@ -47,16 +47,12 @@ def take_steps_apart(content: bytes, name: str, step: Step) -> list[tuple[Step, 
             bar = st.progress(0.0, text="Reading the file")
             st.button("Cancel", key=f"cancel-reading-{next(_numbers)}", icon=":material/close:", on_click=job.cancel)
         while not job.wait(TICK_SECONDS):
-            bar.progress(min(1.0, job.seconds / SECONDS), text=_doing(job))
+            said = f"{job.progress or 'getting ready'} · {job.seconds:.0f} s, at most about {SECONDS:.0f}"
+            said = "waiting for other files" if job.state is JobState.WAITING else said
+            bar.progress(min(1.0, job.seconds / SECONDS), text=f"Reading the file: {said}")
         place.empty()
     del going[wanted]
     return results_of(job, step)
-
-
-def _doing(job: Job) -> str:
-    if job.state is JobState.WAITING:
-        return "Reading the file: waiting for other files"
-    return f"Reading the file: {job.progress or 'getting ready'} · {job.seconds:.0f} s, at most about {SECONDS:.0f}"
 
 
 TITLE = "Your own file"
@@ -134,7 +130,6 @@ def _is_good(name: str, value: object) -> bool:
 
 
 def store() -> FileStore:
-    """Return the session's files."""
     files: FileStore = st.session_state.setdefault(_STORE, FileStore(take_steps_apart, DATA_BUDGET))
     return files
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -16,8 +17,8 @@ from dsgcore.experiments.theory import words_of
 from dsgcore.settings import profile_of
 from pages.controls.control import Control, brief, draw, keep, key_of, without_blank
 from pages.controls.controls import (
-    ALSO,
     PICKER,
+    SUITED,
     controls_for,
     data_picker,
     dataset_choice,
@@ -25,8 +26,7 @@ from pages.controls.controls import (
     kernel_controls,
     kernel_widths,
 )
-from pages.controls.data_parameters import SUITED
-from pages.controls.link import FILE_ENTRY
+from pages.controls.link import ALSO, FILE_ENTRY
 from pages.controls.own_file import entry_of, offer_own
 from pages.controls.view import SPEED, seed_control, view_control
 from pages.shell.page_link import link_now
@@ -34,17 +34,21 @@ from pages.shell.plain_text import in_sentence, plain
 
 # The note on the controls that the data have set names so many of them; its help names all.
 MOST_SAID = 4
+_SET_BY_DATA = "_set_by_data_"  # begins the key of the controls that the choice of the data has set
 
 
 def draw_dataset(problem: type[Setting]) -> str:
     """Draw the picker of the data set, and return the name of the set."""
-    picker = replace(data_picker(problem), on_change=partial(_use_suited, problem))
+    follow = partial(_follow_data, problem)
+    picker = replace(data_picker(problem), on_change=follow)
     dataset = str(draw(picker))
-    offer_own(picker.key, dataset, partial(_use_suited, problem))
-    _notice_dataset(problem, dataset)
+    offer_own(picker.key, dataset, follow)
+    follow(link_now().given)
     # Show which controls the choice of the data has set, as long as they keep these values.
     first, said = profile_of(problem).front, list[str]()
-    for control in sorted(st.session_state.get(_set_key(problem), ()), key=lambda c: c.parameter.name not in first):
+    for control in sorted(
+        st.session_state.get(f"{_SET_BY_DATA}{problem.name}", ()), key=lambda c: c.parameter.name not in first
+    ):
         value = control.parameter.default
         if without_blank(st.session_state.get(control.key, value)) == value:
             words = (brief(value) if isinstance(value, float) else control.say(value)) or "nothing"
@@ -70,45 +74,32 @@ def draw_dataset(problem: type[Setting]) -> str:
 def keep_dataset(problem: type[Setting]) -> str:
     """Return the name of the set without drawing the picker."""
     dataset = str(keep(data_picker(problem)))
-    _notice_dataset(problem, dataset)
+    _follow_data(problem, link_now().given)
     return dataset
 
 
-def _use_suited(problem: type[Setting]) -> None:
-    """After a choice of data, set the controls that depend on the data to suitable values."""
+def _follow_data(problem: type[Setting], left_out: Collection[str] = ()) -> None:
+    """After another choice of data, set the controls that depend on them to suitable values; record which of them had another
+    value before. After a link within the app has chosen them, leave out the names that the link holds."""
     dataset = st.session_state[key_of(problem, "data")]
     before = st.session_state.get(seen_key(problem), dataset)
     st.session_state[seen_key(problem)] = dataset
-    _suit(problem, before, _going_with(problem, dataset))
-
-
-def _notice_dataset(problem: type[Setting], dataset: str) -> None:
-    """Do the same after a link within the app has chosen other data, except for values that the link holds."""
-    before = st.session_state.get(seen_key(problem), dataset)
-    st.session_state[seen_key(problem)] = dataset
-    if before != dataset:
-        _suit(problem, before, [c for c in _going_with(problem, dataset) if c.name not in link_now().given])
-
-
-def _suit(problem: type[Setting], before: str, suited: Sequence[Control]) -> None:
-    """Set controls to the values that suit the new data, and record which of them had another value with the data before."""
+    if before == dataset:
+        return
     known = {control.key: control.parameter.default for control in _going_with(problem, before)}
     changed = []
-    for control in suited:
+    for control in _going_with(problem, dataset):
         value = control.parameter.default
+        if control.name in left_out:
+            continue
         if control.key in known and without_blank(st.session_state.get(control.key, known[control.key])) != value:
             changed.append(control)
         st.session_state[control.key] = value
-    st.session_state[_set_key(problem)] = changed
+    st.session_state[f"{_SET_BY_DATA}{problem.name}"] = changed
 
 
 def _listed(words: list[str]) -> str:
     return " and ".join([*([", ".join(words[:-1])] if words[1:] else []), words[-1]])
-
-
-def _set_key(problem: type[Setting]) -> str:
-    """Return the key of the controls that the choice of the data has set, in the session's state."""
-    return f"_set_by_data_{problem.name}"
 
 
 def seen_key(problem: type[Setting]) -> str:
@@ -207,8 +198,10 @@ def carried(before: type[Setting], after: type[Setting], given: Mapping[str, str
     kernel = kernel_asked(before) if kernel_asked(before) in kernel_names(after) else None
     offered = [c for c in controls_for(after, dataset, kernel).values() if c.section != OF_ITS_OWN]
     for control in (*offered, view_control(after, SPEED), seed_control(after)):
-        if (text := given.get(control.name)) is not None and control.allows(text):
-            said[control.name] = text
+        if (text := given.get(control.name)) is not None:
+            with suppress(ValueError):  # a value that is not allowed there
+                control.read(text)
+                said[control.name] = text
     if (file := given.get(FILE_ENTRY)) and picker.name in said:
         said[FILE_ENTRY] = file
     return said

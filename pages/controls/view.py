@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -88,7 +89,6 @@ def name_of(option: object) -> str:
 
 
 def map_choice(problem: type[Setting]) -> Choice:
-    """Return the choice of the function on the map."""
     return CLASS_MAP if problem.decision == "highest" else MAP
 
 
@@ -109,14 +109,10 @@ def choices_of_view(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
     return (*of_the_map, divider_choice(problem), *ON_THE_MAP, LOG_OBJECTIVE)
 
 
-def viewed(problem: type[Setting], choice: Choice) -> str:
-    """Return the chosen option of the view; the default if a link leaves it empty."""
-    return str(st.session_state.get(key_of(problem, choice.name)) or choice.default)
-
-
-def is_on(problem: type[Setting], flag: Flag) -> bool:
-    """Return True if a choice of the view is on; a choice that is not drawn is off."""
-    return bool(st.session_state.get(key_of(problem, flag.name), flag.default))
+def viewed(problem: type[Setting], choice: Choice | Flag) -> Any:
+    """Return the chosen option of the view; the default if it is not drawn, or if a link leaves it empty."""
+    value = st.session_state.get(key_of(problem, choice.name))
+    return choice.default if value in (None, "") else value
 
 
 def view_control(problem: type[Setting], choice: Choice | Flag) -> Control:
@@ -125,7 +121,6 @@ def view_control(problem: type[Setting], choice: Choice | Flag) -> Control:
 
 
 def seed_control(problem: type[Setting]) -> Control:
-    """Return the seed as a control."""
     return Control(key_of(problem, SEED.name), "", SEED)
 
 

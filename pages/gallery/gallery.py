@@ -73,22 +73,16 @@ def facts(entry: DatasetEntry) -> str:
 
 def setting_link(entry: DatasetEntry, setting: str, options: dict[str, str] | None = None) -> None:
     """Draw a link to a setting's workbench with this set, or a grey one with the reason why it does not fit."""
-    problem = SETTINGS[setting]
-    reason = entry.why_not(problem.labels)
-    page = page_of(problem)
-    if reason:
-        st.page_link(page, label=profile_of(problem).short, disabled=True, help=reason)
-        return
-    query = {data_picker(problem).name: entry.name, **(options or {})}
-    st.page_link(page, label=profile_of(problem).short, help=_reading(entry, problem.labels), query_params=query)
-
-
-def _reading(entry: DatasetEntry, labels: str) -> str | None:
-    """Return a sentence on how a setting uses the set's classes, or None if it uses them as they are."""
-    name = entry.conversions_for(labels)[0]
-    if name == ONE_REST:
-        return f"{entry.class_names[0]} against the rest, to begin with."
-    return None if name == AS_IS else CONVERSIONS[name]
+    problem, query = SETTINGS[setting], dict[str, str]()
+    help_ = entry.why_not(problem.labels)
+    is_off = bool(help_)
+    if not is_off:  # say how the setting uses the set's classes, unless it uses them as they are
+        query = {data_picker(problem).name: entry.name, **(options or {})}
+        name = entry.conversions_for(problem.labels)[0]
+        against = f"{entry.class_names[0]} against the rest, to begin with."
+        help_ = against if name == ONE_REST else "" if name == AS_IS else CONVERSIONS[name]
+    label = profile_of(problem).short
+    st.page_link(page_of(problem), label=label, disabled=is_off, help=help_ or None, query_params=query)
 
 
 def method_cards(*, has_acronyms: bool) -> None:

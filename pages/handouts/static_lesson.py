@@ -66,13 +66,8 @@ class _Shown:
 def write_lesson(name: str, folder: Path, step: int | None = None) -> Path:
     """Write a step of a lesson to a folder; return its file.
 
-    Parameters
-    ----------
-    name : str
-        Name of the lesson, such as "step-size", or with its setting, such as "auc/step-size".
-    folder : Path
-    step : int, optional
-        Number of the step, from 1 on; by default the last one with a slider.
+    `name` is that of the lesson, such as "step-size", or with its setting, such as "auc/step-size". `step` counts from 1; by
+    default it is the last one with a slider.
     """
     chosen = _chosen(name, step)
     file = folder / f"{chosen.lesson.name}.html"
@@ -97,12 +92,10 @@ def _chosen(name: str, step: int | None) -> _Shown:
     for number in numbers:
         for control in lesson.steps[number].controls:
             values = lesson.values_at(number)
-            dataset = values.get("data", controls.dataset_choice(setting).default)
-            offered = controls.controls_for(setting, dataset, values.get("kernel"), for_lesson=True)
+            _, offered = controls.lesson_controls(setting, values)
             parameter = offered[control].parameter if control in offered else None
-            if isinstance(
-                parameter, Real | Integer
-            ):  # with the page's stops, or fewer with equal distances, and the step's own
+            if isinstance(parameter, Real | Integer):
+                # With the page's stops, or fewer with equal distances, and the step's own.
                 stops, own = grid(parameter), values.get(control)
                 places = np.unique(np.linspace(0, len(stops) - 1, MOST_VALUES).round().astype(int))
                 kept = {stops[place] for place in places} | ({own} if own is not None else set())

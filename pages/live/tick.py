@@ -101,7 +101,8 @@ def tick(bench: Bench, asked: str = "") -> bytes:
             seconds, now = SECONDS_BETWEEN_DRAWINGS * (1 + turns.n_waiting / WAITING_PER_SECOND), time.monotonic()
             redraw = bench.drawing.tab == "Race" and now - feed.drawn_at >= seconds
             feed.drawn_at = now if redraw else feed.drawn_at  # requested only once
-        kept = bench.link.page.texts | place_of(bench) if bench.page and bench.link.page.texts else None
+        texts = bench.link.page.texts
+        kept = texts | place_of(bench) if texts else None
         return packed(bench, kept=kept, isOver=not goes_on, redraw=redraw)
 
 
@@ -163,7 +164,7 @@ def packed(bench: Bench, **more: Any) -> bytes:
         "status": None if "transport" in hidden else status_of(bench, is_short=is_lesson),
         "judgement": None if "limits" in hidden or is_lesson else _judgement(bench),
         "scrubber": None if "tabs" in hidden else scrubber_of(bench),
-        **{"page": bench.page, "owner": feed.name, "order": order},
+        **{"page": bench.link.page.page, "owner": feed.name, "order": order},
         "charts": [{"key": chart.key, "place": place} for place, chart in charts],
         "figures": [{"key": chart.key, "alt": chart.alt} for chart in sent],
     }

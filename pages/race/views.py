@@ -19,7 +19,7 @@ from pages.race.several import several
 from pages.race.state import Started, keep, races, started_in
 from pages.shell.job_panel import job_panel, watched
 from pages.shell.plain_text import plain
-from pages.shell.sessions import presence
+from pages.shell.sharing import presence
 
 # Seconds that a race continues without a browser. A connection that breaks for a moment returns sooner.
 LEASE_SECONDS = 20.0

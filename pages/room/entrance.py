@@ -29,8 +29,7 @@ from dsgcore.rooms.rooms import MOST_CLIENTS, Key, RoomError, Rooms, State, resu
 from dsgcore.studies import Store, StoreError, default_store
 from pages.charts.live_chart import address_of
 from pages.room.drawings import answers, counted, standing
-from pages.shell.addresses import own_route, redirect
-from pages.shell.callers import caller_of
+from pages.shell.addresses import caller_of, own_route, redirect
 from pages.shell.room_key import cookie_name
 
 ADDRESS = "r"

@@ -48,9 +48,9 @@ def ask_the_class(problem: type[Setting], bench: Bench) -> None:
     group, place = bench.group, bench.lesson.place
     with _said(bench):
         if group.room is None:
-            group.room, group.told = rooms().open(), None
-            group.ticket = Ticket(group.room)
-            lead(group.room)
+            room = rooms().open()
+            group.ticket, group.room, group.told = Ticket(room), room, None
+            lead(room)
         if place is not None and place.step.asks is None:
             ask_instead(bench, replace(_here(problem, place), kind=LABELS))
 

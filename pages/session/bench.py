@@ -33,7 +33,6 @@ from pages.controls.view import (
     TRUTH,
     Axes,
     axes_asked,
-    is_on,
     map_choice,
     viewed,
 )
@@ -49,31 +48,17 @@ from pages.shell.ticks import Hold, Ticker
 
 @dataclass(frozen=True)
 class Scene:
-    """What a lesson's step shows of its run: the map, one chart, and the guess on it.
-
-    Attributes
-    ----------
-    chart : str
-        Name of the chart, one of `dsgcore.settings.lessons.CHARTS`; empty if there is none.
-    measures : set of str
-        What the question reads. The chart has the curves that it needs.
-    guess : tuple of float
-        The curve that the reader has drawn; empty if there is none.
-    ends : tuple of float
-        Ends of the axis for a drawn curve; empty if the question asks for none.
-    sides : tuple of str
-        Names of the two sides of the map's divider; empty for the usual ones.
-    """
+    """What a lesson's step shows of its run: the map, one chart, and the guess on it."""
 
     has_map: bool = True
-    chart: str = ""
-    measures: Set[str] = frozenset()
-    guess: tuple[float, ...] = ()
-    ends: tuple[float, ...] = ()
+    chart: str = ""  # one of `dsgcore.settings.lessons.CHARTS`; empty if there is none
+    measures: Set[str] = frozenset()  # what the question reads: the chart has the curves that it needs
+    guess: tuple[float, ...] = ()  # the curve that the reader has drawn; empty if there is none
+    ends: tuple[float, ...] = ()  # of the axis for a drawn curve; empty if the question asks for none
     has_ghost: bool = False  # the previous run of the step
     can_edit: bool = False  # the reader reaches the step's goal with edits of the data
     can_paint: bool = False  # and draws them anew
-    sides: tuple[str, ...] = ()
+    sides: tuple[str, ...] = ()  # names of the two sides of the map's divider; empty for the usual ones
 
 
 @dataclass(frozen=True)
@@ -97,7 +82,6 @@ class View:
 
 
 def view_of(live: LiveRun, hidden: Set[str], scene: Scene | None = None) -> View:
-    """Return the session's choices."""
     problem = type(live.run.problem)
     return View(
         theme=theme_now(),
@@ -105,12 +89,12 @@ def view_of(live: LiveRun, hidden: Set[str], scene: Scene | None = None) -> View
         speed=viewed(problem, SPEED),
         on_map=viewed(problem, map_choice(problem)),
         axes=axes_asked(live.run),
-        has_graph=is_on(problem, GRAPH),
-        can_edit=is_on(problem, EDIT) or (scene is not None and scene.can_edit),
-        has_truth=is_on(problem, TRUTH) or (scene is not None and scene.can_paint),  # else painted classes look alike
-        has_mistakes=is_on(problem, MISTAKES),
+        has_graph=viewed(problem, GRAPH),
+        can_edit=viewed(problem, EDIT) or (scene is not None and scene.can_edit),
+        has_truth=viewed(problem, TRUTH) or (scene is not None and scene.can_paint),  # else painted classes look alike
+        has_mistakes=viewed(problem, MISTAKES),
         divider=NO_DIVIDER if scene is not None else viewed(problem, DIVIDER),
-        is_log=is_on(problem, LOG_OBJECTIVE),
+        is_log=viewed(problem, LOG_OBJECTIVE),
         finish=finish_of(live),
         race=name_in_link(problem.name),
         scene=scene,
@@ -222,7 +206,7 @@ class MapState:
 class LinkState:
     """What the page has read from its link, and what it writes into it besides the controls that are drawn."""
 
-    page: PageLink = field(default_factory=PageLink)  # of the last drawing
+    page: PageLink = field(default_factory=PageLink)  # of the last drawing; empty for Home, whose link keeps no run
     visit: int = -1  # the session's visit in which the page was last drawn
     is_unread: bool = False  # the link must be read, and may describe another run than the page's
     notices: list[str] = field(default_factory=list)  # sentences about values that are not valid
@@ -324,7 +308,6 @@ class Bench:
     """
 
     files: FileStore  # the session's files
-    page: str = ""  # the address of the page that shows the run; empty for Home, whose link keeps no run
     live: LiveRun | None = None
     number: int = 0  # of the run; charts reset their zoom when it changes
     asked: Spec | None = None  # the controls' spec for which `live` was started, or to which it was steered
@@ -383,7 +366,9 @@ def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) ->
     split = split_for(spec, bench.live, bench.files) if split is None else split
     check_cost(spec, BUDGET, split.shape)
     with account.taking(bench.claim, cost_of(spec, split.shape).memory):
-        give_up(bench)
+        if bench.jobs.preparation is not None:
+            bench.jobs.preparation.job.cancel()
+            bench.jobs.preparation = None
         work = long_work(spec, split)
         if work is not None:
             prepare(bench, spec, split, work, at)
@@ -403,13 +388,6 @@ def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) ->
         bench.link.notices.append(f"In the link, at must be {allowed}, got {at[:40]!r}; the run begins at its start.")
 
 
-def give_up(bench: Bench) -> None:
-    """Cancel the preparation of a run."""
-    if bench.jobs.preparation is not None:
-        bench.jobs.preparation.job.cancel()
-        bench.jobs.preparation = None
-
-
 def try_again(bench: Bench) -> None:
     """Start the preparation again after it was cancelled or has failed."""
     if bench.jobs.preparation is not None:
@@ -418,7 +396,6 @@ def try_again(bench: Bench) -> None:
 
 
 def begin_prepared(bench: Bench) -> None:
-    """Start the run whose preparation is done."""
     assert bench.jobs.preparation is not None
     done = bench.jobs.preparation
     done.work.keep(done.job.result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,7 @@ Values = Mapping[str, Any]
 
 def spec_at(setting: type[Setting], values: Values, seed: int = SEED.default) -> Spec:
     """Return the spec of the page's controls after a lesson has set them to these values."""
-    dataset = values.get("data", controls.dataset_choice(setting).default)
-    offered = controls.controls_for(setting, dataset, values.get("kernel"), for_lesson=True)
+    dataset, offered = controls.lesson_controls(setting, values)
     given = {name: values.get(name, control.parameter.default) for name, control in offered.items()}
     spec = controls.to_spec(setting, given, dataset, seed)
     return with_choice(spec, values[EDITS]) if EDITS in values else spec
@@ -54,11 +54,7 @@ class Finding:
 class Runs:
     """The outcomes of a setting's runs. Each run is made once, with what some claim reads of it alone.
 
-    Parameters
-    ----------
-    setting : type of Setting
-    read : iterable of pairs
-        The values of controls, and a measure that is read of their run.
+    `read` has pairs: the values of controls, and a measure that is read of their run.
     """
 
     def __init__(self, setting: type[Setting], read: Iterable[tuple[Values, str]]) -> None:
@@ -72,25 +68,22 @@ class Runs:
         return spec_at(self._setting, values).to_json(), values.get(EDITS, AS_GENERATED)
 
     def outcomes(self, values: Values, n: int) -> Iterator[dict[str, float]]:
-        """Yield the measures of the runs with the seeds from 0 to n - 1."""
+        """Yield the measures of the runs with the seeds from 0 to n - 1: none of a step that begins without labels."""
         key = self._key(values)
+        read = self._read[key]
         for seed in range(n):
             if (key, seed) not in self._made:
-                self._made[key, seed] = self._outcome(values, seed, self._read[key])
+                made = self._made[key, seed] = {}
+                with suppress(IncompleteDataError):
+                    spec = spec_at(self._setting, values, seed)
+                    if not read & _OF_THE_KERNEL:
+                        spec = replace(spec, diagnostics=replace(spec.diagnostics, n_probes=0))
+                    live = LiveRun(spec)
+                    if not read & _OF_THE_TWIN:
+                        live.supervised = None
+                    live.advance()
+                    made |= outcome_of(live, read)
             yield self._made[key, seed]
-
-    def _outcome(self, values: Values, seed: int, read: set[str]) -> dict[str, float]:
-        try:
-            spec = spec_at(self._setting, values, seed)
-            if not read & _OF_THE_KERNEL:
-                spec = replace(spec, diagnostics=replace(spec.diagnostics, n_probes=0))
-            live = LiveRun(spec)
-        except IncompleteDataError:  # a step that begins without labels
-            return {}
-        if not read & _OF_THE_TWIN:
-            live.supervised = None
-        live.advance()
-        return outcome_of(live, read)
 
     def often(self, step: int, words: str, values: Values, n: int, holds: Callable[[dict[str, float]], Any]) -> Finding:
         """Count on how many seeds something holds, until it is certain: all must, or all but one of three or more."""

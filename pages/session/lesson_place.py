@@ -15,8 +15,6 @@ SHOWN = "answer"
 
 
 class Stage(Enum):
-    """Phase of a step."""
-
     QUESTION = auto()
     RUN = auto()
     OUTCOME = auto()
@@ -39,12 +37,10 @@ class Place:
 
     @property
     def step(self) -> LessonStep:
-        """Present step."""
         return self.lesson.steps[self.number]
 
     @property
     def is_last(self) -> bool:
-        """True at the last step."""
         return self.number == len(self.lesson.steps) - 1
 
     @property
@@ -76,7 +72,6 @@ class Place:
 
     @property
     def guess(self) -> Any:
-        """Guess at this step, or None."""
         return self.guesses.get(self.number)
 
     @property

@@ -26,20 +26,11 @@ KEPT = (CHANGES, EDITS, "at", "look", LESSON, RACE, ROOM)
 
 def read_link(problem: type[Setting], given: dict[str, str]) -> list[str]:
     """Set the controls of a page to its link's values; return a sentence for each invalid one."""
-    notices = read_spec(problem, given) + read_controls(_others(problem), given)
-    return notices + unknown_names(given, _known_names(problem))
-
-
-def _others(problem: type[Setting]) -> list[Control]:
-    """Return the controls of a setting's page besides those of the spec."""
     views = [view_control(problem, choice) for choice in choices_of(problem)]
     column = Control(key_of(problem, FEATURE), "view", Text(FEATURE, ""))
-    return [seed_control(problem), *views, *axis_controls(problem), column]
-
-
-def _known_names(problem: type[Setting]) -> dict[str, str]:
-    """Return all names that the link of a setting's page can have."""
-    return names_of(problem) | {name: name for name in (*KEPT, *(control.name for control in _others(problem)))}
+    others = [seed_control(problem), *views, *axis_controls(problem), column]  # besides those of the spec
+    known = names_of(problem) | {name: name for name in (*KEPT, *(control.name for control in others))}
+    return read_spec(problem, given) + read_controls(others, given) + unknown_names(given, known)
 
 
 def link_to_guided(problem: type[Setting], name: str) -> dict[str, str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from ipaddress import ip_address
+from functools import cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 from urllib.parse import SplitResult, urlencode, urlsplit
 
@@ -27,16 +29,6 @@ def base_path() -> str:
 def own_route(path: str, endpoint: Endpoint, methods: Sequence[str] = ("GET",)) -> Route:
     """Return the route to an address of the app, below the server's base path."""
     return Route(f"{base_path()}/{path}", endpoint, methods=list(methods))
-
-
-def home_routes(endpoint: Endpoint) -> list[Route]:
-    """Return the routes to the home page. The base path without its slash redirects to the one with it.
-
-    The redirect is relative, because a proxy may have removed a prefix from the path.
-    """
-    base = base_path()
-    without_slash = [Route(base, partial(redirect, f"{base.rpartition('/')[2]}/"))] if base else []
-    return [own_route("", endpoint), *without_slash]
 
 
 async def redirect(path: str, request: Request) -> RedirectResponse:
@@ -82,3 +74,56 @@ def command_for_phones() -> str:
     parts += [f"--port {port}"] * (port != USUAL_PORT)
     parts += [f"--base-path {base[1:]}"] * bool(base)
     return " ".join(parts)
+
+
+# Uvicorn's variable for trusted proxies: addresses and networks, separated by commas, or *. Its oldest releases know no networks.
+PROXIES = "FORWARDED_ALLOW_IPS"
+LOOPBACK = "127.0.0.0/8,::1"
+NAME_SHOWN = 64  # characters shown of text that is not an address
+SHARED_BITS = 64  # IPv6 addresses with the same first bits belong to one caller
+
+
+def caller_of(request: Request) -> str:
+    """Return the caller, also through trusted proxies: an IPv4 address, or the network of an IPv6 address.
+
+    A proxy appends the address of its caller to the header X-Forwarded-For. The caller may have invented everything before it.
+    The header is therefore read from its end, and only as long as each address belongs to a trusted proxy.
+    """
+    caller = request.client.host if request.client is not None else ""
+    networks = _trusted(os.environ.get(PROXIES, LOOPBACK))
+    hops = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
+    for hop in reversed([hop for hop in hops if hop.strip()]):
+        address = _address_in(caller)
+        if address is None or not any(address in network for network in networks):
+            break
+        caller = hop
+    address = _address_in(caller)
+    if isinstance(address, IPv6Address):
+        return str(ip_network((int(address), SHARED_BITS), strict=False))
+    return caller.strip()[:NAME_SHOWN] if address is None else str(address)
+
+
+def _address_in(text: str) -> IPv4Address | IPv6Address | None:
+    """Return the address in a header's entry, with or without a port, or None if it is not an address."""
+    text = text.strip().strip('"')
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+@cache
+def _trusted(proxies: str) -> list[IPv4Network | IPv6Network]:
+    found = list[IPv4Network | IPv6Network]()
+    for entry in filter(None, map(str.strip, proxies.replace("*", "0.0.0.0/0,::/0").split(","))):
+        try:
+            found.append(ip_network(entry, strict=False))
+        except ValueError:
+            words = "%s must name addresses or networks such as 10.0.0.0/8, got %r; it is left out"
+            logging.getLogger(__name__).warning(words, PROXIES, entry)
+    return found

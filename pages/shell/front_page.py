@@ -19,8 +19,8 @@ from starlette.types import Scope
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
-from pages.charts.live_chart import FOLDER, LIBRARY, LIBRARY_ADDRESS, MODULES, address_of, digest
-from pages.shell.addresses import base_path, home_routes, own_route, redirect
+from pages.charts.live_chart import FOLDER, LIBRARY, LIBRARY_ADDRESS, MODULES, address_of
+from pages.shell.addresses import base_path, own_route, redirect
 from pages.shell.streamlit_gaps import first_page, scripts_of
 from pages.shell.warm_up import warm_up
 
@@ -107,11 +107,16 @@ class _Elsewhere(Route):
 
 
 def routes() -> list[BaseRoute]:
-    """Return the routes of the pages; none if Streamlit's first page is not as expected."""
+    """Return the routes of the modules and the chart library, and of the pages if Streamlit's first page is as expected."""
+    files = {LIBRARY_ADDRESS: LIBRARY} | {address_of(name): path for name, path in MODULES.items()}
+    assets = [own_route(address, partial(_asset, path)) for address, path in files.items()]
+    assets.append(own_route(f"{FOLDER}/{{other:path}}", lambda _: Response(status_code=404)))  # of another version
     if not _front_page(has_charts=True):
-        return []
-    pages = [own_route(name, partial(_answer, True)) for name in _pages()]
-    return [*home_routes(partial(_answer, True)), *pages, own_route(ADDRESS, _say)]
+        return [*assets]
+    base, page = base_path(), partial(_answer, True)
+    # The base path without its slash leads to the one with it: relatively, because a proxy may have removed a prefix.
+    without_slash = [Route(base, partial(redirect, f"{base.rpartition('/')[2]}/"))] if base else []
+    return [*assets, *without_slash, *(own_route(name, page) for name in ("", *_pages())), own_route(ADDRESS, _say)]
 
 
 def elsewhere() -> list[BaseRoute]:
@@ -192,23 +197,7 @@ def _front_page(*, has_charts: bool) -> str:
 _OF_ASSETS = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
 
 
-def asset_routes() -> list[Route]:
-    """Return the routes of the modules and of the chart library."""
-    return [own_route(LIBRARY_ADDRESS, _library), own_route(f"{FOLDER}/{{digest}}/{{module:path}}", _module)]
-
-
-def _library(request: Request) -> Response:
-    return _asset(request, LIBRARY)
-
-
-def _module(request: Request) -> Response:
-    path = MODULES.get(request.path_params["module"])
-    if path is None or request.path_params["digest"] != digest():
-        return Response(status_code=404)
-    return _asset(request, path)
-
-
-def _asset(request: Request, path: Path) -> Response:
+def _asset(path: Path, request: Request) -> Response:
     kind = "text/javascript"
     if "gzip" not in request.headers.get("accept-encoding", ""):
         return Response(path.read_bytes(), headers=_OF_ASSETS, media_type=kind)

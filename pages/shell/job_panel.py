@@ -56,17 +56,8 @@ def job_panel(
 ) -> None:
     """Draw a job: its progress with a button that cancels it, and then how it ended. Call this in what `watched` draws.
 
-    Parameters
-    ----------
-    job : Job
-    key : str
-        The keys of the elements begin with it.
-    doing : callable
-        Returns the share that is done, from 0 to 1, and words about the work.
-    result : callable
-        Draws the result.
-    name : str, optional
-        Begins the sentence about a cancelled job.
+    The elements' keys begin with `key`. `doing` returns the share that is done, from 0 to 1, and words about the work; `result`
+    draws the result. `name` begins the sentence about a cancelled job.
     """
     job.keep()
     if not job.is_over:

@@ -173,16 +173,31 @@ async function readAgainIfForgotten() {
   }
 }
 
-/** Send a ticket; the answer sets the cookie with the key of the lecturer's room. After a failure the next drawing tries again. */
+/** Send a ticket as a tick; the answer sets the cookie with the key of the lecturer's room. After a failure the next drawing tries again. */
 async function keepRoomKey({address, ticket}) {
   if (lab.tickets.has(ticket)) return;
   lab.tickets.add(ticket);
-  const answer = await fetch(resolved(address), {method: "POST", body: ticket}).catch(() => null);
+  const answer = await fetch(resolved(address), {method: "POST", body: `${ticket} key`}).catch(() => null);
   if (!answer?.ok) lab.tickets.delete(ticket);
 }
 
+const MARKS = "dsglab-lessons";
+/** Return how many steps of each lesson are done; nothing if the browser keeps nothing, as in a private window. */
+function marks() {
+  try { return JSON.parse(localStorage.getItem(MARKS)) ?? {}; } catch { return {}; }
+}
+
+/** Keep how many steps of a lesson are done, and which one the notes in another window follow. */
+function keepMark({lesson, done, here}) {
+  const kept = marks();
+  try {
+    localStorage.setItem("dsglab-here", here);
+    if ((kept[lesson] ?? 0) < done) localStorage.setItem(MARKS, JSON.stringify({...kept, [lesson]: done}));
+  } catch {}
+}
+
 const UPLOAD = "[data-testid=stFileUploader]", CHOOSER = `${UPLOAD} input[type=file]`;
-const REMOVES = "[data-testid=stFileUploaderDeleteBtn]";
+const REMOVES = `${UPLOAD} [data-testid=stFileChipDeleteBtn]`;
 const LARGEST = 5e7, AN_HOUR = 3.6e6;  // bytes and milliseconds of a file that is kept
 /** Return what a request to the store of chosen files gives; it has one entry for each tab. */
 async function ofFiles(mode, request) {
@@ -287,7 +302,7 @@ lab.keep = (page, values) => {
   [lab.step, lab.path] = [stepOf(there.searchParams), location.pathname];
 };
 
-export default function ({data, setTriggerValue}) {
+export default function ({data, parentElement, setStateValue, setTriggerValue}) {
   lab.redraw = () => setTriggerValue("theme", true);
   lab.goBack = () => setTriggerValue("back", true);
   if (!lab.isMinded) {
@@ -306,6 +321,12 @@ export default function ({data, setTriggerValue}) {
   if (data.session) lab.session = data.session;
   if (data.room) keepRoomKey(data.room);
   if (data.file) bringBack(data.file);
+  if (data.mark) keepMark(data.mark);
+  if (data.asksMarks) {
+    const kept = marks(), said = JSON.stringify(kept);
+    if (said !== "{}" && parentElement.dataset.said !== said) setStateValue("marks", kept);
+    parentElement.dataset.said = said;
+  }
   if (!data.values) return;
   const isLost = lab.owner && lab.owner.page === data.page && lab.owner.name !== data.owner;
   if (isLost && Object.values(lab.kept).some(text => text)) {

@@ -15,48 +15,30 @@ from typing import Any
 import streamlit as st
 from streamlit.components.v2 import component
 
-from pages.shell import room_key
 from pages.shell.plain_text import say_of_link
-from pages.shell.sessions import begin_visit, visit
 from pages.shell.ticks import ADDRESS, GONE, Ticker, are_served
 from pages.shell.warm_up import warm_up
 
-_NOW, _LEFT = "_page_link", "_links_left"
+_NOW, _LEFT, _KNOWN = "_page_link", "_links_left", "_known"
+# Names for the frame around a page, not for the page itself.
+OF_THE_FRAME = ("hide", "present", "lecture", "embed", "embed_options")
 
 
 @dataclass
 class PageLink:
-    """The link of one visit to a page.
+    """The link of one visit to a page. Each opening of a page is another visit."""
 
-    Attributes
-    ----------
-    page : str
-        Address of the page.
-    given : dict of str to str
-        The link with which the page was opened.
-    said : dict of str to str
-        Entries of the present drawing; an empty text is left out of the link.
-    texts : dict of str to str
-        Entries of the last whole drawing.
-    keys : set of str
-        Keys of the session's values that the link has.
-    owner : str
-        Name under which the session is known to the browser.
-    entry : str
-        Name of the entry whose change is a new entry of the browser's history.
-    notices : list of str or None
-        Sentences about what the link holds that is not valid; None until it is read.
-    """
-
-    page: str = ""
-    visit: int = -1
-    given: dict[str, str] = field(default_factory=dict)
-    said: dict[str, str] = field(default_factory=dict)
-    texts: dict[str, str] = field(default_factory=dict)
-    keys: set[str] = field(default_factory=set)
-    owner: str = ""
-    entry: str = ""
-    notices: list[str] | None = None
+    page: str = ""  # its address
+    before: str = ""  # the page from which the session came; empty if there is none, and for Home
+    visit: int = 0  # its number in the session
+    is_over: bool = False  # the browser has gone back to another link of the page
+    given: dict[str, str] = field(default_factory=dict)  # with which the page was opened
+    said: dict[str, str] = field(default_factory=dict)  # by the present drawing; an empty text is left out of the link
+    texts: dict[str, str] = field(default_factory=dict)  # of the last whole drawing
+    keys: set[str] = field(default_factory=set)  # of the session's values that the link has
+    owner: str = ""  # the name under which the session is known to the browser
+    entry: str = ""  # the name whose change is a new entry of the browser's history
+    notices: list[str] | None = None  # about what the link holds that is not valid; None until it is read
 
     @property
     def is_plain(self) -> bool:
@@ -65,19 +47,19 @@ class PageLink:
 
 
 def link_now() -> PageLink:
-    """Return the link of the present visit."""
     return st.session_state.setdefault(_NOW, PageLink())
 
 
 def begin_link(page: str) -> None:
     """Begin a drawing of the page; at its first one in a visit, read the link and forget the values of the page before."""
     link = link_now()
-    if link.visit != visit():
-        for key in link.keys & set(st.session_state):
-            del st.session_state[key]
-        st.session_state[_NOW] = PageLink(page, visit(), st.query_params.to_dict())
+    if link.visit and link.page == page and not link.is_over:
+        link.said = {}
         return
-    link.said = {}
+    for key in link.keys & set(st.session_state):
+        del st.session_state[key]
+    before = link.before if link.page == page else link.page
+    st.session_state[_NOW] = PageLink(page, before, link.visit + 1, given=st.query_params.to_dict())
 
 
 def given(name: str) -> str:
@@ -120,12 +102,7 @@ def write_link() -> None:
     link.texts = {name: text for name, text in link.said.items() if text}
     st.session_state.setdefault(_LEFT, {})[link.page] = link.texts
     data = {"page": link.page, "values": link.texts, "owner": link.owner, "entry": link.entry}
-    _mount("part-state-link", {**data, "frame": OF_THE_FRAME})  # any of these parts may be mounted first
-
-
-_KNOWN = "_known"
-# Names for the frame around a page, not for the page itself.
-OF_THE_FRAME = ("hide", "present", "lecture", "embed", "embed_options")
+    mount("part-state-link", {**data, "frame": OF_THE_FRAME})  # any of these parts may be mounted first
 
 
 def mind_the_browser() -> None:
@@ -135,27 +112,29 @@ def mind_the_browser() -> None:
         if _KNOWN not in st.session_state:  # a name that the server knows as long as it keeps this session
             st.session_state[_KNOWN] = Ticker(lambda _: GONE)
         session = {"session": {"name": st.session_state[_KNOWN].token, "address": ADDRESS}}
-    _mount("part-state-browser", {"theme": st.context.theme.type, **session})
+    mount("part-state-browser", {"theme": st.context.theme.type, **session})
 
 
 def keep_room_key(ticket: str) -> None:
     """Make the browser keep the key of the lecturer's room in a cookie, which the server sets for this ticket."""
     if are_served():
-        _mount("part-state-room", {"room": {"ticket": ticket, "address": room_key.ADDRESS}})
+        mount("part-state-room", {"room": {"ticket": ticket, "address": ADDRESS}})
 
 
 def bring_back_file(name: str) -> None:
     """Make the browser choose the file again that this tab had chosen before the page was loaded anew."""
-    _mount("part-state-file-again", {"file": name})
+    mount("part-state-file-again", {"file": name})
 
 
-def _mount(key: str, data: dict[str, Any]) -> None:
+def mount(key: str, data: dict[str, Any], **options: Any) -> Any:
+    """Mount the browser part with what it is to do; its key begins with part-state-, so it takes no room."""
+
+    def end_visit() -> None:
+        link_now().is_over = True
+
+    changes = {"on_theme_change": lambda: None, "on_back_change": end_visit} | options
     with st.container(key=key):
-        _component()(key=f"{key}-component", data=data, on_theme_change=_nothing, on_back_change=begin_visit)
-
-
-def _nothing() -> None:
-    """Streamlit draws the page again; there is nothing else to do."""
+        return _component()(key=f"{key}-component", data=data, **changes)
 
 
 @cache

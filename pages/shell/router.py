@@ -14,8 +14,7 @@ from dsgcore.settings import profile_of
 from pages.controls.pickers import setting_asked
 from pages.shell.page_link import begin_link, mind_the_browser, write_link
 from pages.shell.plain_text import plain
-from pages.shell.sessions import arrive, note_visit
-from pages.shell.sharing import is_admitted, turns
+from pages.shell.sharing import arrive, is_admitted, turns
 
 NO_PAGE = "There is no such page"
 LONGEST = 40
@@ -38,7 +37,7 @@ def draw_unknown(name: str, pages: Sequence[Any]) -> None:
     st.markdown(f"DSG Lab has nothing at the address “{plain(said)}”. It has these pages:")
     with st.container(key="doors"):
         for page in pages:
-            st.page_link(page, icon=page.icon)
+            st.page_link(page)
 
 
 TITLE = "DSG Lab"
@@ -62,8 +61,10 @@ BEHIND = {
 }
 
 
-def _page_in(file: str, title: str, icon: str, **options: Any) -> Any:
-    return st.Page(f"pages/{file}.py", title=title, icon=f":material/{icon}:", **options)
+def page_named(name: str, **options: Any) -> Any:
+    """Return the page of a door, or behind one, for the navigation or for a link, which has its title and icon."""
+    title, icon = (DOORS | BEHIND)[name]
+    return st.Page(f"pages/{name}.py", title=title, icon=f":material/{icon}:", default=title == HOME, **options)
 
 
 def page_of(setting: type[Setting], **options: Any) -> Any:
@@ -84,12 +85,10 @@ def route() -> None:
     position: Literal["hidden", "top"] = "hidden" if st.context.is_embedded else "top"
     # The doors in the order of the menu, then the pages that are not in it. There are no sections, because streamlit's list of
     # sections on a phone is not accessible.
-    doors = [_page_in(file, title, icon, default=title == HOME) for file, (title, icon) in DOORS.items()]
-    behind = [_page_in(file, title, icon, visibility="hidden") for file, (title, icon) in BEHIND.items()]
-    pages = [*doors, *(page_of(setting, visibility="hidden") for setting in SETTINGS.values()), *behind]
+    behind = [page_of(setting, visibility="hidden") for setting in SETTINGS.values()]
+    pages = [*map(page_named, DOORS), *behind, *(page_named(name, visibility="hidden") for name in BEHIND)]
     page = st.navigation([*pages, *unknown_page(pages)], position=position)
     st.set_page_config(page_title=TITLE if page.title == HOME else f"{page.title} - {TITLE}")
-    note_visit(page.url_path)
     begin_link(page.url_path)
     arrive()
     mind_the_browser()

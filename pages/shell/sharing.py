@@ -1,4 +1,4 @@
-"""How sessions share the server: turns to compute, a limit on the memory of all runs, and places."""
+"""How sessions share the server: turns to compute, a limit on the memory of all runs, places; and which sessions are over."""
 
 from __future__ import annotations
 
@@ -27,13 +27,7 @@ LONGEST_PREFERENCE = 0.3
 
 
 class Turns:
-    """A number of simultaneous turns, given to those who have waited longest.
-
-    Parameters
-    ----------
-    at_once : int
-        Number of turns at the same time.
-    """
+    """A number of simultaneous turns, given to those who have waited longest."""
 
     def __init__(self, at_once: int) -> None:
         self._free = at_once
@@ -59,7 +53,6 @@ class Turns:
 
     @property
     def n_waiting(self) -> int:
-        """Number of callers that wait for a turn."""
         return len(self._waiting)
 
     @contextmanager
@@ -140,13 +133,7 @@ class Claim:
 
 
 class Account:
-    """A limit in bytes, and the claims on it.
-
-    Parameters
-    ----------
-    limit : int
-        Bytes.
-    """
+    """A limit in bytes, and the claims on it."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -155,19 +142,17 @@ class Account:
 
     @property
     def taken(self) -> int:
-        """Bytes of all claims."""
         return sum(claim.memory for claim in list(self._claims))
 
-    def take(self, claim: Claim, memory: int) -> None:
-        """Set the size of a claim.
+    @contextmanager
+    def taking(self, claim: Claim, memory: int) -> Iterator[None]:
+        """Set the size of a claim for what begins inside the block; if that fails, the claim has its size of before.
 
-        Raises
-        ------
-        SpecError
-            If the other claims leave less than that; the claim then stays unchanged.
+        Raise `SpecError` if the other claims leave less than that.
         """
+        before = claim.memory
         with self._lock:
-            left = self.limit - self.taken + claim.memory
+            left = self.limit - self.taken + before
             if memory > left:
                 raise SpecError(
                     f"this run needs about {_shown(memory)} of memory, but the other runs on this server leave "
@@ -175,18 +160,6 @@ class Account:
                 )
             claim.memory = memory
             self._claims.add(claim)
-
-    @contextmanager
-    def taking(self, claim: Claim, memory: int) -> Iterator[None]:
-        """Set the size of a claim for what begins inside the block; if that fails, the claim has its size of before.
-
-        Raises
-        ------
-        SpecError
-            As in `take`.
-        """
-        before = claim.memory
-        self.take(claim, memory)
         try:
             yield
         except BaseException:
@@ -198,16 +171,73 @@ def _shown(size: int) -> str:
     return f"{size / GIGABYTE:.3g} GB"
 
 
-def _memory() -> int:
-    """Return the number of bytes that all runs together may take."""
+def _named(variable: str, usual: float) -> float:
+    """Return the number in an environment variable, or the usual one if it has no positive number."""
     try:
-        named = float(os.environ.get(MEMORY_VARIABLE, ""))
+        named = float(os.environ.get(variable, ""))
     except ValueError:
-        named = 0.0
-    return round(named * GIGABYTE) if 0 < named < float("inf") else round(SHARE * of_machine())
+        return usual
+    return named if 0 < named < float("inf") else usual
 
 
-account = Account(_memory())
+account = Account(round(GIGABYTE * _named(MEMORY_VARIABLE, SHARE * of_machine() / GIGABYTE)))
+
+
+class Session:
+    """A session by Streamlit's name for it, and the time at which its browser left."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.left_at: float | None = None
+
+    def leave(self) -> None:
+        self.left_at = time.monotonic()
+
+    @property
+    def is_connected(self) -> bool:
+        return exists() and get_instance().is_active_session(self.name)
+
+    def is_over(self) -> bool:
+        """Return True if the browser left so long ago that the server no longer keeps the session."""
+        if self.is_connected:
+            self.left_at = None  # the browser has returned, and no script has run since then
+        longest = float(st.get_option("server.disconnectedSessionTTL"))
+        return self.left_at is not None and time.monotonic() - self.left_at > longest
+
+
+def presence() -> Callable[[], bool]:
+    """Return a function that says whether the browser of this session is there: always, without a server.
+
+    Streamlit keeps the state of a session without a browser, and reports no end of it.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    session = Session("" if context is None else context.session_id)
+    return lambda: not exists() or session.is_connected
+
+
+_sessions: WeakSet[Session] = WeakSet()
+
+
+def arrive() -> Session | None:
+    """Note that the browser is there, and return the session of this script; return None outside of a script."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None:
+        return None
+    kept: Session = st.session_state.setdefault("_session", Session(context.session_id))
+    kept.left_at = None
+    _sessions.add(kept)
+    _await_its_end(kept)
+    return kept
+
+
+@st.cache_resource(scope="session", on_release=Session.leave, show_spinner=False)
+def _await_its_end(_kept: Session) -> Session:
+    """Streamlit forgets the result when the browser leaves; the state of the session keeps it."""
+    return _kept
+
+
+def n_connected() -> int:
+    return sum(known.is_connected for known in list(_sessions))
 
 
 # Name of the environment variable with the number of places.
@@ -217,46 +247,34 @@ TICK_SECONDS = 3.0
 
 
 class Door:
-    """A number of places for sessions.
+    """A number of places for sessions. One whose browser has left keeps its place until another one wants it."""
 
-    Parameters
-    ----------
-    places : int
-    is_there : callable
-        Returns True if a session's browser is still connected.
-    """
+    def __init__(self, places: int) -> None:
+        self.places, self._lock, self._inside = places, threading.Lock(), WeakSet[Session]()
 
-    def __init__(self, places: int, is_there: Callable[[str], bool]) -> None:
-        self.places, self._is_there = places, is_there
-        self._lock = threading.Lock()
-        self._inside: set[str] = set()
-
-    def admits(self, session: str) -> bool:
+    def admits(self, session: Session) -> bool:
         """Return True if the session has or gets a place."""
         with self._lock:
             if session not in self._inside and len(self._inside) >= self.places:
-                self._inside = {name for name in self._inside if self._is_there(name)}
+                self._inside = WeakSet(one for one in self._inside if one.is_connected)
             if len(self._inside) < self.places:
                 self._inside.add(session)
             return session in self._inside
 
 
-_named = os.environ.get(PLACES_VARIABLE, "")
-door = Door(
-    int(_named) if _named.isdigit() and int(_named) else PLACES, lambda name: get_instance().is_active_session(name)
-)
+door = Door(int(_named(PLACES_VARIABLE, PLACES)) or PLACES)
 
 
 def is_admitted() -> bool:
     """Return True if the session may use the pages; otherwise say that there is no place, and ask again after a while."""
-    context = get_script_run_ctx()
-    if not exists() or context is None or door.admits(context.session_id):
+    session = arrive()
+    if session is None or not exists() or door.admits(session):
         return True
-    repeated(_wait, TICK_SECONDS, context.session_id)
+    repeated(_wait, TICK_SECONDS, session)
     return False
 
 
-def _wait(session: str) -> None:
+def _wait(session: Session) -> None:
     if door.admits(session):
         st.rerun()
     st.title("DSG Lab")

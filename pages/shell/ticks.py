@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import gzip
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from secrets import token_hex
+from typing import Any
 from weakref import WeakValueDictionary
 
 import anyio.to_thread
@@ -22,7 +23,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pages.shell.addresses import base_path
-from pages.shell.sessions import arrive
+from pages.shell.sharing import arrive
 
 ADDRESS = "tick"
 # Number of ticks that may wait for their turn.
@@ -79,14 +80,11 @@ class Hold:
 class Ticker:
     """The answers to the ticks of one page, as long as its session is kept, for callers that know its token.
 
-    Parameters
-    ----------
-    answer : callable
-        Gets what the browser asks for besides a tick, or "".
+    `answer` gets what the browser asks for besides a tick, or "". `cookie` is what the browser is to keep, which no script reads.
     """
 
-    def __init__(self, answer: Callable[[str], bytes]) -> None:
-        self.answer, self.token = answer, token_hex(16)
+    def __init__(self, answer: Callable[[str], bytes], cookie: Mapping[str, Any] | None = None) -> None:
+        self.answer, self.cookie, self.token = answer, cookie, token_hex(16)
         self._session = arrive()
         _tickers[self.token] = self
 
@@ -122,25 +120,22 @@ class TickDoor:
         await (await _answer(Request(scope, receive)) if is_tick else self._app)(scope, receive, send)
 
 
-async def token_in(request: Request) -> str | None:
-    """Return a request's body, or None without reading it if it is too long."""
+async def _answer(request: Request) -> Response:
     length = request.headers.get("content-length", "")
     if not length.isdigit() or int(length) > LONGEST_TOKEN:
-        return None
-    return (await request.body()).decode("ascii", "replace")
-
-
-async def _answer(request: Request) -> Response:
-    body = await token_in(request)
-    if body is None:
-        return Response(status_code=400)
-    token, _, asked = body.partition(" ")
+        return Response(status_code=400)  # unread
+    token, _, asked = (await request.body()).decode("ascii", "replace").partition(" ")
     ticker = _tickers.get(token)
     if ticker is None or ticker.is_lost:
         return Response(LOST, headers=_HEADERS, media_type=_TEXT)
     can_unpack = "gzip" in request.headers.get("accept-encoding", "")
     content, headers = await anyio.to_thread.run_sync(_sent, ticker, asked, can_unpack, limiter=_limiter())
-    return Response(content, headers=headers, media_type=_TEXT)
+    response = Response(content, headers=headers, media_type=_TEXT)
+    if ticker.cookie is not None:
+        # Without a path a cookie holds for the folder of the address that sets it, which is that of the pages.
+        is_secure = request.url.scheme == "https"
+        response.set_cookie(**ticker.cookie, path=None, secure=is_secure, httponly=True, samesite="strict")
+    return response
 
 
 def _sent(ticker: Ticker, asked: str, can_unpack: bool) -> tuple[bytes, dict[str, str]]:

@@ -24,8 +24,7 @@ from dsgcore.jobs.worker import fork_server
 from dsgcore.kernels import loops
 from dsgcore.kernels.features import LAST_STEP, compile_last_step, warm_up_steps
 from pages.shell.repeated import repeated
-from pages.shell.sessions import n_connected
-from pages.shell.sharing import turns
+from pages.shell.sharing import n_connected, turns
 from pages.shell.streamlit_gaps import drop_ended_sessions
 
 TICK_SECONDS = 0.3

@@ -1,4 +1,4 @@
-"""Links to a step of a lesson: with its answer, or with the answer hidden."""
+"""Links to a step of a lesson, and the marks of the steps that are done, which the browser alone keeps."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import streamlit as st
 from dsgcore.experiments import Setting
 from dsgcore.settings import GuidedLesson, profile_of
 from pages.room.door import address_for_students
-from pages.session import lesson_place
+from pages.session.lesson_place import SHOWN, Place
 from pages.session.link import link_to_guided
+from pages.shell.page_link import mount
 from pages.workbench.head import ANSWER
 
 # Everything except the map would give the answer away. For a goal, the reader needs the numbers.
 OF_A_QUESTION = ("sidebar", "view", "limits", "curves", "error", "tabs", ANSWER)
 OF_A_GOAL = (ANSWER,)
-PAGE = "pages/take_away.py"
 NAMED = "of"  # name of the lesson, in that page's link
 
 
@@ -33,7 +33,7 @@ def exercise(setting: type[Setting], lesson: GuidedLesson, number: int) -> dict[
 
 def answer(setting: type[Setting], lesson: GuidedLesson, number: int) -> dict[str, str]:
     """Return the query of a link that shows a step with its answer."""
-    return place_in_link(setting, lesson, number, lesson_place.SHOWN)
+    return place_in_link(setting, lesson, number, SHOWN)
 
 
 def address_of(setting: type[Setting], given: dict[str, str] | None = None) -> str:
@@ -49,4 +49,19 @@ def named(setting: type[Setting], lesson: GuidedLesson) -> str:
 def to_take_away(setting: type[Setting], lesson: GuidedLesson, label: str) -> None:
     """Draw the link to the handout of a lesson."""
     given = {NAMED: named(setting, lesson)}
-    st.page_link(PAGE, label=label, icon=":material/download:", query_params=given, width="content")
+    st.page_link("pages/take_away.py", label=label, icon=":material/download:", query_params=given)
+
+
+def keep_mark(problem: type[Setting], place: Place, room: str) -> None:
+    """Make the browser keep how many steps of the lesson are done, and for the notes the step and the code of the room."""
+    done = place.number + (place.outcome is not None)
+    here = f"{problem.name}/{place.lesson.name}/{place.number} {room}"
+    mount("part-state-mark", {"mark": {"lesson": f"{problem.name}:{place.lesson.name}", "done": done, "here": here}})
+
+
+def kept_marks() -> dict[str, int]:
+    """Return the number of steps done by "setting:lesson", as the browser says. It says so in a second drawing of the page."""
+    more = {"default": {"marks": None}, "on_marks_change": lambda: None}
+    said = mount("part-state-marks", {"asksMarks": True}, **more).get("marks")
+    marks = said.items() if isinstance(said, dict) else ()  # a browser can send anything
+    return {str(name): max(0, done) for name, done in marks if isinstance(done, int)}

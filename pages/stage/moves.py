@@ -28,6 +28,8 @@ from pages.stage.step import is_exercise
 from pages.workbench.head import begin_step, guide, is_presented
 from pages.workbench.sidebar import roll, toggle
 
+ONWARD: dict[str, Any] = {"type": "primary", "shortcut": "Right"}  # of the button that leads on
+
 
 def lesson_button(
     bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any
@@ -48,14 +50,12 @@ def moves(problem: type[Setting], bench: Bench, place: Place, guess: Any) -> Non
             _lead_on(problem, bench, place)
             return
         if bench.group.own is not None:
-            more: dict[str, Any] = {"shortcut": "Right", "type": "primary"}
-            lesson_button(bench, "Back to the lesson", "lesson-back-to", ask_instead, bench, None, **more)
+            lesson_button(bench, "Back to the lesson", "lesson-back-to", ask_instead, bench, None, **ONWARD)
             return
         if place.number and not (place.is_last and place.stage is Stage.OUTCOME):
             lesson_button(
                 bench, "Back", "lesson-back", go_to_step, problem, bench, -1, shortcut="Left", type="tertiary"
             )
-        onward: dict[str, Any] = {"type": "primary", "shortcut": "Right"}
         if place.stage is Stage.QUESTION:
             _ask(problem, bench, guess)
         elif is_exercise(bench):
@@ -68,11 +68,11 @@ def moves(problem: type[Setting], bench: Bench, place: Place, guess: Any) -> Non
             key = "Right" if is_presented() else None  # a remote control has no other way on
             lesson_button(bench, "Show me", "lesson-show", show_solution, problem, bench, icon=icon, shortcut=key)
         elif place.stage is Stage.RUN and is_presented() and bench.live is not None:
-            lesson_button(bench, "To the end", "lesson-end", to_the_end, bench, **onward)
+            lesson_button(bench, "To the end", "lesson-end", to_the_end, bench, **ONWARD)
         elif place.stage is Stage.RUN:
             st.button("Next", key="lesson-next", type="primary", disabled=True)
         elif not place.is_last:
-            lesson_button(bench, "Next", "lesson-next", go_to_step, problem, bench, 1, **onward)
+            lesson_button(bench, "Next", "lesson-next", go_to_step, problem, bench, 1, **ONWARD)
         else:
             _lead_on(problem, bench, place)
 
@@ -87,7 +87,7 @@ def _ask(problem: type[Setting], bench: Bench, guess: Any) -> None:
         _ask_button(problem, bench)
     off = guess is None and not is_presented()
     label = "Run" if is_presented() and guess is None else "Guess and run"
-    lesson_button(bench, label, "lesson-run", answered, bench, guess, type="primary", shortcut="Right", disabled=off)
+    lesson_button(bench, label, "lesson-run", answered, bench, guess, disabled=off, **ONWARD)
 
 
 def answered(bench: Bench, guess: Any) -> None:
@@ -111,20 +111,19 @@ def to_the_end(bench: Bench) -> None:
 
 def _lead_on(problem: type[Setting], bench: Bench, place: Place) -> None:
     """Draw the button that leads on from a lesson, or from a question of a lecture."""
-    onward: dict[str, Any] = {"type": "primary", "shortcut": "Right"}
     lecture, lessons = bench.group.lecture, lessons_of(problem)
     if lecture is not None:  # beside it, or after its end, nothing follows
         part = bench.group.part if bench.group.part is not None else number_of(lecture, place.lesson)
         if part is not None and part + 1 < len(lecture.parts):
             label = "Next question" if "|" in lecture.parts[part + 1] else "Next lesson"
-            lesson_button(bench, label, "lesson-following", go_to_part, problem, bench, part + 1, **onward)
+            lesson_button(bench, label, "lesson-following", go_to_part, problem, bench, part + 1, **ONWARD)
             return
     to_take_away(problem, place.lesson, "Handout")
     following = [] if lecture is not None else lessons[lessons.index(place.lesson) + 1 :]
     if following:
-        lesson_button(bench, "Next lesson", "lesson-following", guide, bench, problem, following[0], **onward)
+        lesson_button(bench, "Next lesson", "lesson-following", guide, bench, problem, following[0], **ONWARD)
     else:
-        st.page_link("pages/lessons.py", label="All lessons", icon=":material/school:", width="content")
+        st.page_link("pages/lessons.py", label="All lessons", icon=":material/school:")
 
 
 def go_to_part(problem: type[Setting], bench: Bench, number: int) -> None:
@@ -173,7 +172,6 @@ def show_solution(problem: type[Setting], bench: Bench) -> None:
 
 
 def go_to_step(problem: type[Setting], bench: Bench, steps: int) -> None:
-    """Go to another step and set its values."""
     place = bench.lesson.place
     assert place is not None
     place.go(steps)

@@ -36,7 +36,7 @@ from pages.session.link import begin_place, keep_place
 from pages.shell.page_link import keep_room_key
 from pages.shell.sharing import drawing
 from pages.shell.warm_up import is_ready
-from pages.stage.marks import keep_mark
+from pages.stage.links import keep_mark
 from pages.stage.moves import is_painted, lesson_button, moves, steps_of_run
 from pages.stage.step import answer, is_exercise, lines_of_answer, text
 from pages.workbench.head import ANSWER, PARTS, hidden_parts, is_presented
@@ -64,7 +64,6 @@ def setting_page(name: str) -> None:
 
 
 def stage(problem: type[Setting], bench: Bench) -> None:
-    """Draw the present step of the lesson."""
     place = bench.lesson.place
     assert place is not None
     if bench.group.going is not None:
@@ -105,7 +104,6 @@ def stage(problem: type[Setting], bench: Bench) -> None:
 
 
 def _top(problem: type[Setting], bench: Bench, place: Place) -> None:
-    """Draw the title, the progress and the buttons."""
     st.markdown(f"# {place.lesson.title}")
     with st.container(key="stage-progress", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(progress(place))
@@ -172,7 +170,7 @@ def _room(problem: type[Setting], bench: Bench, place: Place) -> None:
         return
     tell_the_room(problem, bench)
     if bench.group.ticket is not None:
-        keep_room_key(bench.group.ticket.name)
+        keep_room_key(bench.group.ticket.token)
     is_elsewhere = is_led_elsewhere(bench)
     is_own = bench.group.own is not None
     if not (is_asked(bench) or is_elsewhere) or (place.stage is Stage.RUN and place.step.goal is None and not is_own):

@@ -42,7 +42,7 @@ from pages.controls.own_file import read_file
 from pages.controls.own_file import store as own_files
 from pages.shell.job_panel import cancel, watched
 from pages.shell.plain_text import as_sentence, plain
-from pages.shell.sessions import presence
+from pages.shell.sharing import presence
 
 # The limits for anyone: each run as on a setting's page, and half an hour of one core for all of them.
 BUDGET = StudyBudget(Budget(memory=GIGABYTE, seconds=1.0), runs=2000, seconds=1800.0)

@@ -20,9 +20,9 @@ from dsgcore.studies import Study, StudyError
 from dsgcore.studies.study import N_VALUES, Axis
 from pages.controls import controls
 from pages.controls.control import Control
-from pages.controls.controls import ALSO, PICKER, data_picker, what_differs
+from pages.controls.controls import PICKER, data_picker
 from pages.controls.hand import EDITS, edits_to_text
-from pages.controls.link import CHANGES, FILE_ENTRY, changes_to_text
+from pages.controls.link import ALSO, CHANGES, FILE_ENTRY, changes_to_text, what_differs
 from pages.controls.own_file import entry_of, file_in_link
 from pages.shell.page_link import link_now
 from pages.studies.asking import BEST_FIRST, MEASURE, MOST_POINTS, MOST_SEEDS, POINTS, RANDOM, SCORE, SEEDS

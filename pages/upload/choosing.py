@@ -14,8 +14,7 @@ from dsgcore.data.reading.recipe import OF_FORMAT
 from dsgcore.experiments import SETTINGS, Setting
 from pages.controls.link import FILE_ENTRY
 from pages.controls.own_file import LAST, Choosing, OwnFile, choosing_key, file_in_link, store
-from pages.shell.page_link import given, say_in_link
-from pages.shell.sessions import visit
+from pages.shell.page_link import given, link_now, say_in_link
 
 # Parts of a recipe that do not depend on the setting.
 _OF_ANY_SETTING = (*OF_FORMAT, "missing", "text_dimensions", "unlabeled")
@@ -69,11 +68,11 @@ def _begun(problem: type[Setting], digest: str, name: str, linked: dict[str, Any
 
 def take_up(choosing: Choosing, is_drawn: bool) -> None:
     """Restore a file's widgets when a page or a setting draws them again."""
-    if choosing.own is not None and (choosing.visit != visit() or not is_drawn):
+    if choosing.own is not None and (choosing.visit != link_now().visit or not is_drawn):
         choosing.begun = choosing.format = choosing.own.recipe
         choosing.roles = choosing.edited
         choosing.version += 1
-    choosing.visit = visit()
+    choosing.visit = link_now().visit
 
 
 def forget_if_removed(problem: type[Setting], key: str) -> None:
@@ -90,7 +89,7 @@ def forget_if_removed(problem: type[Setting], key: str) -> None:
 def text_in_link(key: str) -> str:
     """Return the text that names the page's file in its link: the one that the page has written, or that it was opened with."""
     noted: tuple[int, str] = st.session_state.get(key, (-1, ""))
-    return noted[1] if noted[0] == visit() else given(FILE_ENTRY)
+    return noted[1] if noted[0] == link_now().visit else given(FILE_ENTRY)
 
 
 def linked_file(text: str) -> dict[str, Any] | None:
@@ -106,5 +105,5 @@ def note_in_link(key: str, own: OwnFile) -> None:
     """Note the file's name, its recipe, and the facts from which the controls start for the link."""
     text = file_in_link(own.name, own.sha256, own.recipe, own.facts())
     if len(text) <= _LONGEST_LINK:
-        st.session_state[key] = visit(), text
+        st.session_state[key] = link_now().visit, text
         say_in_link(FILE_ENTRY, text)

@@ -83,8 +83,7 @@ def _apply(problem: type[Setting], bench: Bench, values: Mapping[str, Any]) -> N
 
 def given_for(problem: type[Setting], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return a value for every control by its key: the lesson's, or the default."""
-    dataset = values.get("data", controls.dataset_choice(problem).default)
-    offered = controls.controls_for(problem, dataset, values.get("kernel"), for_lesson=True)
+    dataset, offered = controls.lesson_controls(problem, values)
     given = {c.key: values.get(name, c.parameter.default) for name, c in offered.items()}
     return given | {key_of(problem, "data"): dataset, seen_key(problem): dataset}
 

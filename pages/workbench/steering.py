@@ -17,7 +17,7 @@ from dsgcore.experiments.data_of import with_choice
 from dsgcore.experiments.engine import check_cost
 from dsgcore.jobs import JobState
 from dsgcore.lessons import lessons_of
-from pages.controls.control import BAD_INPUT, also_offer, key_of, refused, too_many
+from pages.controls.control import BAD_INPUT, key_of, refused, too_many
 from pages.controls.controls import controls_for
 from pages.controls.hand import EDITS, Hand, edits_in
 from pages.controls.link import CHANGES, FILE_ENTRY, changes_to_text, names_of, with_changes
@@ -33,7 +33,6 @@ from pages.session.link import LECTURE, lecture_in
 from pages.shell.page_link import given, left, link_now
 from pages.shell.plain_text import in_sentence, plain
 from pages.shell.room_key import kept_key, kept_keys, lead_if_free
-from pages.shell.sessions import page_before, visit
 from pages.shell.ticks import Hold
 from pages.studies.differing import differing
 from pages.workbench.head import given_for, is_presented, refused_parts
@@ -89,7 +88,6 @@ def _clamp_labels(problem: type[Setting], bench: Bench, asked: Spec, error: Coun
         st.error(plain(str(error)))
         return
     bench.link.notices.append(notice)
-    also_offer(key, error.nearest)
     bench.given[key] = error.nearest
     st.rerun()
 
@@ -173,7 +171,7 @@ def bench_key(name: str) -> str:
 
 def run_before() -> Spec | None:
     """Return the run on the method's page from which the reader came to this page, or None."""
-    bench: Bench | None = st.session_state.get(bench_key(page_before()))
+    bench: Bench | None = st.session_state.get(bench_key(link_now().before))
     return None if bench is None else bench.spec
 
 
@@ -188,9 +186,9 @@ def bench_of(problem: type[Setting]) -> Bench:
     key = bench_key(problem.name)
     if key not in st.session_state:
         group = st.session_state.setdefault("_class", ClassState())
-        st.session_state[key] = Bench(store(), problem.name, group=group)
+        st.session_state[key] = Bench(store(), group=group)
     bench: Bench = st.session_state[key]
-    if bench.link.visit != visit():
+    if bench.link.visit != link_now().visit:
         _enter(problem, bench)
     for name, value in bench.given.items():  # kept until the page is drawn: a request may end this at each of them
         st.session_state[name] = value
@@ -219,7 +217,7 @@ def _enter(problem: type[Setting], bench: Bench) -> None:
             group.lecture = lecture_in(lecture) if lecture else None
         except DSGError as error:
             bench.link.notices.append(f"In the link, lecture cannot be followed: {error}")
-    bench.link.is_unread, bench.link.visit = True, visit()
+    bench.link.is_unread, bench.link.visit = True, opened.visit
 
 
 def _take_place(problem: type[Setting], bench: Bench, own: Mapping[str, str]) -> None:

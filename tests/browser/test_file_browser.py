@@ -52,6 +52,23 @@ def test_a_file_leads_to_a_first_curve_also_after_a_reload(open_page):
     expect(page.get_by_test_id("stMain").get_by_text("wine.csv").first).to_be_attached()
 
 
+KEPT = """async () => {
+    const result = asked => new Promise(done => { asked.onsuccess = () => done(asked.result); });
+    const opened = await result(indexedDB.open("dsg-lab", 1));
+    return (await result(opened.transaction("files").objectStore("files").getAll())).map(kept => kept.file.name).join();
+}"""
+
+
+def test_the_browser_forgets_a_file_that_is_removed(open_page):
+    page = open_page("auc?data.name=file")
+    give(page, "mine.csv", table())
+    expect(page.get_by_text("2,000 rows without a label")).to_be_visible()
+    assert "mine.csv" in page.evaluate(KEPT)
+    page.get_by_test_id("stFileUploader").get_by_role("button", name=re.compile("Remove|Delete")).click()
+    expect(page.get_by_text("This link needs the file mine.csv")).to_be_visible()
+    page.wait_for_function(f"async () => !(await ({KEPT})()).includes('mine.csv')")
+
+
 @pytest.mark.ci
 def test_a_file_leads_to_a_verdict_and_to_labeled_rows_and_goes_on_to_explore_and_convergence(open_page):
     page = open_page("data")
