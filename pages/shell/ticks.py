@@ -128,14 +128,14 @@ async def _answer(request: Request) -> Response:
     ticker = _tickers.get(token)
     if ticker is None or ticker.is_lost:
         return Response(LOST, headers=_HEADERS, media_type=_TEXT)
+    if ticker.cookie is not None:
+        response, is_secure = Response(headers=_HEADERS), request.url.scheme == "https"
+        # Without a path a cookie holds for the folder of the address that sets it, which is that of the pages.
+        response.set_cookie(**ticker.cookie, path=None, secure=is_secure, httponly=True, samesite="strict")
+        return response
     can_unpack = "gzip" in request.headers.get("accept-encoding", "")
     content, headers = await anyio.to_thread.run_sync(_sent, ticker, asked, can_unpack, limiter=_limiter())
-    response = Response(content, headers=headers, media_type=_TEXT)
-    if ticker.cookie is not None:
-        # Without a path a cookie holds for the folder of the address that sets it, which is that of the pages.
-        is_secure = request.url.scheme == "https"
-        response.set_cookie(**ticker.cookie, path=None, secure=is_secure, httponly=True, samesite="strict")
-    return response
+    return Response(content, headers=headers, media_type=_TEXT)
 
 
 def _sent(ticker: Ticker, asked: str, can_unpack: bool) -> tuple[bytes, dict[str, str]]:
