@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path, PureWindowsPath
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -53,7 +52,6 @@ MEMORY_LIMIT, SECONDS, AT_A_TIME = GIGABYTE, 20.0, 2
 CANCELLED = "reading the file was cancelled: choose it again"
 # Estimators that find numbers on the training points, by setting.
 _ESTIMATORS = {"supervised": DSG, "auc": QSGS2AUC, "s3vm": TSGS3VM, "ordinal": QS3ORAO, "multiclass": PS3VT}
-_NONE: Mapping[str, Any] = MappingProxyType({})
 # Numbers of pairs at the slider's stops, and the largest default share of training points in pairs.
 _STOPS, _PAIRS = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000), 0.2
 
@@ -161,7 +159,7 @@ def scale_of(X: Any) -> float:
 
 
 def found_on(
-    setting: type[Setting], split: Split, usual: Mapping[str, Any], given: Mapping[str, Any] = _NONE
+    setting: type[Setting], split: Split, usual: Mapping[str, Any], given: Mapping[str, Any] | None = None
 ) -> dict[str, float]:
     """Return the numbers that the estimator finds on the training points, by name; none if it finds none there.
 
@@ -170,7 +168,8 @@ def found_on(
     try:
         if setting.labels != "pairs":
             estimator = _ESTIMATORS[setting.name]()
-            estimator.set_params(**{name: given[name] for name in given.keys() & estimator.get_params().keys()})
+            known = estimator.get_params()
+            estimator.set_params(**{name: value for name, value in (given or {}).items() if name in known})
             return dict(estimator.automatic_values(split.X_train, split.y_train))
         problem: Any = setting(prior=usual["prior"])  # type: ignore[call-arg]
         sigma = width(parameter_like(Gaussian, "sigma"), "scale", split.X_train)

@@ -28,7 +28,6 @@ class History:
         return len(next(iter(self._columns.values()), []))
 
     def __repr__(self) -> str:
-        """Return the numbers of rows and columns, and the last values of some."""
         last = [f"{name}={value:.4g}" for name, value in self.last().items() if name in SHOWN]
         return f"History({len(self)} rows, {len(self.names)} columns{': ' * bool(last)}{', '.join(last)})"
 

@@ -127,7 +127,6 @@ class Run:
         self._start_objective = self.engine.start_objective()
 
     def __repr__(self) -> str:
-        """Return the setting, the data and the state in a line."""
         state = "" if self.stop_reason is None else f", {self.stop_reason.name.lower()}"
         what = f"{self.spec.problem.name} on {self.spec.data.name}"
         return f"Run({what}: {self.t} of {self.n_iter} iterations{state}; {self.history})"

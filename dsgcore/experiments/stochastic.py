@@ -151,7 +151,6 @@ class StochasticEngine:
         self._recorded, self._kept_t, self._way = model, 0, [self._copied()]
 
     def _copied(self) -> dict[str, Any]:
-        """Return the number of iterations and copies of the tracked state."""
         return {"t": self.t, **{name: copy(getattr(self, name)) for name in STATE}}
 
     def _solve(self) -> Iterator[Iterate]:

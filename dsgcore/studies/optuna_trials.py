@@ -111,6 +111,5 @@ def _distribution(axis: Axis) -> Any:
 
 
 def _without_password(text: str) -> str:
-    """Return a text with asterisks for the passwords in its URLs."""
     text = re.sub(r"(://[^:/\s]*):\S*@", r"\1:***@", text)
     return re.sub(r"(?i)(\w*(?:pass|pwd|secret|token)\w*=)[^&\s'\"]*", r"\1***", text)

@@ -104,7 +104,6 @@ class Results:
         self.step_limit = np.ma.masked_invalid(limits).mean(axis=1).filled(np.nan)
 
     def __repr__(self) -> str:
-        """Return the numbers of points and values, and the best point, in a line."""
         done = f"{int(self.n.sum())} of {self.values.size} runs"
         best = self.ranking()[0] if self.n.any() else None
         what = "" if best is None else f", best {self.mean[best]:.4g} at {self.points[best]}"
