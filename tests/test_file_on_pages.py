@@ -149,6 +149,7 @@ def test_more_labels_than_a_file_has_are_clamped_and_said(page, prefix):
         assert run_of(checked(one), page).spec.data.n_labeled == number < 100
 
 
+@pytest.mark.filterwarnings("ignore:.*still moving")  # says the estimator's fit, after so few iterations
 @each("t", [120, 40])
 def test_the_model_of_the_page_and_of_its_script_are_the_same(t, tmp_path, monkeypatch):
     run = Run(Spec.from_dict({"setting": "auc", "data": {"n": 200}, "solver": {"n_iter": 120, "average": "tail"}}))
