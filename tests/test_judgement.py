@@ -252,6 +252,10 @@ def test_a_score_that_has_fallen_is_said_with_the_iteration_where_it_was_best():
     assert f"the score has fallen from {best:.3f} to" in found.sentence
     assert found.changes["solver"]["n_iter"] < live.run.n_iter / 2
     assert fallen_from(finished(default_spec("auc"))) is None
+    run = Run(default_spec("s3vm"))  # whose score of exactly 1 does not fall by rounding
+    run.advance(180)
+    assert run.history.column("score_test")[-9:].tolist() == [1.0] * 9
+    assert fallen_from(run) is None
 
 
 # --- the verdict

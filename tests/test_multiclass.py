@@ -25,6 +25,7 @@ from dsgcore import LRCMC, PS3VT, SSMC, DSGSoftmax, LinearMC, load_model
 from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import batch_rows
 from dsgcore.experiments import Run, Spec, load_split, script
+from dsgcore.experiments.run import Health
 from dsgcore.kernels import Gaussian, block_frequencies
 from dsgcore.kernels.features import explicit
 from dsgcore.multiclass import loop as task_module
@@ -211,6 +212,23 @@ def test_the_softmax_estimator_equals_its_naive_twin(is_preconditioned, average,
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
     with pytest.raises(ValueError, match="must hold two classes or more"):
         model.fit(X, np.zeros(40))
+
+
+def test_a_run_with_an_exact_start_is_not_called_above_its_start():
+    data = {"name": "iris", "n_labeled": 60}
+    given = {
+        "setting": "multiclass",
+        "data": data,
+        "problem": {"loss": "logistic", "feature_map": "linear", "fit_intercept": True, "theta": 0.5, "radius": 1e6},
+    }
+    plain, exact = (
+        Run(Spec.from_dict({**given, "solver": {"n_iter": 40, "start": start}})) for start in (None, "exact")
+    )
+    for run in (plain, exact):
+        run.advance()
+        assert run.health is Health.GOOD
+        assert run.start_objective() == pytest.approx(np.log(3))
+    assert exact.history.column("objective")[0] < 0.6 * plain.history.column("objective")[0]
 
 
 each_softmax = each("variant", ("softmax", "preconditioned softmax"))

@@ -320,8 +320,8 @@ class MultiClassEngine:
         return other
 
     def start_objective(self) -> float:
-        """Return the objective at the start; at W = 0 every margin is 0 and costs 1."""
-        return objective(self._task_of(self._problem).terms(self._kept[0]))
+        """Return the objective at W = 0, where every margin is 0 and costs 1, also for a run with an exact start."""
+        return objective(self._task_of(self._problem).terms(np.zeros_like(self.W)))
 
     def exact_values(self, Z: NDArray) -> NDArray:
         """Return the exact-kernel twin h at the points `Z` (p, d), of shape (p, K). Only random features have a twin."""
