@@ -53,7 +53,7 @@ ROUGH = 0.3
 # Most weights of a logistic regression that takes Newton's method.
 MOST_NEWTON = 150
 # Share of a point's label that comes from its neighbours, and steps after which next to nothing of a label goes on.
-TRUST, STEPS = 0.5, 14
+TRUST, STEPS = 0.2, 8
 # A model with a smaller share of the weights gets none.
 LEAST = 0.05
 # With several classes: strength of the pull towards equal weights, in log-likelihood units, and the smallest weight.
@@ -111,8 +111,7 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
     difference by which it is behind the best one. The score is the (mean) AUC for rankers, and otherwise the accuracy.
     Several classes: the weights maximise the likelihood of the held-out labels, and the classes' log shares get a weight, too.
 
-    There are two graphs, of standardised points and of the points as they are, and the mean of both counts. Two points are
-    linked if one is among the nearest neighbours of the other.
+    There are two graphs, of standardised points and of the points as they are, and the mean of both counts.
 
     At points that no label reaches over the graph, the neighbours' value is the classes' shares.
 
@@ -334,14 +333,13 @@ class SimpleModels:
 
 
 class _Graph:
-    """Graph on which labels spread: some scaled points, linked if one is among the nearest neighbours of the other."""
+    """Graph of the nearest neighbours among some scaled points, on which labels spread."""
 
     def __init__(self, points: NDArray, scaler: StandardScaler, n_neighbors: int) -> None:
         self.scaler, scaled = scaler, scaler.fit_transform(points)
         self.nearest = NearestNeighbors(n_neighbors=min(n_neighbors, len(points)), algorithm="brute").fit(scaled)
         self.links = self.nearest.kneighbors_graph(scaled)
-        # A label goes both ways. Else it stays where no other point has a rare one among its nearest.
-        self.passed_on = -laplacian(self.links.maximum(self.links.T), normed=True).tocsr()
+        self.passed_on = -laplacian(self.links, normed=True).tocsr()
         self.passed_on.setdiag(0.0)
 
     def spread(self, marks: NDArray) -> NDArray:
