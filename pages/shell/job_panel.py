@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any, Protocol
 
 import streamlit as st
@@ -31,7 +30,6 @@ def watched(work: Work | None, draw: Callable[..., None], *given: Any) -> None:
     """
     is_going = work is not None and not work.is_over
 
-    @wraps(draw)
     def tick() -> None:
         if is_going and work is not None and work.is_over:
             st.rerun()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from streamlit.components.v2 import component
+
+_numbers = count()  # of parts, which several drawings of one function on a page have, too
 
 
 def repeated(draw: Callable[..., None], seconds: float | None, *given: Any) -> None:
@@ -17,14 +20,13 @@ def repeated(draw: Callable[..., None], seconds: float | None, *given: Any) -> N
     Streamlit's own `run_every` asks for a part also while the page is being drawn. Parts of that drawing can then be lost, and
     the browser, which has no place for the part, shows nothing any more ("Cannot set a node at a delta path").
     """
-    st.fragment(_draw)(draw, seconds, given)
+    st.fragment(_draw)(next(_numbers), draw, seconds, given)
 
 
-def _draw(draw: Callable[..., None], seconds: float | None, given: tuple[Any, ...]) -> None:
+def _draw(number: int, draw: Callable[..., None], seconds: float | None, given: tuple[Any, ...]) -> None:
     if seconds is not None:
-        name = f"{draw.__module__}-{draw.__qualname__}"
-        with st.container(key=f"part-state-again-{name}"):
-            _component()(key=f"again-{name}", data={"seconds": seconds}, on_again_change=_nothing)
+        with st.container(key=f"part-state-again-{number}"):
+            _component()(key=f"again-{number}", data={"seconds": seconds}, on_again_change=_nothing)
     draw(*given)
 
 
