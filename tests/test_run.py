@@ -77,6 +77,28 @@ def test_patience_ends_a_run_that_no_longer_improves_and_its_last_row_has_the_av
     assert run.history.last()["score_average"] == summary(run)["score"]
 
 
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_averages_of_a_settled_run_are_of_the_iterations_made_also_where_it_looks_back_and_of_many_points(
+    setting, monkeypatch
+):
+    def settled():
+        run = Run(small_spec(setting, solver={"n_iter": 90, "average": "tail"}))
+        run.engine.ends_at = 48
+        run.advance()
+        return run
+
+    run = settled()
+    assert run.stop_reason is StopReason.SETTLED
+    scores = run.history.column("score_average")
+    for t in (16, 32, 48):
+        assert run.at(t).averaged_after == 24
+        assert run.at(t).result_score == scores[t - 1]
+    monkeypatch.setattr("dsgcore.experiments.stochastic.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+    of_many = settled()
+    last, again = of_many.history.last(), of_many.engine.row(is_brief=True)
+    assert again["objective_average"] == last["objective_average"]
+
+
 def test_health_says_when_the_objective_is_above_its_start_and_large_samples_are_measured_by_batches(monkeypatch):
     run = Run(small(step_size=20.0, n_iter=100))
     assert run.health is Health.STARTING

@@ -23,7 +23,7 @@ from dsgcore.experiments.history import History
 from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
 from dsgcore.problems import UNLABELED
-from dsgcore.solver.task import Change, tail_start
+from dsgcore.solver.task import Change
 
 # An average is evaluated at so many unlabeled points when a person looks at them.
 POINTS_SHOWN = 1000
@@ -202,8 +202,11 @@ class Run:
 
     @property
     def averaged_after(self) -> int:
-        """The iteration after which iterates are averaged, if they are: half of the planned ones, or of those made in the end."""
-        return tail_start(self.t if self.stop_reason is StopReason.SETTLED else self.n_iter)
+        """The iteration after which iterates are averaged: half of the planned ones, or of those made once the run has settled.
+
+        The last planned one if none are averaged.
+        """
+        return self.n_iter if (after := self.engine.average_after) is None else int(after)
 
     @property
     def is_finished(self) -> bool:
@@ -310,7 +313,8 @@ class Run:
         """Return the run as it was after `t` iterations, 1 <= t <= `self.t`. It is read-only: it cannot advance.
 
         Its model, values and history are bit-for-bit identical to those of a run that was stopped there. This holds also
-        for the iterations between the one to which a diverged run has gone back and its last finite one.
+        for the iterations between the one to which a diverged run has gone back and its last finite one. Only the averages
+        of a run that has settled are those of its history: of the second half of the iterations that it made.
         """
         if not (1 <= t <= self.t or t == self.model_t):
             raise DSGError(f"t must be between 1 and {self.t}, the iterations made so far, got {t}")

@@ -118,7 +118,6 @@ class StochasticEngine:
         self.ends_at: int | None = None  # the iteration after which the run counts as settled in any case
         # What each row says about the average, if it was measured again at the end of a run that has settled.
         self.averaged_again: tuple[dict[str, float], ...] = ()
-        self._before_its_end: Task | None = None
         n_probes = spec.diagnostics.n_probes if is_measured else 0
         self.gauges = Gauges(min(n_probes, PROBES, len(split.X_test)))
         self._begin(n_probes)
@@ -227,6 +226,11 @@ class StochasticEngine:
         )
 
     @property
+    def average_after(self) -> int | None:
+        """The iteration after which iterates are averaged; None if they are not."""
+        return self.task.plan.average_after
+
+    @property
     def automatic_step(self) -> float:
         """The value of the step "auto", also if the spec gives a number."""
         return self.step_sizes.automatic
@@ -321,16 +325,19 @@ class StochasticEngine:
 
         Only the second half of the planned ones was summed, so the iterations are made again, with the same numbers.
         """
-        made, check, way = self.t, self._check, self._way
-        self._before_its_end, self._average_row = self.task, {}
+        made, check, copied_at = self.t, self._check, {copied["t"] for copied in self._way}
+        self._average_row, rows = {}, list[dict[str, float]]()
         self.task = replace(self.task, plan=replace(self.task.plan, average_after=tail_start(made)))
         self._begin(len(self.probes.X))
         self._check = None
         for iterate in islice(self._solve(), made):
+            self._last = iterate
             self._bring_forward(iterate, is_gauged=False)
             self._average_row = self._average_row if self.t < made else {}  # the last one is measured
-            self.averaged_again = (*self.averaged_again, self._of_average(iterate))
-        self._check, self._way, self._iterates = check, way, iter(())
+            rows.append(self._of_average(iterate))
+            if self.t in copied_at:
+                self._way.append(self._copied())
+        self._check, self._iterates, self.averaged_again = check, iter(()), tuple(rows)
 
     def _bring_forward(self, iterate: Iterate, *, is_gauged: bool = True) -> None:
         """Update the state that the solver itself does not track, and the gauges, by one iteration."""
@@ -411,7 +418,6 @@ class StochasticEngine:
             raise DSGError(f"the state after {t} iterations is not available")
         other = copy(self)
         other._average_row, other._check = {}, None
-        other.task = self._before_its_end or self.task
         other._return_to(t)
         return other
 

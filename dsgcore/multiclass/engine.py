@@ -85,7 +85,7 @@ class MultiClassEngine:
         self._points = {which: self.graphs.scored(which, task.features) for which in sets}
         self.t, self.W, self._sum = 0, task.start(), task.start()
         self.singular_values = np.zeros(min(self.W.shape))
-        self._after = None if spec.solver.average is None else tail_start(spec.solver.n_iter)
+        self.average_after = None if spec.solver.average is None else tail_start(spec.solver.n_iter)
         self._iterates: Iterator[MultiClassStep] = iter(())
         self._last: MultiClassStep | None = None
         # The exact-kernel twin; none for linear features or large samples.
@@ -166,12 +166,12 @@ class MultiClassEngine:
         self._last = self._stepped()
         if self._last is None:
             return False
-        if self.is_settled and self._after is not None and self.t < self.spec.solver.n_iter:
+        if self.is_settled and self.average_after is not None and self.t < self.spec.solver.n_iter:
             # No iteration need follow: the average of each one is measured again, as only the planned ones' half was summed.
             last, last_sum, weights, rows = (self.t, self.W), self._sum, self._weights_from(1), list[dict[str, float]]()
             self._sum = self.task.start()
             for self.t, self.W in zip(range(1, last[0] + 1), weights, strict=False):
-                self._sum = self._sum + self.W if self.t > self._after else self._sum
+                self._sum = self._sum + self.W if self.t > self.average_after else self._sum
                 rows.append(self._of_average(self._last.task))
             (self.t, self.W), self._sum, self.averaged_again = last, last_sum, tuple(rows)
         if not is_brief:
@@ -246,14 +246,14 @@ class MultiClassEngine:
         iterate = next(self._iterates, None)
         if iterate is not None:
             self.t, self.W = iterate.t, iterate.W
-            if self._after is not None and self.t > self._after:
+            if self.average_after is not None and self.t > self.average_after:
                 self._sum = self._sum + self.W
             if self.t % ITERATIONS_BETWEEN_WEIGHTS == 0:
                 self._kept[self.t] = self.W
             if self.spec.solver.tol:
                 self._mean.add(self.W)
-            if self.is_settled and self._after is not None and self.t < self.spec.solver.n_iter:
-                self._after = tail_start(self.t)  # the mean of the second half of those made, as a fit's
+            if self.is_settled and self.average_after is not None and self.t < self.spec.solver.n_iter:
+                self.average_after = tail_start(self.t)  # the mean of the second half of those made, as a fit's
                 self._sum = self._sum_to(self.t)
         return iterate
 
@@ -269,7 +269,7 @@ class MultiClassEngine:
         return task.X[rows] @ task.X[self._gauged].T, task.problem.slopes(task.X[rows] @ W, task.y[rows])
 
     def _of_average(self, task: MultiClassTask) -> dict[str, float]:
-        if self._after is None:
+        if self.average_after is None:
             return {}
         score = self.problem.score(self.split.y_test, self.test_average)
         return {"objective_average": objective(self._terms(task, of_average=True)), "score_average": score}
@@ -316,7 +316,7 @@ class MultiClassEngine:
         other = copy(self)
         other.t, other.W, other.twin = t, next(self._weights_from(t)), None
         other.singular_values = np.linalg.svdvals(other.W)
-        other._sum = self._sum_to(t) if self._after is not None else self._sum
+        other._sum = self._sum_to(t) if self.average_after is not None else self._sum
         return other
 
     def start_objective(self) -> float:
@@ -338,7 +338,7 @@ class MultiClassEngine:
                 return None
             if engine.is_settled:
                 break
-        return engine.test_values if engine._after is None else engine.test_average
+        return engine.test_values if engine.average_after is None else engine.test_average
 
     @staticmethod
     def cost(spec: RunSpec, sizes: Sizes) -> Cost:
@@ -374,7 +374,7 @@ class MultiClassEngine:
 
     def average_at(self, t: int) -> Weights:
         """Return the averaged model after `t` iterations; before the second half, the model with the weights of then."""
-        return self._mean_of(t, t - 1 if self._after is None or t <= self._after else self._after)
+        return self._mean_of(t, t - 1 if self.average_after is None or t <= self.average_after else self.average_after)
 
     def _mean_of(self, t: int, first: int) -> Weights:
         """Return the mean of the iterates after the `first` ones of `t`, by repeating steps from kept weights before it."""
@@ -410,8 +410,8 @@ class MultiClassEngine:
     @property
     def average(self) -> NDArray:
         """Mean of the weights over the second half of the planned run so far; the current weights before that."""
-        is_begun = self._after is not None and self.t > self._after
-        return self._sum / (self.t - self._after) if is_begun else self.W  # type: ignore[operator]
+        is_begun = self.average_after is not None and self.t > self.average_after
+        return self._sum / (self.t - self.average_after) if is_begun else self.W  # type: ignore[operator]
 
     @property
     def test_average(self) -> NDArray:
@@ -440,5 +440,7 @@ class MultiClassEngine:
 
     def _sum_to(self, t: int) -> NDArray:
         """Return the sum of the weights after each iteration of the second half, up to `t`."""
-        assert self._after is not None
-        return sum(islice(self._weights_from(self._after + 1), max(0, t - self._after)), self.task.start())
+        assert self.average_after is not None
+        return sum(
+            islice(self._weights_from(self.average_after + 1), max(0, t - self.average_after)), self.task.start()
+        )

@@ -146,7 +146,7 @@ class SoftmaxEngine(MultiClassEngine):
 
     @property
     def _n_averaged(self) -> int:
-        return 0 if self._after is None else max(0, self.t - self._after)
+        return 0 if self.average_after is None else max(0, self.t - self.average_after)
 
     def _scores(self, which: str, *, of_average: bool = False) -> NDArray:
         is_mean = of_average and self._n_averaged
