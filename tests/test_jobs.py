@@ -7,6 +7,8 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
+from concurrent.futures import Future
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +18,7 @@ import pytest
 from clocks import until
 
 from dsgcore.jobs import JobError, JobQueue, JobState, ThreadJob, memory, worker
+from dsgcore.jobs.tasks import ClusterJob
 from dsgcore.jobs.worker import ForkServer, fork_server
 from pages.shell.warm_up import NEEDED
 
@@ -224,6 +227,16 @@ def test_work_in_a_thread_that_fails_as_nobody_expected_says_so(capfd):
     said = "The process met an unexpected error, OperationalError: database or disk is full"
     assert (job.state, job.error) == (JobState.FAILED, said)
     assert "in work" in capfd.readouterr().err
+
+
+def test_a_cancelled_job_on_a_cluster_is_not_waited_for():
+    job = ClusterJob(Future(), print, "runs")
+    start = time.monotonic()
+    job.cancel()
+    job.wait(10.0)
+    assert job.is_over
+    assert job.error == ""
+    assert time.monotonic() - start < 5.0
 
 
 def test_every_module_that_the_app_imports_beforehand_exists():

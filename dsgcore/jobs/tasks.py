@@ -197,7 +197,8 @@ class ClusterJob:
 
     def wait(self, seconds: float) -> None:
         """Wait until the job is over, for at most so many seconds."""
-        wait([self._future], seconds)
+        if not self._future.done():  # to `wait` a cancelled one is over only once its executor knows
+            wait([self._future], seconds)
 
 
 class Unwanted(Exception):  # noqa: N818
