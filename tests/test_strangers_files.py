@@ -322,6 +322,15 @@ def test_columns_without_names_of_their_own_are_named_as_pandas_does(is_indexed,
         assert way(tmp_path / name) == (["0", "1"], names(labels), 0)
 
 
+@each("name", ["t.parquet", "t.csv"])
+def test_a_column_may_have_the_name_of_an_argument_of_pandas(name, tmp_path):
+    table = frame().rename(columns={"a": "self"})
+    table.to_parquet(tmp_path / name) if name == "t.parquet" else table.to_csv(tmp_path / name, index=False)
+    assert sniff_file(tmp_path / name, missing_words=["-999"]).role("self") == "number"
+    for way in (*OF_TABLES, *OF_ROWS):
+        assert way(tmp_path / name)[0] == ["self", "b"], way.__name__
+
+
 @each("is_numbered", [True, False])
 def test_an_index_without_a_name_is_no_feature(is_numbered, tmp_path):
     table = frame().assign(a=np.random.default_rng(0).permutation(N))

@@ -24,7 +24,7 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.datasets import SCALING, DataError, checked
 from dsgcore.data.parts import Callback, Part, Parts, Rows
 from dsgcore.data.reading.binary import ParquetTable, frame_of_table, is_parquet_data, pandas_index
-from dsgcore.data.reading.cells import Seen, about_missing, blanked, listed, readable, suspicions, written
+from dsgcore.data.reading.cells import Seen, about_missing, blanked, listed, readable, suspicions, with_columns, written
 from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, leaks, may_be_index
 from dsgcore.data.reading.features import SAMPLE, Features
 from dsgcore.data.reading.file import File, training_labels
@@ -99,7 +99,7 @@ class PartedTable:
         part = self.parts.parts[number]
         with readable(self.parts.called(number)):
             frame = _framed(part.read(names, rows))
-        frame = frame.assign(**{name: blanked(column, words, Seen()) for name, column in frame.items()})
+        frame = with_columns(frame, {name: blanked(column, words, Seen()) for name, column in frame.items()})
         return frame.set_axis(
             pd.Index(self.parts.starts[number] + (np.arange(part.n) if rows is None else rows)), axis=0
         )

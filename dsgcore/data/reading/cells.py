@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 from difflib import get_close_matches
@@ -378,6 +378,14 @@ def blanked(column: pd.Series, words: Sequence[str], seen: Seen) -> pd.Series:
     if pd.api.types.is_integer_dtype(column):
         column = column.convert_dtypes()  # not through floats, which cannot hold all whole numbers
     return column.mask(is_word)
+
+
+def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a table with columns in place of those of their names; pandas' `assign` takes none that is called self."""
+    changed = frame.copy(deep=False)
+    for name, column in columns.items():
+        changed[name] = column
+    return changed
 
 
 def about_missing(seen: Seen, what: str = "missing") -> str:

@@ -38,6 +38,7 @@ from dsgcore.data.reading.cells import (
     numbers_among,
     printable,
     suspicions,
+    with_columns,
     written,
 )
 from dsgcore.data.reading.columns import choose, guess_each, guess_roles, leaks, with_order
@@ -140,7 +141,7 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
             if (not is_text or is_numeric(column))  # words of a text are known already
             and (known := blanked(column, recipe.missing_words, seen)) is not column
         }
-        frame = frame.assign(**changed) if changed else frame
+        frame = with_columns(frame, changed)
     if recipe.format != "svmlight":
         is_full = frame.notna().any(axis=1).to_numpy()
         if not is_full.all() and is_full.any():
@@ -237,7 +238,7 @@ class File:
                 changed[str(name)] = frame_of_table(pyarrow.table([pyarrow.array(column)], ["x"]), LOCAL)[0]["x"]
             elif column.dtype == object and column.map(lambda cell: isinstance(cell, _SEVERAL)).any():
                 changed[str(name)] = NESTED
-        return cls.of_frame(frame.assign(**changed), "table")
+        return cls.of_frame(with_columns(frame, changed), "table")
 
     @classmethod
     def of_path(cls, path: str | os.PathLike[str]) -> File:
@@ -259,7 +260,7 @@ class File:
             else:
                 (frame, _), seen = self._given, Seen()
                 known = {name: blanked(column, recipe.missing_words, seen) for name, column in frame.items()}
-                table = Table(frame.assign(**known), ("",), seen)
+                table = Table(with_columns(frame, known), ("",), seen)
             self._tables = {key: table}
         return self._tables[key]
 
