@@ -56,6 +56,21 @@ def test_every_unlabeled_row_gets_a_class_and_a_probability_and_is_counted_by_it
     assert dropped.warnings[-1] == "Warning: rows with missing numbers are left out, and have no class."
 
 
+def test_rows_without_any_value_get_no_class_and_are_counted_by_every_way(tmp_path, monkeypatch):
+    table, _ = moons()
+    table.loc[[5, 6, 150]] = None
+    table.to_parquet(tmp_path / "t.parquet", row_group_size=70, index=False)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    ways = {"of Python": table, "CSV": tmp_path / "t.csv", "Parquet": tmp_path / "t.parquet"}
+    found = {name: label(data, "kind", **QUICK) for name, data in ways.items()}
+    monkeypatch.setattr(module, "is_large", lambda path: True)
+    found["in parts"] = label(tmp_path / "t.parquet", "kind", **QUICK)
+    for name, one in found.items():
+        assert not {5, 6, 150} & set(one.table["row"]), name
+        assert one.notes[0] == "3 rows without any value are left out.", name
+        assert_frame_equal(one.table, found["of Python"].table)
+
+
 @pytest.mark.parametrize(("is_sorted", "rows"), [(False, 70), (True, 40)], ids=["mixed", "labeled rows alone"])
 def test_a_table_larger_than_memory_is_labeled_in_parts(is_sorted, rows, tmp_path, monkeypatch):
     table, _ = moons(300, 60)

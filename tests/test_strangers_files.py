@@ -322,6 +322,32 @@ def test_columns_without_names_of_their_own_are_named_as_pandas_does(is_indexed,
         assert way(tmp_path / name) == (["0", "1"], names(labels), 0)
 
 
+@each("way", [by_description, by_conversion, by_rows, by_estimator, by_dask])
+def test_rows_without_any_value_are_left_out_by_every_way_in(way, tmp_path):
+    table = frame().astype({"label": object})
+    table.loc[[3, 4, 20]] = None
+    table.loc[30, "a"], table.loc[31, ["a", "b"]], table.loc[32, "label"] = None, None, None
+    files = {"t.parquet": lambda path: table.to_parquet(path, row_group_size=7)}
+    if way is not by_dask:
+        files["t.csv"] = lambda path: table.to_csv(path, index=False)
+    for name, write in files.items():
+        write(tmp_path / name)
+        rows, labels = rows_of(tmp_path / name, "label")
+        assert (len(rows), len(labels)) == (N - 3, N - 3)
+        assert rows.notes[0] == rows.guesses[0] == "3 rows without any value are left out."
+        assert way(tmp_path / name)[:2] == (["a", "b"], ("rye", "wheat")), name
+
+
+def test_a_folder_says_how_many_rows_without_any_value_all_its_files_have(tmp_path):
+    for number in range(3):
+        own = frame().astype({"label": object})
+        own.loc[list(range(number))] = None
+        own.to_csv(tmp_path / f"{number}.csv", index=False)
+    file = File.of_path(tmp_path)
+    said = file.table(file.recipe("classes")).notes
+    assert [one for one in said if "without any" in one] == ["3 rows without any value are left out."]
+
+
 @each("name", ["t.parquet", "t.csv"])
 def test_a_column_may_have_the_name_of_an_argument_of_pandas(name, tmp_path):
     table = frame().rename(columns={"a": "self"})

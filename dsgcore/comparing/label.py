@@ -7,7 +7,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -222,16 +222,20 @@ def label(
         large = PartedTable.of(data)
         made = large.prepared(labels, str(OF_OWN["scaling"]), target=target, **reading)
         recipe, rows = made.features.recipe, thinned(made.y)
+        numbers = np.delete(np.arange(len(large.parts)), made.left_out)
         _check_kept(keep, [*large.kinds])
-        frame = large.some(rows, [*large.kinds]).table(recipe).frame
-        read = (part() for _, part in large.frames(made.features, keep))
-        parts = (part[made.y[part.index] == UNLABELED] for part in read)
+        frame = large.some(numbers[rows], [*large.kinds]).table(recipe).frame
+        is_asked = np.zeros(len(large.parts), dtype=bool)
+        is_asked[numbers[made.y == UNLABELED]] = True
+        parts = (own[is_asked[own.index]] for own in (part() for _, part in large.frames(made.features, keep)))
         given = frame, recipe, made.y[rows], made.classes
-        return label_rows(*given, **options, features=made.features, unlabeled=parts)
+        return replace(label_rows(*given, **options, features=made.features, unlabeled=parts), notes=tuple(made.notes))
     file = File.of_path(data) if isinstance(data, str | os.PathLike) else File.of_table(data)
     recipe = file.recipe(labels, target=target, is_asked=True, **reading)
-    found = file.labels(recipe, labels)
-    return label_rows(file.kept(recipe), recipe, found.y, found.class_names, **options)
+    found, table = file.labels(recipe, labels), file.table(recipe)
+    said = *table.notes[1:], *table.about_missing(recipe.label()), *found.report
+    labeled = label_rows(file.kept(recipe), recipe, found.y, found.class_names, **options)
+    return replace(labeled, notes=(*said, *labeled.notes))
 
 
 def label_rows(

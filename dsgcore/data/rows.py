@@ -27,7 +27,7 @@ from dsgcore.data.reading.binary import ParquetTable, frame_of_table, is_parquet
 from dsgcore.data.reading.cells import Seen, about_missing, blanked, listed, readable, suspicions, with_columns, written
 from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, leaks, may_be_index
 from dsgcore.data.reading.features import SAMPLE, Features
-from dsgcore.data.reading.file import File, training_labels
+from dsgcore.data.reading.file import File, about_empty_rows, training_labels
 from dsgcore.data.reading.labels import class_codes, label_text, labels_of, pair_ids
 from dsgcore.data.reading.recipe import AUTO, LOCAL, MISSING_WORDS, NONE, Recipe
 from dsgcore.data.reading.unlabeled import about_unlabeled, is_minus_one
@@ -44,6 +44,7 @@ class Prepared(NamedTuple):
     features: Features
     notes: list[str]
     guesses: list[str]  # the notes that record a guess: the table itself does not state them
+    left_out: NDArray[np.int64]  # ascending rows of the table that are none of these, for they have no value
 
 
 @dataclass
@@ -130,19 +131,19 @@ class PartedTable:
         """
         features, kind = given.get("features"), labels if labels != "pairs" else "classes"
         check_chosen(list(self.kinds), given.get("target"), features, given.get("drop") or ())
-        names, fitted = list(dict.fromkeys([*(features or ()), *self.kinds])), None
+        names = list(dict.fromkeys([*(features or ()), *self.kinds]))
+        spread = evenly_spread(len(self.parts), sample)
         if self.file is not None:
             file = self.file
             recipe = file.recipe(kind, is_asked=is_asked, **given)
         else:
-            spread = evenly_spread(len(self.parts), sample)
-            file, fitted = self.some(spread, names), np.arange(len(spread))
+            file = self.some(spread, names)
             recipe = file.recipe(kind, is_asked=is_asked, **given | {"roles": self._roles(given)})
             others = self._rows_of_other_categories(recipe, file.table(recipe).frame)
             if len(others):
-                rows = np.union1d(spread, others)
-                file, fitted = self.some(rows, names), np.searchsorted(rows, spread)
+                file = self.some(np.union1d(spread, others), names)
         frame = file.table(recipe).frame
+        fitted = None if self.file is not None else np.flatnonzero(np.isin(frame.index, spread))
         if recipe.missing == "drop":
             raise DataError(
                 "rows with missing numbers cannot be left out of a table that is not read whole: replace the numbers "
@@ -162,17 +163,39 @@ class PartedTable:
             self.parts = Parts([Part(self.name, len(frame), partial(_of_frame, frame))], self.parts.callback)
         guesses = [*made.left_out_sentences()]
         notes = [*made.sentences("all rows" if self.file is not None else "evenly spread rows")]
-        y, classes = None, list[str]()
+        classes, left_out = list[str](), np.empty(0, dtype=np.int64)
+        y: Any = None
         if labels != "none":
-            y, classes, said, guessed = self._labels(recipe, labels)
-            notes, guesses = [*said, *notes, *suspicions(frame, recipe.label())], [*guessed, *guesses]
+            y, classes, said, guessed, gaps = self._labels(recipe, labels)
+            left_out = self._empty(gaps, recipe, frame) if self.file is None else left_out
+            notes = [*said, *notes, *suspicions(frame, recipe.label())]
+            guesses = [*guessed, *guesses]
+        n_left_out = len(left_out) if self.file is None else file.table(recipe).n_read - len(frame)
+        notes, guesses = ([*about_empty_rows(n_left_out), *sentences] for sentences in (notes, guesses))
         if y is not None and classes:
             here = np.asarray(y) if self.file is not None else np.asarray(y)[frame.index]
             notes += leaks(frame, here, made.columns, classes)
         own = self.parts.parts
         points = [Part(one.name, one.n, partial(self._points, i, made, is_strict)) for i, one in enumerate(own)]
         array = Rows(Parts(points, self.parts.callback), len(made.names), dtype, made.names)
-        return Prepared(array, y, classes, made, notes, guesses)
+        if len(left_out):
+            array, y = array.taken(np.delete(np.arange(len(array)), left_out)), np.delete(y, left_out)
+        return Prepared(array, y, classes, made, notes, guesses, left_out)
+
+    def _empty(self, rows: NDArray, recipe: Recipe, frame: pd.DataFrame) -> NDArray[np.int64]:
+        """Return those of ascending rows that have no value, as a table that is read whole leaves them out.
+
+        Each pass reads one column of the rows in question, that with the fewest gaps in a sample of the table first.
+        """
+        for name in frame.isna().sum().sort_values(kind="stable").index:
+            found = [rows[:0]]
+            for number, own, read in self.parts.read([name], rows, "empty rows of ") if len(rows) else ():
+                assert own is not None
+                with readable(self.parts.called(number), also=(pyarrow.ArrowException,)):
+                    is_missing = blanked(_framed(read)[name], recipe.missing_words, Seen()).isna().to_numpy()
+                found.append(self.parts.starts[number] + own[is_missing])
+            rows = np.concatenate(found)
+        return rows if len(rows) < len(self.parts) else rows[:0]
 
     def _points(self, number: int, features: Features, is_strict: bool, _names: Any, rows: NDArray) -> NDArray:
         frame = self.frame(number, features.columns, features.recipe.missing_words, rows)
@@ -206,8 +229,11 @@ class PartedTable:
                         found.add(int(self.parts.starts[number] + row))
         return np.array(sorted(found), dtype=np.int64)
 
-    def _labels(self, recipe: Recipe, labels: str) -> tuple[NDArray, list[str], list[str], list[str]]:
-        """Return all class codes or pair ids, the classes' names, notes and guesses; the column is read alone, in one pass."""
+    def _labels(self, recipe: Recipe, labels: str) -> tuple[NDArray, list[str], list[str], list[str], NDArray]:
+        """Return all class codes or pair ids, the classes' names, notes, guesses, and the rows without a label in the table.
+
+        The column is read alone, in one pass.
+        """
         label, is_whole, seen = recipe.label(), labels == "pairs" or recipe.bins is not None, Seen()
         values, found, counts = dict[Any, int](), list[Any](), np.zeros(0, dtype=np.int64)
         for number, _, read in self.parts.read([label], doing="labels of "):
@@ -222,11 +248,11 @@ class PartedTable:
             counts = np.pad(counts, (0, len(values) - len(counts)))
             counts += np.bincount(found[-1][codes >= 0], minlength=len(values))
         missing = [*filter(None, [about_missing(Seen({k: n for k, n in seen.items() if k[0]}), "missing labels")])]
-        if labels == "pairs":
-            return pair_ids(pd.concat(found, ignore_index=True)), [], missing, missing
         if is_whole:
-            y, classes, notes = class_codes(pd.concat(found, ignore_index=True), recipe, labels)
-            return y, list(classes), [*missing, *notes], [*missing, *notes]
+            whole = pd.concat(found, ignore_index=True)
+            y, classes, notes = (pair_ids(whole), (), ()) if labels == "pairs" else class_codes(whole, recipe, labels)
+            said = [*missing, *notes]
+            return y, list(classes), said, said, np.flatnonzero(whole.isna())
         order = np.argsort(-counts, kind="stable")  # of several forms of a class the most frequent one is its name
         column = pd.Series(list(values), name=label).iloc[order]
         codes, classes, notes = class_codes(column, recipe, labels)
@@ -236,7 +262,8 @@ class PartedTable:
         hidden = label_text(column, recipe)[1]
         is_guess = recipe.unlabeled == AUTO and not all(is_minus_one(np.array(sorted(hidden), dtype=str)))
         guessed = about_unlabeled(hidden, recipe.unlabeled) if is_guess else ()
-        return y, list(classes), [*missing, *notes], [*missing, *guessed]
+        gaps = np.flatnonzero(np.concatenate(found) == -1)
+        return y, list(classes), [*missing, *notes], [*missing, *guessed], gaps
 
     def frames(self, features: Features, keep: Sequence[str]) -> list[tuple[str, Callable[[], pd.DataFrame]]]:
         """Return the name of each part, and a function that reads its columns of features and those to keep."""
@@ -351,8 +378,8 @@ def rows_of(
         A Parquet file, or a folder of Parquet files in the order of their names; another file of a table, such as a CSV,
         which is read whole; a Dask collection; or arrays or memory maps of shape (n_i, d), one after the other.
     y : str, Dask Series or Array, list of ndarray, array-like or None
-        The labels, or the name of their column. The column is read alone, in one pass. Missing labels are unlabeled. In
-        labels that are not a column of `X`, -1 is unlabeled, too.
+        The labels, or the name of their column. The column is read alone, in one pass. Missing labels are unlabeled, and
+        rows without any value are left out. In labels that are not a column of `X`, -1 is unlabeled, too.
     features : sequence of str, optional
         The feature columns, each once. By default all columns except the label and an index, such as the one that pandas
         writes. The rows' `notes` name the columns that are left out.

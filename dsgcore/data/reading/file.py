@@ -143,14 +143,23 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
         }
         frame = with_columns(frame, changed)
     if recipe.format != "svmlight":
-        is_full = frame.notna().any(axis=1).to_numpy()
-        if not is_full.all() and is_full.any():
-            n = int(np.sum(~is_full))
-            said.append(f"{n:,} {'row without any value is' if n == 1 else 'rows without any value are'} left out.")
-            for name in frame.columns:
-                seen["", str(name)] -= n
-            frame = frame[is_full]
-    return Table(frame, tuple(said), +seen, n_read)
+        frame = _full(frame, seen)
+    return Table(frame, (*said, *about_empty_rows(n_read - len(frame))), +seen, n_read)
+
+
+def _full(frame: pd.DataFrame, seen: Seen) -> pd.DataFrame:
+    """Return the rows with a value, of a table that has any."""
+    is_full = frame.notna().any(axis=1).to_numpy()
+    if is_full.all() or not is_full.any():
+        return frame
+    for name in frame.columns:
+        seen["", str(name)] -= int(np.sum(~is_full))
+    return frame[is_full]
+
+
+def about_empty_rows(n: int) -> list[str]:
+    """Return a sentence about rows that are left out, if there are any."""
+    return [f"{n:,} {'row without any value is' if n == 1 else 'rows without any value are'} left out."] * (n > 0)
 
 
 def _read_files(folder: Path, recipe: Recipe, limits: Limits) -> Table:
@@ -166,8 +175,9 @@ def _read_files(folder: Path, recipe: Recipe, limits: Limits) -> Table:
     begins = np.cumsum([0, *(table.n_read for table in read)])  # rows are counted over the files as they are
     frame = pd.concat([t.frame.set_axis(t.frame.index + n) for t, n in zip(read, begins[:-1], strict=True)])
     limits.check_rows(len(frame))
-    seen = sum((table.seen for table in read), Seen())
-    return Table(frame, (f"{len(read)} files of a folder are read as one table.", *read[0].notes[1:]), seen)
+    seen, said = sum((table.seen for table in read), Seen()), [f"{len(read)} files of a folder are read as one table."]
+    said += [one for one in read[0].notes[1:] if one not in about_empty_rows(read[0].n_read - len(read[0].frame))]
+    return Table(frame, (*said, *about_empty_rows(int(begins[-1]) - len(frame))), seen, int(begins[-1]))
 
 
 def _sentence(frame: pd.DataFrame, recipe: Recipe) -> str:
@@ -260,7 +270,8 @@ class File:
             else:
                 (frame, _), seen = self._given, Seen()
                 known = {name: blanked(column, recipe.missing_words, seen) for name, column in frame.items()}
-                table = Table(with_columns(frame, known), ("",), seen)
+                full = _full(with_columns(frame, known), seen)
+                table = Table(full, ("", *about_empty_rows(len(frame) - len(full))), +seen, len(frame))
             self._tables = {key: table}
         return self._tables[key]
 

@@ -72,7 +72,7 @@ def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
         others = "the others are" if is_several else f"{quoted(negative)} is"
         sentences.append(f"{quoted(positive)} is positive, {others} negative.")
     if n_unlabeled := int(np.sum(y == UNLABELED)):
-        sentences.append(f"{n_unlabeled:,} rows have no label: they stay unlabeled and are never used for testing.")
+        sentences.append(f"{n_unlabeled:,} rows have no label: they are unlabeled and never used for testing.")
     shown = [as_cell(printable(name)) for name in names]  # long names may be equal when they are cut
     is_distinct = len(set(shown)) == len(shown)
     shown = [one if is_distinct else f"{one} (class {k + 1})" for k, one in enumerate(shown)]
