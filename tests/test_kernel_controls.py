@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from cases import each
-from opened_pages import open_page, run_of, said
+from opened_pages import checked, open_page, run_of, said, shown
 from sklearn.preprocessing import StandardScaler
 
 from dsgcore import Spec
@@ -149,3 +149,12 @@ def test_a_files_width_is_the_estimators_scale_of_standardised_points(kernel):
     for name, value in like_scale(kernel, 1.0 / X.shape[1], X.shape[1]).items():
         own = next(p for p in KERNELS[kernel].parameters if p.name == name)
         assert value == pytest.approx(width(own, "scale", X, kernel))
+
+
+def test_the_tab_code_says_that_its_script_fits_an_estimator_where_it_does():
+    app = open_page("auc", **{"solver.n_iter": "20"})
+    for t in (5, 20):
+        run_of(app).advance(t - run_of(app).t)
+        app = app.run()
+        is_said = any("and fits the estimator" in shown(one.value) for one in checked(app).markdown)
+        assert is_said == ("model.fit(" in code(app)) == (t == 20)

@@ -107,6 +107,7 @@ def test_the_script_of_a_finished_run_fits_the_estimator_with_its_score(setting,
     if estimator_of(SETTINGS[setting]) is None:  # one that somebody adds
         assert ".fit(" not in text
         return
+    assert "# If the function still moves at the end, fit says so in a ConvergenceWarning." in text
     monkeypatch.chdir(tmp_path)
     names = runpy.run_path("repeat_run.py", run_name="__main__")
     assert names["model"].score(run.split.X_test, run.split.y_test) == pytest.approx(run.result_score, abs=1e-12)

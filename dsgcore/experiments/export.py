@@ -60,6 +60,7 @@ run = Run(spec, split)""",
 _FIT = """
 
 # The same run as a scikit-learn estimator. In y_train, -1 means unlabeled.
+# If the function still moves at the end, fit says so in a ConvergenceWarning.
 from dsgcore import {name}
 from dsgcore.experiments import load_split
 

@@ -141,9 +141,9 @@ def code(bench: Bench) -> None:
         draw_download("Spec (JSON)", "spec.json", lambda: run.spec.to_json(indent=2))
         draw_download("Model (NumPy)", "model.npz", lambda: _model_bytes(run))
         draw_download("Script (Python)", "repeat_run.py", lambda: text)
+    fits = ", and fits the estimator to them" if "\nmodel.fit(" in text else ""
     st.markdown(
-        "This script repeats the run with the same data, mini-batches and features, and fits the estimator to them, "
-        "so the numbers are the same."
+        f"This script repeats the run with the same data, mini-batches and features{fits}, so the numbers are the same."
     )
     st.code(text, language="python", wrap_lines=True)
     st.markdown(
