@@ -624,6 +624,15 @@ def test_kept_columns_are_never_replaced_by_predictions(person, tmp_path, capsys
     assert list(made.columns) == ["a", "b", "class", "score"]
 
 
+def test_predictions_with_many_kept_columns_are_known_as_an_earlier_result(person, tmp_path):
+    table = pd.read_csv(person / "data.csv")
+    more = [f"a column that is kept and has the number {number}" for number in range(600)]
+    pd.concat([table, pd.DataFrame(0.0, table.index, more)], axis=1).to_parquet(tmp_path / "wide.parquet")
+    line = ["predict", person / "model", tmp_path / "wide.parquet", "--out", tmp_path / "out", "--quiet"]
+    for _ in range(2):
+        assert main([*map(str, line), "--keep", ",".join(more)]) == 0
+
+
 HOSTILE = ("-5", "NaN", "inf", "1e400", "1e1", "1e30", "2.5", "None", "[]", "abc", "true", "False")
 
 

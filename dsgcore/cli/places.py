@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import struct
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +15,8 @@ from dsgcore.core.parameters import quoted
 
 # Bytes of an earlier result's head, and of its end, in which the text is that tells it.
 _SEARCHED = 65_536
+# The last bytes of a Parquet file: the size of what describes its columns, which is before them, and its kind.
+_FOOTER = struct.Struct("<I4s")
 # Files that systems and tools put into folders; a folder with nothing else is empty.
 _UNSEEN = ("Thumbs.db", "desktop.ini")
 
@@ -84,10 +87,13 @@ def check_folder(folder: Path, marks: Mapping[str, str], inputs: Sequence[Path])
 
 
 def _holds(file: Path, mark: str) -> bool:
-    """Return True if the head or the end of a file has a text."""
+    """Return True if the head or the end of a file has a text; the end of a Parquet file is all that describes its columns."""
+    size = file.stat().st_size
     with file.open("rb") as opened:
         ends = opened.read(_SEARCHED)
-        opened.seek(max(0, file.stat().st_size - _SEARCHED))
+        opened.seek(max(0, size - _FOOTER.size))
+        length, kind = _FOOTER.unpack(opened.read().rjust(_FOOTER.size))
+        opened.seek(max(0, size - max(_SEARCHED, length if kind == b"PAR1" else 0)))
         return mark.encode() in ends + opened.read()
 
 
