@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris, make_moons
 
 from dsgcore import DSGError, label
 from dsgcore.__main__ import main
-from dsgcore.comparing import METHODS
+from dsgcore.comparing import METHODS, fits, samples
 from dsgcore.comparing import label as module
 from dsgcore.comparing.label import expected_share
 from dsgcore.comparing.methods import suited
@@ -85,6 +85,27 @@ def test_a_table_larger_than_memory_is_labeled_in_parts(is_sorted, rows, tmp_pat
     assert (parted.ask, parted.expected, parted.warnings) == (whole.ask, whole.expected, whole.warnings)
     with pytest.raises(DSGError, match="nowhere"):
         label(file, "kind", **options | {"keep": ["nowhere"]})
+
+
+def test_more_labels_than_are_learned_from_leave_rows_to_label(tmp_path, monkeypatch):
+    table, _ = moons(300, 60)
+    table.to_parquet(tmp_path / "t.parquet", index=False)
+    monkeypatch.setattr(samples, "MOST_ROWS", 50)
+    whole = label(tmp_path / "t.parquet", "kind", drop=["id"], **QUICK)
+    monkeypatch.setattr(module, "is_large", lambda path: True)
+    parted = label(tmp_path / "t.parquet", "kind", drop=["id"], **QUICK)
+    assert len(parted.table) == len(whole.table) == 240
+    assert parted.n_labels == whole.n_labels == 50
+
+
+def test_a_slow_method_says_from_how_many_unlabeled_rows_it_learns(tmp_path, monkeypatch):
+    table, _ = moons()
+    monkeypatch.setattr(fits, "MOST_OF_SLOW", 50)
+    found = label(table, "kind", method="SelfTraining", drop=["id"])
+    said = "Warning: SelfTraining learns from 50 of 140 unlabeled rows, to be fast enough."
+    assert said in found.warnings
+    assert said in found.report
+    assert not [one for one in label(table, "kind", **QUICK).warnings if "learns from" in one]
 
 
 def test_whole_numbers_stay_numbers_and_minus_one_means_unlabeled():

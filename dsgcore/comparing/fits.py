@@ -79,11 +79,10 @@ def fit_some(where: str | Sample, requests: Sequence[FitRequest], *, report: Cal
 
 def fit(request: FitRequest, split: Split, kind: str) -> Fit:
     """Make one fit, and measure it."""
-    method, n_unlabeled = METHODS[request.method], len(split.y_train) - len(split.labeled)
+    method = METHODS[request.method]
     rows = training_rows(method, split.y_train)
-    X, y, n_used = split.X_train[rows], split.y_train[rows], len(rows) - len(split.labeled)
-    is_part = method.uses_unlabeled and n_used < n_unlabeled
-    note = f"learns from {n_used:,} of {n_unlabeled:,} unlabeled points, to be fast enough" if is_part else ""
+    X, y = split.X_train[rows], split.y_train[rows]
+    note = about_part(method, y, len(split.y_train) - len(split.labeled), "points")
     model, held, start = method.make(request.seed), forget_peak(), time.process_time()
     try:
         with warnings.catch_warnings(action="ignore"):  # a method that has not converged shows it by its score
@@ -95,6 +94,13 @@ def fit(request: FitRequest, split: Split, kind: str) -> Fit:
     if not np.isfinite(list(scores.values())).all():
         return Fit(request, note="a score is not a finite number")
     return Fit(request, scores, round(seconds, 4), round(used, 1), note)
+
+
+def about_part(method: Method, codes: NDArray, n_unlabeled: int, what: str) -> str:
+    """Return words on a method that learns from class codes (n,) which have fewer unlabeled ones than there are, else none."""
+    n_used = int(np.sum(codes == UNLABELED))
+    is_part = method.uses_unlabeled and n_used < n_unlabeled
+    return f"learns from {n_used:,} of {n_unlabeled:,} unlabeled {what}, to be fast enough" if is_part else ""
 
 
 def training_rows(method: Method, codes: NDArray) -> NDArray[np.intp]:

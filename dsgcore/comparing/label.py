@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from dsgcore.comparing.fits import training_rows
+from dsgcore.comparing.fits import about_part, training_rows
 from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL, Method, suited
 from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.rounds import compare
@@ -224,6 +224,7 @@ def label(
         recipe, rows = made.features.recipe, thinned(made.y)
         numbers = np.delete(np.arange(len(large.parts)), made.left_out)
         _check_kept(keep, [*large.kinds])
+        _check_asked(made.y, recipe)  # the rows to learn from may all have labels
         frame = large.some(numbers[rows], [*large.kinds]).table(recipe).frame
         is_asked = np.zeros(len(large.parts), dtype=bool)
         is_asked[numbers[made.y == UNLABELED]] = True
@@ -263,11 +264,7 @@ def label_rows(
     kind = BINARY if len(class_names) == 2 else ORDINAL if ordered else CLASSES
     if unlabeled is None:
         _check_kept(keep, [str(name) for name in frame.columns])
-    if not (y == UNLABELED).any():
-        raise DataError(
-            f"every row has a label in {recipe.label()!r}, so there is none to give a class: leave the label of other rows "
-            "empty, or name the one that means “not labeled” (--unlabeled)"
-        )
+        _check_asked(y, recipe)
     if method is not None and method not in suited(kind):
         raise ParameterError(f"method must be one of {', '.join(suited(kind))} for these labels, got {quoted(method)}")
     report("preparing the columns")
@@ -304,6 +301,8 @@ def label_rows(
         about = *about_labels(y, class_names, frame, recipe, is_ordered=ordered), *about_shift(X, codes)
     else:
         about = found.warnings
+    if part := about_part(chosen, codes[training_rows(chosen, codes)], len(table), "rows"):
+        about = *about, f"Warning: {method} {part}."
     return Labeled(
         table=table,
         ask=tuple(map(int, unsure)),
@@ -320,6 +319,14 @@ def label_rows(
 def label_in_job(given: tuple[Any, ...], options: Mapping[str, Any], *, report: Report) -> Labeled:
     """Do `label_rows` in a background job, whose arguments have no names."""
     return label_rows(*given, **options, report=report)
+
+
+def _check_asked(y: NDArray[np.int64], recipe: Recipe) -> None:
+    if not (y == UNLABELED).any():
+        raise DataError(
+            f"every row has a label in {recipe.label()!r}, so there is none to give a class: leave the label of other rows "
+            "empty, or name the one that means “not labeled” (--unlabeled)"
+        )
 
 
 def _check_kept(keep: Sequence[str], there: list[str]) -> None:
