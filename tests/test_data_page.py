@@ -10,6 +10,7 @@ from opened_pages import errors, left_in_browser, open_page, said
 
 from dsgcore.data import DATASETS
 from dsgcore.data.inspection import Coverage
+from dsgcore.data.reading.sources import READABLE
 from dsgcore.experiments import SETTINGS
 from pages.gallery.data_views import agreement
 
@@ -49,7 +50,7 @@ def test_the_gallery_has_a_card_for_every_set_that_leads_to_settings_and_to_a_cl
         assert entry.sentence in text
         assert f"{entry.n:,} points · {entry.d} features · {len(entry.class_names)}" in text
         assert (entry.licence in text) or entry.is_generated
-    assert "CSV, TSV" in text
+    assert f"{READABLE}." in text
     assert len(app.get("image")) == len(DATASETS)
     assert len(links(app)) == len(SETTINGS) * len(DATASETS)
     assert len([button for button in app.button if button.key.startswith("look-")]) == len(DATASETS) + 1  # one's own

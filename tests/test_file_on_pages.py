@@ -14,6 +14,7 @@ from streamlit.runtime.scriptrunner import StopException
 from test_usual_values import ESTIMATORS as WITHOUT_MULTICLASS
 
 from dsgcore import PS3VT
+from dsgcore.data.reading.sources import READABLE
 from dsgcore.experiments import Run, Spec, script
 from dsgcore.studies import Store
 from pages.controls.own_file import OwnFile
@@ -76,6 +77,7 @@ def values(app):
 def test_before_a_file_is_chosen_the_page_says_what_to_do_and_nothing_can_be_played():
     app = open_own()
     assert any("Choose a file in the sidebar" in info.value for info in app.main.info)
+    assert any(f"{READABLE}." in caption.value for caption in app.sidebar.caption)  # as the reader's refusals say
     bar = {button.key: button for button in app.main.button}
     assert all(bar[key].disabled for key in ("play", "step", "reset"))
     assert not has_run(app)

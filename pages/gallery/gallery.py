@@ -8,6 +8,7 @@ import streamlit as st
 
 from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry
 from dsgcore.data.datasets import AS_IS, ONE_REST
+from dsgcore.data.reading.sources import READABLE
 from dsgcore.experiments import SETTINGS
 from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
@@ -16,7 +17,6 @@ from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.gallery.data_charts import picture_of_data
 from pages.pictures.kept import kept_picture, still
 from pages.shell.router import page_of
-from pages.upload.choosing import FORMATS
 
 COLUMNS = 5
 GROUPS = {
@@ -32,7 +32,7 @@ def gallery(choose: Callable[[str], None]) -> None:
     The card for a file of the reader's comes first.
     """
     with st.container(border=True, key="card-file", horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{OWN_TITLE}**  \nA table with a column of labels: {FORMATS}.")
+        st.markdown(f"**{OWN_TITLE}**  \nA table with a column of labels: {READABLE}.")
         st.button("Choose a file", key="look-file", icon=":material/upload_file:", on_click=choose, args=(FILE,))
     for labels, title in GROUPS.items():
         st.header(title)

@@ -19,7 +19,6 @@ from pages.shell.page_link import given, link_now, say_in_link
 # Parts of a recipe that do not depend on the setting.
 _OF_ANY_SETTING = (*OF_FORMAT, "missing", "text_dimensions", "unlabeled")
 _LONGEST_LINK = 20_000
-FORMATS = "CSV, TSV, Excel, Parquet, LIBSVM or .npz"
 
 
 def choosing_in(problem: type[Setting], uploaded: Any, linked: dict[str, Any] | None) -> Choosing | None:

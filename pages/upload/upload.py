@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data import DataError
 from dsgcore.data.reading import Limits, Look, Recipe, Step, listed
+from dsgcore.data.reading.sources import READABLE
 from dsgcore.data.reading.unlabeled import MEANING
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import FILE
@@ -24,7 +25,6 @@ from pages.shell.plain_text import as_sentence, plain, say_of_link
 from pages.shell.warm_up import get_ready
 from pages.upload import recipe as widgets
 from pages.upload.choosing import (
-    FORMATS,
     choosing_in,
     forget_if_removed,
     linked_file,
@@ -69,7 +69,7 @@ def draw_upload(
         on_change=forget_if_removed,
         args=(problem, key),
     )
-    st.caption(f"{FORMATS}. {Limits().sentence()}")
+    st.caption(f"{READABLE}. {Limits().sentence()}")
     get_ready()
     choosing = None
     try:

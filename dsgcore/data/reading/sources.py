@@ -55,7 +55,7 @@ _OTHER_TEXTS = {
 }
 _ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"[^\"]*\"|\S+)\s+(.+)", re.IGNORECASE)
 _ARFF = re.compile(r"\A\ufeff?(\s*%[^\n]*\n|\s*\n)*\s*@relation\s", re.IGNORECASE)
-_READABLE = "CSV and other text, LIBSVM, Parquet, Feather, ORC, JSON lines, ARFF, Excel (.xlsx) and .npz archives"
+READABLE = "CSV and other text, LIBSVM, Parquet, Feather, ORC, JSON lines, ARFF, Excel (.xlsx) and .npz archives"
 _DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError)
 UNREADABLE = (*_DAMAGED, MemoryError, OverflowError, RuntimeError, SyntaxError, TypeError, ValueError)
 
@@ -282,7 +282,7 @@ def binary_format(source: Source) -> str | None:
         raise DataError(f"the file is {many}: give the table inside")
     for magic, what in _OTHERS.items():
         if head.startswith(magic):
-            raise DataError(f"the file is {what}; those that can be read are {_READABLE}")
+            raise DataError(f"the file is {what}; those that can be read are {READABLE}")
     if head[:1] == b"\x80" and head[1:2] <= b"\x05":
         raise DataError("the file is a pickle of Python objects, which is never loaded: save it as CSV or Parquet")
     text = head.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
@@ -308,4 +308,4 @@ def refuse_other_text(text: str) -> None:
     start = text.lstrip("\ufeff \t\r\n").lower()
     for what, form in _OTHER_TEXTS.items():
         if form.match(start):
-            raise DataError(f"the file is {what}; those that can be read are {_READABLE}")
+            raise DataError(f"the file is {what}; those that can be read are {READABLE}")
