@@ -241,13 +241,29 @@ def test_a_folder_of_text_is_converted_whole_or_refused_by_the_name_of_a_file(ki
         (folder / f"{number}.{kind}").write_bytes(text)
     out = folder.with_name(f"{folder.name}-parquet")
     assert convert_file(folder, out, sniff_file(folder / f"2.{kind}")) == N
-    assert pd.read_parquet(out).shape == (N, 5 if kind == "svm" else 3)
+    made = pd.read_parquet(out)
+    assert made.shape == (N, 5 if kind == "svm" else 3)
+    file = File.of_path(folder)
+    read = file.table(file.sniff())
+    pd.testing.assert_frame_equal(read.frame, made, check_dtype=False)
+    assert read.notes == ("3 files of a folder are read as one table.",)
     (folder / f"3.{kind}").write_bytes(lines("1 2:0.5 1:3") if kind == "svm" else lines("a,b", "1,2"))
     said = "line 1 must have increasing indices" if kind == "svm" else "its columns are not those of the first file"
     with pytest.raises(DataError, match=rf"^3\.{kind}: {said}"):
         convert_file(folder, out / "new", sniff_file(folder / f"2.{kind}"))
-    with pytest.raises(DataError, match=rf"^[13]\.{kind}: its columns are not those of the first file"):
+    with pytest.raises(DataError, match=rf"^3\.{kind}: {said}"):
         sniff_file(folder)
+    (folder / f"3.{kind}").write_bytes(parquet())
+    with pytest.raises(DataError, match=rf"^3\.{kind}: the recipe is for the format \w+, and the file is parquet"):
+        sniff_file(folder)
+
+
+def test_a_file_of_a_folder_that_is_wider_than_the_training_table_is_named(tmp_path):
+    for number in range(2):
+        (tmp_path / f"{number}.svm").write_bytes(lines("1 1:0.5", f"-1 {number + 1}:2"))
+    file = File.of_path(tmp_path)
+    with pytest.raises(DataError, match=r"^1\.svm: line 2 has the index 2, and the largest of the training file is 1$"):
+        file.table(replace(file.sniff(), first_index=1, n_indices=1))
 
 
 def test_a_word_that_means_missing_is_one_among_bytes_too_and_said(tmp_path):

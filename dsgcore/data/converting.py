@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -23,12 +23,11 @@ from dsgcore.data.reading.labels import FEWEST_ORDERED, class_codes
 from dsgcore.data.reading.parse import batches_below, rows_below, typed
 from dsgcore.data.reading.recipe import IN_PIECES, Recipe
 from dsgcore.data.reading.sources import Source, files_of, streamed
-from dsgcore.data.reading.svmlight import TARGET, Ends, pieces_of
+from dsgcore.data.reading.svmlight import TARGET, Ends, pieces_of_all
 
 _SHOWN = 12
 PART = "part-{:06}.parquet"
 Progress = Callable[[str, int], None]
-Piece = TypeVar("Piece")
 _TEXT = pyarrow.large_string()
 
 
@@ -147,7 +146,7 @@ def convert_file(
     return n
 
 
-def _of_each(sources: Sequence[Source], read: Callable[[Source], Iterable[Piece]]) -> Iterator[Piece]:
+def _of_each(sources: Sequence[Source], read: Callable[[Source], Iterable[pyarrow.Table]]) -> Iterator[pyarrow.Table]:
     """Yield the pieces of all files; the error of one of several names it."""
     for source in sources:
         try:
@@ -159,12 +158,12 @@ def _of_each(sources: Sequence[Source], read: Callable[[Source], Iterable[Piece]
 def _sparse_tables(sources: Sequence[Source], recipe: Recipe, progress: Progress) -> Iterator[pyarrow.Table]:
     """Yield the rows of LIBSVM text in pieces. The first pass finds its indices and types."""
     ends, n = Ends(), 0
-    for piece in _of_each(sources, pieces_of):
+    for piece in pieces_of_all(sources):
         ends.add(piece)
         n += len(piece.labels)
         progress("looking", n)
     base, width = ends.checked(IN_PIECES)
-    for piece in _of_each(sources, pieces_of):
+    for piece in pieces_of_all(sources):
         frame = piece.frame(base, width, ends.dtype)
         if ends.has_large_labels:
             frame[TARGET] = frame[TARGET].map(written)

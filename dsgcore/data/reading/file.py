@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -122,18 +122,20 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
         found = binary_format(source)
         if found != (None if is_text else recipe.format):
             raise DataError(f"the recipe is for the format {recipe.format}, and the file is {found or 'text'}")
-    elif recipe.format != "parquet":
+    elif recipe.format not in ("parquet", "svmlight"):
         return _read_files(source.path, recipe, limits)
-    if source.path is not None:
+    if recipe.format == "svmlight":  # whose files have the width of the widest one
+        texts = [source] if source.path is None else list(_texts(source.path, limits))
+        frame, notes = read_svmlight(texts, limits, recipe.first_index, recipe.n_indices), list[str]()
+    elif source.path is not None:
         frame, notes = read_parquet_folder(source.path, limits)
-    elif recipe.format == "svmlight":
-        frame, notes = read_svmlight(source, limits, recipe.first_index, recipe.n_indices), list[str]()
     elif recipe.format == "delimited":
         frame, notes = read_delimited(source, recipe, limits, seen)
     else:
         frame, notes = read_binary(source, recipe.format, limits)
     frame.index, n_read = pd.RangeIndex(len(frame)), len(frame)
-    said = [_sentence(frame, recipe), *source.notes, *notes]
+    is_folder = is_text and source.path is not None
+    said = [_of_files(len(texts)) if is_folder else _sentence(frame, recipe), *source.notes, *notes]
     if not is_text or numbers_among(recipe.missing_words):
         changed = {
             name: known
@@ -162,6 +164,22 @@ def about_empty_rows(n: int) -> list[str]:
     return [f"{n:,} {'row without any value is' if n == 1 else 'rows without any value are'} left out."] * (n > 0)
 
 
+def _texts(folder: Path, limits: Limits) -> Iterator[Source]:
+    """Yield the unpacked files of a folder of LIBSVM text."""
+    for file in files_of(folder):
+        try:
+            text = unpacked(file, limits)
+            if (found := binary_format(text)) is not None:
+                raise DataError(f"the recipe is for the format svmlight, and the file is {found}")
+        except DataError as error:
+            raise DataError(f"{file.name}: {error}") from None
+        yield text
+
+
+def _of_files(n: int) -> str:
+    return f"{n} files of a folder are read as one table."
+
+
 def _read_files(folder: Path, recipe: Recipe, limits: Limits) -> Table:
     """Read the files of text of a folder as one table."""
     read = list[Table]()
@@ -175,7 +193,7 @@ def _read_files(folder: Path, recipe: Recipe, limits: Limits) -> Table:
     begins = np.cumsum([0, *(table.n_read for table in read)])  # rows are counted over the files as they are
     frame = pd.concat([t.frame.set_axis(t.frame.index + n) for t, n in zip(read, begins[:-1], strict=True)])
     limits.check_rows(len(frame))
-    seen, said = sum((table.seen for table in read), Seen()), [f"{len(read)} files of a folder are read as one table."]
+    seen, said = sum((table.seen for table in read), Seen()), [_of_files(len(read))]
     said += [one for one in read[0].notes[1:] if one not in about_empty_rows(read[0].n_read - len(read[0].frame))]
     return Table(frame, (*said, *about_empty_rows(int(begins[-1]) - len(frame))), seen, int(begins[-1]))
 

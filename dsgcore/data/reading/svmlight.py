@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -65,6 +66,7 @@ class Piece:
     labels: NDArray
     lines: NDArray[np.int64]
     values: sparse.csr_matrix
+    file: str = ""  # its name, if there are several
 
     def frame(self, base: int, width: int, dtype: DTypeLike) -> pd.DataFrame:
         """Return the rows as a table of columns x1, x2, .. and the label."""
@@ -95,14 +97,27 @@ def pieces_of(source: Source) -> Iterator[Piece]:
         yield Piece(labels, np.array([number for number, _ in some]), values)
 
 
-def read_svmlight(source: Source, limits: Limits, first: int | None = None, d: int | None = None) -> pd.DataFrame:
-    """Return the points, as columns x1, x2, .., and their labels.
+def pieces_of_all(sources: Sequence[Source]) -> Iterator[Piece]:
+    """Yield the rows of some texts in pieces; if there are several, errors name the file."""
+    for source in sources:
+        name = f"{source.name}: " if len(sources) > 1 else ""
+        try:
+            for piece in pieces_of(source):
+                yield replace(piece, file=name)
+        except DataError as error:
+            raise DataError(f"{name}{error}") from None
+
+
+def read_svmlight(
+    sources: Sequence[Source], limits: Limits, first: int | None = None, d: int | None = None
+) -> pd.DataFrame:
+    """Return the points of one or several files, as columns x1, x2, .., and their labels.
 
     By default the first index is 0 if it occurs, else 1, and the largest index tells the number d of columns.
     """
-    limits.check_unpacked(source.size)
+    limits.check_unpacked(sum(source.size for source in sources))
     found, n, ends = list[Piece](), 0, Ends()
-    for piece in pieces_of(source):
+    for piece in pieces_of_all(sources):
         found.append(piece)
         n += len(piece.labels)
         limits.check_rows(n)
@@ -117,10 +132,10 @@ def read_svmlight(source: Source, limits: Limits, first: int | None = None, d: i
 
 
 class Ends:
-    """The least and the largest index of all rows so far, each with its first line, and the largest value."""
+    """The least and the largest index of all rows so far, each with the first file and line, and the largest value."""
 
     def __init__(self) -> None:
-        self.low, self.high, self.largest = (2**62, 0), (-1, 0), 0.0
+        self.low, self.high, self.largest = (2**62, ""), (-1, ""), 0.0
         self.has_large_labels = False  # that floats would round
 
     def add(self, piece: Piece) -> None:
@@ -129,8 +144,9 @@ class Ends:
         if piece.values.nnz:
             indices, ends = piece.values.indices, piece.values.indptr[1:]
             places = indices.argmin(), indices.argmax()
-            low, high = ((int(indices[i]), int(piece.lines[np.searchsorted(ends, i, side="right")])) for i in places)
-            self.low, self.high = min(self.low, low), max(self.high, high, key=lambda end: end[0])
+            lines = (piece.lines[np.searchsorted(ends, i, side="right")] for i in places)
+            low, high = ((int(indices[i]), f"{piece.file}line {n}") for i, n in zip(places, lines, strict=True))
+            self.low, self.high = min(self.low, low, key=itemgetter(0)), max(self.high, high, key=itemgetter(0))
             self.largest = max(self.largest, float(np.abs(piece.values.data).max()))
 
     @property
@@ -145,15 +161,15 @@ class Ends:
         base = min(self.low[0], 1) if first is None else first
         if self.low[0] < base:
             raise DataError(
-                f"line {self.low[1]} has the index {self.low[0]}, and the first index of the training file is {base}"
+                f"{self.low[1]} has the index {self.low[0]}, and the first index of the training file is {base}"
             )
         high, line = self.high
         width = high + 1 - base
         if d is not None and width > d:
-            raise DataError(f"line {line} has the index {high}, and the largest of the training file is {d - 1 + base}")
+            raise DataError(f"{line} has the index {high}, and the largest of the training file is {d - 1 + base}")
         if width > limits.columns:
             raise DataError(
-                f"an index must be at most {limits.columns}, got {high} in line {line}: the points would be too wide"
+                f"an index must be at most {limits.columns}, got {high} in {line}: the points would be too wide"
             )
         return base, width if d is None else d
 
