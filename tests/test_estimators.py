@@ -528,6 +528,7 @@ def test_ordered_categories_keep_their_order():
     (["a: low", "b: fair", "c: high"], True),
     (["1", "2", "3"], False),
     (["average", "good", "very good"], False),  # the alphabet's order is the known one
+    (["A", "B", "C"], False),  # grades
 ])  # fmt: skip
 @each("model", [QS3ORAO(**SMALL_ORDINAL), SVOREX(), Safe(QS3ORAO(**SMALL_ORDINAL))])
 def test_words_that_the_alphabet_would_order_are_said(model, words, is_said, recwarn):

@@ -144,8 +144,12 @@ def encode(y: Any, classes: NDArray | None = None, *, is_ordered: bool = False) 
 
 
 def warn_of_alphabet(y: Any, classes: NDArray) -> None:
-    """Warn if three or more words have the alphabet's order although nobody says so, unless that is a known order of them."""
-    if classes.dtype.kind != "U" or len(classes) <= 2 or labels_given(y).order is not None:
+    """Warn if three or more words have the alphabet's order although nobody says so, unless that is a known order of them.
+
+    Single letters, such as grades, have it.
+    """
+    is_of_words = classes.dtype.kind == "U" and max(map(len, classes)) > 1
+    if not is_of_words or len(classes) <= 2 or labels_given(y).order is not None:
         return
     if known_order(names := classes.tolist()) != names:
         warnings.warn(
