@@ -386,7 +386,7 @@ def test_there_is_no_verdict_on_a_run_that_has_diverged_or_whose_twin_is_behind_
     live.advance(7)
     growing = gain_over_twin(live.run, live.supervised)
     assert growing.effect is None
-    assert "above its start" in growing.reason
+    assert "above that of f = 0" in growing.reason
     assert ended(live).run.stop_reason is StopReason.DIVERGED
     gain = gain_over_twin(live.run, live.supervised)
     assert gain is None or (gain.effect is None and "diverged" in gain.reason)

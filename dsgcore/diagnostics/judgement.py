@@ -308,7 +308,7 @@ def _spoilt(state: _State) -> Iterator[Judgement]:
     if found:
         yield max(found, key=lambda one: one[0])[1]
     if run.is_finished and run.health is Health.GROWING:
-        said = "The objective is above its start: the step is too large."
+        said = "The objective is above that of f = 0: the step is too large."
         yield Judgement(Cause.STEP, said, *_step_to("Smaller", state.theta, stable_step(run, state.t)))
     if state.has_arrived and state.useless:  # though neither noise nor ridge nor width explain it
         said = f"{state.useless[:1].upper()}{state.useless[1:]} Change the kernel's width, the regularisation or the labels."

@@ -16,7 +16,7 @@ from dsgcore.experiments.run import Run, StopReason
 from dsgcore.experiments.spec import Spec
 from dsgcore.solver.problem import STEERABLE
 
-# If a run ends so many times above its start, only its earlier part is worth drawing beside another.
+# If a run ends so many times above the objective of f = 0, only its earlier part is worth drawing beside another.
 GROWN = 10.0
 
 

@@ -50,9 +50,9 @@ class StopReason(Enum):
 class Health(Enum):
     """Numerical state of a run; the value is the sentence to show."""
 
-    GOOD = "The objective is below its start."
+    GOOD = "The objective is below that of f = 0."
     STARTING = "The run has not started yet."
-    GROWING = "The objective is above its start. The step size may be too big."
+    GROWING = "The objective is above that of f = 0. The step size may be too big."
     DIVERGED = "The values are no longer finite."
 
 
@@ -339,7 +339,7 @@ class Run:
         return Health.GOOD if is_good else Health.GROWING
 
     def start_objective(self) -> float:
-        """Return the objective at f = 0, where a run starts."""
+        """Return the objective at f = 0, also for a run with an exact start: what health and growth compare with."""
         return self._start_objective
 
 

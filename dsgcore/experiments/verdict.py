@@ -56,7 +56,7 @@ def gain_over_twin(run: Run, twin: Run) -> Difference | None:
     if Health.DIVERGED in (run.health, twin.health):
         return Difference(difference, reason="There is no verdict, because the run has diverged.")
     if Health.GROWING in (run.health, twin.health):
-        return Difference(difference, reason="There is no verdict while an objective is above its start.")
+        return Difference(difference, reason="There is no verdict while an objective is above that of f = 0.")
     problem: Any = run.problem
     y = run.split.y_test
     f, g = (one.result_test_values + one.result_shift for one in (run, twin))
@@ -151,7 +151,7 @@ def outcome_of(live: LiveRun, asked: Collection[str] = ()) -> dict[str, float]:
         - score, objective, rank, and those of the average: columns of the history
         - gain: the score less the twin's
         - verdict: 1 better than the twin, -1 worse, 0 a tie
-        - growth: the highest objective over that at the start, infinite if the run has diverged
+        - growth: the highest objective over that of f = 0, infinite if the run has diverged
         - unrest: mean change of the objective between iterations over the second half, relative to its mean
         - error_share: |f - h|^2 over |h|^2
         - lag: the score of h less that of f
