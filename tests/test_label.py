@@ -14,10 +14,12 @@ from sklearn.datasets import load_iris, make_moons
 
 from dsgcore import DSGError, label
 from dsgcore.__main__ import main
-from dsgcore.comparing import METHODS, fits, samples
+from dsgcore.comparing import METHODS, Sample, fits, samples
 from dsgcore.comparing import label as module
 from dsgcore.comparing.label import expected_share
 from dsgcore.comparing.methods import suited
+from dsgcore.data.reading import File
+from dsgcore.problems import UNLABELED
 from dsgcore.tuning.calibrated import Confidence
 
 QUICK = {"method": "LogisticRegression"}
@@ -251,3 +253,17 @@ def test_the_command_writes_the_rows_and_a_report(tmp_path, capsys):
     assert out.read_text() == "my notes\n"
     given[-1] = given[1]
     assert "which the command reads" in refusal(capsys, given)
+
+
+def test_labels_that_have_two_of_three_named_classes_are_binary_as_for_a_comparison():
+    X, y = make_moons(80, noise=0.1, random_state=0)
+    table = pd.DataFrame(X, columns=["a", "b"])
+    table["label"] = np.where(y == 1, "c", "a")
+    file = File.of_table(table)
+    recipe, codes = (
+        file.recipe("classes", target="label", is_asked=True),
+        np.where(np.arange(80) < 40, 2 * y, UNLABELED),
+    )
+    made = module.label_rows(table, recipe, codes, ("a", "b", "c"), method="SafeTSGS3VM", seconds=1.0)
+    assert set(made.table["class"]) == {"a", "c"}
+    assert Sample.of(X, codes, n_labeled=None, is_ordered=True).kind == "binary"

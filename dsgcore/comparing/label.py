@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from dsgcore.comparing.fits import about_part, training_rows
-from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL, Method, suited
+from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL, Method, kind_of, suited
 from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.rounds import compare
 from dsgcore.comparing.samples import ComparisonError, about_labels, about_shift, thinned
@@ -261,7 +261,7 @@ def label_rows(
     learn from, `features` the preparation, and `unlabeled` yields the rows to label.
     """
     n_asked, limit = int(ASK.check(ask) or 0), float(SECONDS.check(seconds) or 1.0)
-    kind = BINARY if len(class_names) == 2 else ORDINAL if ordered else CLASSES
+    kind = kind_of(y, is_ordered=ordered)
     if unlabeled is None:
         _check_kept(keep, [str(name) for name in frame.columns])
         _check_asked(y, recipe)

@@ -14,6 +14,7 @@ from dsgcore.core.metrics import auc
 from dsgcore.core.parameters import ParameterError, quoted
 from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.experiments.race import plain_name
+from dsgcore.problems import UNLABELED
 from dsgcore.problems.thresholds import mean_auc
 from dsgcore.tuning.safe import Safe
 
@@ -142,6 +143,12 @@ def chosen_methods(names: Sequence[str] | None, kind: str) -> list[Method]:
     if len(set(names)) < 2:
         raise ParameterError(f"methods must name at least two methods, got {', '.join(names) or 'none'}")
     return [method for name, method in known.items() if name in names]
+
+
+def kind_of(codes: NDArray, *, is_ordered: bool) -> str:
+    """Return the kind of labels by the classes that they have, -1 being none; an order of two classes says nothing."""
+    n_classes = len(np.unique(codes[codes != UNLABELED]))
+    return BINARY if n_classes == 2 else ORDINAL if is_ordered else CLASSES
 
 
 def scores_of(model: Any, X: NDArray, y: NDArray, kind: str) -> dict[str, float]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_predict
 
-from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL
+from dsgcore.comparing.methods import kind_of
 from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import auc, auc_half_width
 from dsgcore.core.sampling import evenly_spread
@@ -78,7 +78,7 @@ class Sample:
             raise ComparisonError(
                 f"y must hold labels of at least two classes, and -1 for unlabeled points, got {len(classes)}"
             )
-        kind = BINARY if len(classes) == 2 else ORDINAL if is_ordered else CLASSES
+        kind = kind_of(codes, is_ordered=is_ordered)
         rows = thinned(codes)
         try:
             names = tuple(str(one if class_names is None else class_names[int(one)]) for one in classes)
