@@ -258,6 +258,31 @@ def test_a_folder_of_text_is_converted_whole_or_refused_by_the_name_of_a_file(ki
         sniff_file(folder)
 
 
+@each("delimiter", [";", "\t", "|"])
+def test_commas_that_may_set_thousands_apart_are_fractions_and_said_with_the_other_choice(delimiter, tmp_path_factory):
+    def read_of(form, **given):
+        rows = [delimiter.join((form.format(45 + i, 100 + 7 * i), str(i), "ab"[i % 2])) for i in range(40)]
+        (path := tmp_path_factory.mktemp("commas") / "t.txt").write_bytes(
+            lines(delimiter.join(("a", "z", "label")), *rows)
+        )
+        file = File.of_path(path)
+        data = file.prepared(file.recipe("classes", **given), "classes")[0]
+        assert tuple(rows_of(path, "label")[0].notes[:1]) == data.report[1:2] or given
+        return data.X[0, 0], " ".join(data.report)
+
+    x, said = read_of("{},{}")
+    assert x == np.float32(45.1)
+    sentence = (
+        "'a': 45,100 and others are read as fractions. If the comma sets thousands apart, the decimal mark is the point"
+    )
+    assert f"{sentence} (--decimal .)." in said
+    x, said = read_of("{},{}", decimal=".")
+    assert x == 45100
+    assert "'a': numbers written like 1,234.5, which is read as 1234.5." in said
+    for form in ("{},{}0", "0,{1}", "{}.{}"):
+        assert "read as fractions" not in read_of(form)[1]
+
+
 def test_a_file_of_a_folder_that_is_wider_than_the_training_table_is_named(tmp_path):
     for number in range(2):
         (tmp_path / f"{number}.svm").write_bytes(lines("1 1:0.5", f"-1 {number + 1}:2"))

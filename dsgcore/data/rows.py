@@ -170,8 +170,8 @@ class PartedTable:
             left_out = self._empty(gaps, recipe, frame) if self.file is None else left_out
             notes = [*said, *notes, *suspicions(frame, recipe.label())]
             guesses = [*guessed, *guesses]
-        n_left_out = len(left_out) if self.file is None else file.table(recipe).n_read - len(frame)
-        notes, guesses = ([*about_empty_rows(n_left_out), *sentences] for sentences in (notes, guesses))
+        about = about_empty_rows(len(left_out)) if self.file is None else file.table(recipe).notes[1:]
+        notes, guesses = [*about, *notes], [*about, *guesses]
         if y is not None and classes:
             here = np.asarray(y) if self.file is not None else np.asarray(y)[frame.index]
             notes += leaks(frame, here, made.columns, classes)

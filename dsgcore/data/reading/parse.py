@@ -26,6 +26,8 @@ from dsgcore.data.reading.cells import (
     Seen,
     column_names,
     has_thousands,
+    is_numeric,
+    listed,
     numbers_among,
     reason_of,
 )
@@ -61,7 +63,20 @@ def read_delimited(source: Source, recipe: Recipe, limits: Limits, seen: Seen) -
         batches = list(batches_below(source, recipe, limits, skipped, texts))
     table = pyarrow.Table.from_batches(batches)
     columns = {name: typed(table.column(j), recipe, name, seen, name in marked) for j, name in enumerate(names)}
-    return pd.DataFrame(columns, copy=False), notes
+    heads = dict(zip(names, zip_longest(*head, fillvalue=""), strict=False))
+    return pd.DataFrame(columns, copy=False), [*notes, *_about_commas(columns, heads, recipe.decimal)]
+
+
+def _about_commas(columns: dict[str, pd.Series], heads: dict[str, tuple[str, ...]], decimal: str) -> Iterator[str]:
+    """Return a sentence if all first numbers with a decimal comma look like 45,123, so that thousands may be meant."""
+    cells = {name: [cell.strip() for cell in own if "," in cell] for name, own in heads.items()}
+    some = {name: own for name, own in cells.items() if own and is_numeric(columns[name])}
+    flat = [cell for own in some.values() for cell in own]
+    if decimal == "," and flat and all(THOUSANDS_POINT.fullmatch(cell.replace(",", ".", 1)) for cell in flat):
+        yield (
+            f"{listed(some)}: {flat[0]} and others are read as fractions. If the comma sets thousands apart, the decimal mark "
+            "is the point (--decimal .)."
+        )
 
 
 def rows_below(source: Source, recipe: Recipe, limits: Limits) -> tuple[list[str], list[str], int, list[list[str]]]:
