@@ -11,11 +11,11 @@ from typing import Any
 import streamlit as st
 from streamlit.components.v2 import component
 
-_numbers = count()  # of parts, which several drawings of one function on a page have, too
+_numbers = count()  # of parts, of which one function may draw several, and of their drawings
 
 
 def repeated(draw: Callable[..., None], seconds: float | None, *given: Any) -> None:
-    """Draw what a function draws, and draw it again each time the page has been at rest for so long; None: once only.
+    """Draw what a function draws, and draw it again after so long, once the page is at rest; None: once only.
 
     Streamlit's own `run_every` asks for a part also while the page is being drawn. Parts of that drawing can then be lost, and
     the browser, which has no place for the part, shows nothing any more ("Cannot set a node at a delta path").
@@ -26,7 +26,8 @@ def repeated(draw: Callable[..., None], seconds: float | None, *given: Any) -> N
 def _draw(number: int, draw: Callable[..., None], seconds: float | None, given: tuple[Any, ...]) -> None:
     if seconds is not None:
         with st.container(key=f"part-state-again-{number}"):
-            _component()(key=f"again-{number}", data={"seconds": seconds}, on_again_change=_nothing)
+            data = {"seconds": seconds, "drawing": next(_numbers)}  # the browser is told of each drawing
+            _component()(key=f"again-{number}", data=data, on_again_change=_nothing)
     draw(*given)
 
 
