@@ -2,6 +2,8 @@
 
 import csv
 import io
+import pickle
+import pickletools
 from dataclasses import replace
 from decimal import Decimal
 
@@ -256,6 +258,16 @@ def test_a_folder_of_text_is_converted_whole_or_refused_by_the_name_of_a_file(ki
     (folder / f"3.{kind}").write_bytes(parquet())
     with pytest.raises(DataError, match=rf"^3\.{kind}: the recipe is for the format \w+, and the file is parquet"):
         sniff_file(folder)
+
+
+def test_the_preparation_that_fit_writes_names_what_earlier_files_name():
+    words = ["red green", "green blue", "blue red"]
+    own = frame(a=1.7e9 + np.arange(N) % 50, kind=[words[i % 3] for i in range(N)])
+    recipe = Recipe(format="parquet", roles=(("kind", "text"), ("label", "label")))
+    content = pickle.dumps(Features(recipe, LOCAL).fit(own), protocol=2)
+    named = {str(given) for code, given, _ in pickletools.genops(content) if code.name == "GLOBAL"}
+    own_names = {one.removeprefix("dsgcore.data.reading.") for one in named if one.startswith("dsgcore")}
+    assert own_names == {"features Features", "features _less", "features _dense", "recipe Limits", "recipe Recipe"}
 
 
 @each("delimiter", [";", "\t", "|"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -243,7 +242,9 @@ class Features:
         if self._numbers:
             fill: Any = SimpleImputer(strategy=_STRATEGIES[self.recipe.missing], keep_empty_features=True)
             if self._centre.any():
-                fill = Pipeline([("fill", fill), ("less", FunctionTransformer(partial(np.add, -self._centre)))])
+                fill = Pipeline(
+                    [("fill", fill), ("less", FunctionTransformer(_less, kw_args={"centre": self._centre}))]
+                )
             steps.append(("numbers", fill, self._numbers))
         self._known, self._sizes = dict[str, list[str]](), dict[str, int]()
         for name in self._categories:
@@ -287,8 +288,18 @@ def _directions(column: pd.Series, most: int, words: int) -> Pipeline:
             f"column {str(column.name)!r} must hold words of two letters and more to be text: ignore it"
         ) from None
     n = min(most, *weights.shape)
-    turn: Any = TruncatedSVD(n, random_state=_SEED).fit(weights) if n < weights.shape[1] else "passthrough"
-    return Pipeline([("words", weigh), ("directions", turn)])
+    turn: Any = TruncatedSVD(n, random_state=_SEED) if n < weights.shape[1] else FunctionTransformer(_dense)
+    return Pipeline([("words", weigh), ("directions", turn.fit(weights))])
+
+
+# The names of these two stand in the files that `dsg-lab fit` has written.
+def _dense(weights: Any) -> NDArray[np.float64]:
+    dense: NDArray[np.float64] = weights.toarray()
+    return dense
+
+
+def _less(X: NDArray, centre: NDArray) -> NDArray:
+    return X - centre
 
 
 def _with_reasons(reasons: dict[str, str]) -> str:
