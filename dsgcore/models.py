@@ -30,6 +30,8 @@ _HOMES = (
 )
 TEXT = "text"
 NEAREST = "NearestNeighbors"
+# Modules that files name and that are elsewhere now.
+_MOVED = {"dsgcore.tuning.seen_labels": "dsgcore.tuning.calibrated"}
 
 
 def save_model(estimator: BaseEstimator, file: str | Path | IO[bytes]) -> None:
@@ -227,7 +229,8 @@ def _unpacked(held: ModelFile) -> Any:
                         f"the file holds objects of scikit-learn {then}, and this is {_libraries()['scikit-learn']}: "
                         "install that version, or train again"
                     )
-                value = known[plain["number"]] = object.__new__(getattr(import_module(module), name))
+                kind = getattr(import_module(_MOVED.get(module, module)), name)
+                value = known[plain["number"]] = object.__new__(kind)
                 vars(value).update(made(fields))
         known[plain["number"]] = value
         return value

@@ -1,5 +1,7 @@
 """The papers' ways to choose hyper-parameters: folds that do not leak, scores by hand, searches, calibrated probabilities."""
 
+import io
+
 import numpy as np
 import oracle_files
 import pytest
@@ -12,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, HalvingRandomSearchCV, cross_v
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
+from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError, load_model, save_model
 from dsgcore.baselines import BLS3VM, PNUAUC, SAMULT
 from dsgcore.model_selection import (
     Calibrated,
@@ -235,6 +237,17 @@ def test_a_search_for_pairs_needs_no_label():
     search = search_over(model, SimilarUnlabeledRisk(prior), PairFolds(random_state=0)).fit(X, ids)
     assert search.best_params_ == {"sigma": 0.5}
     assert np.mean(search.predict(X) == classes) > 0.9
+
+
+def test_a_file_of_seen_labels_from_where_they_were_is_read(monkeypatch):
+    X, y = make_moons(60, random_state=0)
+    model, file = SeenLabels(TSGS3VM(**QUICK)).fit(X, np.column_stack([y, y])), io.BytesIO()
+    with monkeypatch.context() as patch:
+        patch.setattr(SeenLabels, "__module__", "dsgcore.tuning.seen_labels")
+        save_model(model, file)
+    assert b"seen_labels" in file.getvalue()
+    file.seek(0)
+    np.testing.assert_array_equal(load_model(file).decision_function(X), model.decision_function(X))
 
 
 def test_a_search_by_the_test_error_learns_from_seen_labels_only():

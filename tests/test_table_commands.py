@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from commands import refusal
 from four_estimators import same
 from hostile_files import Bomb, npz, parquet
 from own_tables import sniff, sniff_file
+from scipy.sparse import csr_array
 from sklearn.datasets import dump_svmlight_file
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
@@ -164,6 +166,21 @@ def test_no_pickle_is_run_before_a_model_is_checked(model, tmp_path_factory, cap
     said = capsys.readouterr()
     assert "not a model file" in said.err
     assert said.out == ""  # nothing was unpickled
+
+
+def test_a_preparation_of_an_earlier_version_is_read_or_refused_in_a_sentence(data, tmp_path, capsys):
+    features, weights = "dsgcore.data.reading.features", csr_array([[0.0, 2.0]])
+    assert pickle.loads(f"c{features}\n_dense\n.".encode())(weights).tolist() == [[0.0, 2.0]]
+    assert pickle.loads(f"c{features}\n_less\n.".encode())(np.ones(2), centre=np.ones(2)).tolist() == [0.0, 0.0]
+    assert main(command(data, tmp_path / "out", "--quiet")) == 0
+    file, _ = tmp_path / "out" / "preparation.joblib", capsys.readouterr()
+    for name in (b"Features", b"dsgcore"):  # a class, and a module, that is elsewhere now
+        there = file.read_bytes()
+        assert name in there
+        file.write_bytes(there.replace(name, name[::-1]))
+        said = refusal(capsys, ["predict", tmp_path / "out", data, "--out", tmp_path / "scores"])
+        assert "was written by another version of DSG Lab: train again" in said
+        file.write_bytes(there)
 
 
 @pytest.fixture(scope="module")

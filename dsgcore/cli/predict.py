@@ -166,9 +166,11 @@ class Fitted:
                 ) from None
         try:
             model = joblib.load(files[0]) if is_machine else load_model(files[0])
+            features = joblib.load(files[2]) if place.is_dir() else None  # runs code: after the model is checked
         except ModelError as error:
             raise ModelError(f"{files[0]}: {error}") from None
-        features = joblib.load(files[2]) if place.is_dir() else None  # runs code: after the model is checked
+        except (AttributeError, ImportError):  # it names what is not there
+            raise DSGError(f"{str(place)!r} was written by another version of DSG Lab: train again") from None
         digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
         return cls(model, facts, features, digest)
 
