@@ -335,7 +335,16 @@ def test_rows_without_any_value_are_left_out_by_every_way_in(way, tmp_path):
         rows, labels = rows_of(tmp_path / name, "label")
         assert (len(rows), len(labels)) == (N - 3, N - 3)
         assert rows.notes[0] == rows.guesses[0] == "3 rows without any value are left out."
+        assert "1 row has no label: it is unlabeled and never used for testing." in rows.notes
         assert way(tmp_path / name)[:2] == (["a", "b"], ("rye", "wheat")), name
+
+
+@each("labels", [(-1, 0, 1), (None, "a", "b"), ("unlabeled", "a", "b")])
+def test_rows_in_parts_count_those_without_a_label_as_a_whole_table_does(labels, tmp_path_factory):
+    frame(labels=labels).to_parquet(path := tmp_path_factory.mktemp("gaps") / "t.parquet", row_group_size=7)
+    file, said = File.of_path(path), "20 rows have no label: they are unlabeled and never used for testing."
+    assert said in file.labels(file.recipe("classes"), "classes").report
+    assert [one for one in rows_of(path, "label")[0].notes if "no label" in one] == [said]
 
 
 def test_a_folder_says_how_many_rows_without_any_value_all_its_files_have(tmp_path):

@@ -20,7 +20,7 @@ import pyarrow
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import Choice
-from dsgcore.core.sampling import evenly_spread
+from dsgcore.core.sampling import UNLABELED, evenly_spread
 from dsgcore.data.datasets import SCALING, DataError, checked
 from dsgcore.data.parts import Callback, Part, Parts, Rows
 from dsgcore.data.reading.binary import ParquetTable, frame_of_table, is_parquet_data, pandas_index
@@ -28,7 +28,7 @@ from dsgcore.data.reading.cells import Seen, about_missing, blanked, listed, rea
 from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, leaks, may_be_index
 from dsgcore.data.reading.features import SAMPLE, Features
 from dsgcore.data.reading.file import File, about_empty_rows, training_labels
-from dsgcore.data.reading.labels import class_codes, label_text, labels_of, pair_ids
+from dsgcore.data.reading.labels import about_gaps, class_codes, label_text, labels_of, pair_ids
 from dsgcore.data.reading.recipe import AUTO, LOCAL, MISSING_WORDS, NONE, Recipe
 from dsgcore.data.reading.unlabeled import about_unlabeled, is_minus_one
 
@@ -168,7 +168,8 @@ class PartedTable:
         if labels != "none":
             y, classes, said, guessed, gaps = self._labels(recipe, labels)
             left_out = self._empty(gaps, recipe, frame) if self.file is None else left_out
-            notes = [*said, *notes, *suspicions(frame, recipe.label())]
+            unlabeled = about_gaps(int(np.sum(y == UNLABELED)) - len(left_out)) if classes else []
+            notes = [*said, *unlabeled, *notes, *suspicions(frame, recipe.label())]
             guesses = [*guessed, *guesses]
         about = about_empty_rows(len(left_out)) if self.file is None else file.table(recipe).notes[1:]
         notes, guesses = [*about, *notes], [*about, *guesses]
@@ -251,7 +252,7 @@ class PartedTable:
         if is_whole:
             whole = pd.concat(found, ignore_index=True)
             y, classes, notes = (pair_ids(whole), (), ()) if labels == "pairs" else class_codes(whole, recipe, labels)
-            said = [*missing, *notes]
+            said = [*missing, *(one for one in notes if one not in about_gaps(int(np.sum(y == UNLABELED))))]
             return y, list(classes), said, said, np.flatnonzero(whole.isna())
         order = np.argsort(-counts, kind="stable")  # of several forms of a class the most frequent one is its name
         column = pd.Series(list(values), name=label).iloc[order]
@@ -263,7 +264,11 @@ class PartedTable:
         is_guess = recipe.unlabeled == AUTO and not all(is_minus_one(np.array(sorted(hidden), dtype=str)))
         guessed = about_unlabeled(hidden, recipe.unlabeled) if is_guess else ()
         gaps = np.flatnonzero(np.concatenate(found) == -1)
-        return y, list(classes), [*missing, *notes], [*missing, *guessed], gaps
+        said = [
+            *missing,
+            *(one for one in notes if one not in about_gaps(int(np.sum(codes == UNLABELED)))),
+        ]  # of values
+        return y, list(classes), said, [*missing, *guessed], gaps
 
     def frames(self, features: Features, keep: Sequence[str]) -> list[tuple[str, Callable[[], pd.DataFrame]]]:
         """Return the name of each part, and a function that reads its columns of features and those to keep."""

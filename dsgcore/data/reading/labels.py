@@ -71,12 +71,17 @@ def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
         y, names = np.where(y == UNLABELED, UNLABELED, y == code).astype(np.int64), (negative, positive)
         others = "the others are" if is_several else f"{quoted(negative)} is"
         sentences.append(f"{quoted(positive)} is positive, {others} negative.")
-    if n_unlabeled := int(np.sum(y == UNLABELED)):
-        sentences.append(f"{n_unlabeled:,} rows have no label: they are unlabeled and never used for testing.")
+    sentences += about_gaps(int(np.sum(y == UNLABELED)))
     shown = [as_cell(printable(name)) for name in names]  # long names may be equal when they are cut
     is_distinct = len(set(shown)) == len(shown)
     shown = [one if is_distinct else f"{one} (class {k + 1})" for k, one in enumerate(shown)]
     return y, tuple(shown), tuple(sentences)
+
+
+def about_gaps(n: int) -> list[str]:
+    """Return a sentence about rows without a label, if there are any."""
+    some = "1 row has no label: it is" if n == 1 else f"{n:,} rows have no label: they are"
+    return [f"{some} unlabeled and never used for testing."] * (n > 0)
 
 
 def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool]:
