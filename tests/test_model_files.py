@@ -62,6 +62,13 @@ def test_every_model_is_read_by_one_function_bit_for_bit(tmp_path, kind):
             again.evaluate(points)
 
 
+def test_a_header_of_weights_has_its_fields_in_the_order_of_earlier_files():
+    features = weights.FixedFeatures("linear", 1.0, 64, 7, has_ones=True)
+    header = parts(Weights(features, np.zeros((4, 2)), 3))["header"]
+    own = ["kind", "sigma", "n_features", "seed", "has_ones", "d", "fingerprint"]
+    assert list(header) == ["format", "model", *own]
+
+
 @each("kernel", [*INSTANCES, *SHIFT_INVARIANT, *DOT_PRODUCT])
 def test_expansions_of_every_kernel_are_read(kernel):
     model = Expansion(kernel, 3, 3)

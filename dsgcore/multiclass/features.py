@@ -190,8 +190,8 @@ class Weights:
 
     def save(self, file: str | Path | IO[bytes]) -> None:
         """Write the weights, and the data to redraw their features from, to a NumPy archive without pickle."""
-        own = {**asdict(self.features), "d": self.d}
-        header = {p.name: own[p.name] for p in _HEADER if own[p.name] != p.default}
+        own, usual = {**asdict(self.features), "d": self.d}, {p.name: p.default for p in _HEADER}
+        header = {name: value for name, value in own.items() if value != usual[name]}
         write(file, MODEL, {**header, "fingerprint": self.fingerprint()}, W=self.W)
 
 
