@@ -302,18 +302,6 @@ def _less(X: NDArray, centre: NDArray) -> NDArray:
     return X - centre
 
 
-# Preparations that earlier fits have written hold these two functions by name.
-
-
-def _dense(weights: Any) -> NDArray[np.float64]:
-    dense: NDArray[np.float64] = weights.toarray()
-    return dense
-
-
-def _less(X: NDArray, centre: NDArray) -> NDArray:
-    return X - centre
-
-
 def _with_reasons(reasons: dict[str, str]) -> str:
     shown = [f"{printable(name)!r}{f' ({reason})' if reason else ''}" for name, reason in reasons.items()]
     more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
