@@ -181,6 +181,7 @@ BAD = (
     ({"seconds": 0.0}, "seconds must be"),
     ({"keep": ["nowhere"]}, "nowhere"),
     ({"keep": ["class"], "class": 1.0}, "cannot be kept"),
+    ({"keep": ["class"], "class": [[1, 2]] * 30}, "cannot be kept, because it holds lists"),
     ({"target": "nowhere"}, "nowhere"),
 )
 

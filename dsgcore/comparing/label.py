@@ -26,7 +26,7 @@ from dsgcore.core.metrics import INFLATION, Difference, share_interval
 from dsgcore.core.parameters import Integer, ParameterError, Real, finite, quoted
 from dsgcore.data.datasets import OF_OWN, DataError
 from dsgcore.data.reading import LOCAL, Features, File, Recipe
-from dsgcore.data.reading.binary import is_large
+from dsgcore.data.reading.binary import NESTED, is_large
 from dsgcore.data.reading.cells import check_column
 from dsgcore.data.reading.file import is_whole
 from dsgcore.data.rows import PartedTable
@@ -223,9 +223,9 @@ def label(
         made = large.prepared(labels, str(OF_OWN["scaling"]), target=target, **reading)
         recipe, rows = made.features.recipe, thinned(made.y)
         numbers = np.delete(np.arange(len(large.parts)), made.left_out)
-        _check_kept(keep, [*large.kinds])
         _check_asked(made.y, recipe)  # the rows to learn from may all have labels
         frame = large.some(numbers[rows], [*large.kinds]).table(recipe).frame
+        _check_kept(keep, frame)
         is_asked = np.zeros(len(large.parts), dtype=bool)
         is_asked[numbers[made.y == UNLABELED]] = True
         parts = (own[is_asked[own.index]] for own in (part() for _, part in large.frames(made.features, keep)))
@@ -263,7 +263,7 @@ def label_rows(
     n_asked, limit = int(ASK.check(ask) or 0), float(SECONDS.check(seconds) or 1.0)
     kind = kind_of(y, is_ordered=ordered)
     if unlabeled is None:
-        _check_kept(keep, [str(name) for name in frame.columns])
+        _check_kept(keep, frame)
         _check_asked(y, recipe)
     if method is not None and method not in suited(kind):
         raise ParameterError(f"method must be one of {', '.join(suited(kind))} for these labels, got {quoted(method)}")
@@ -329,9 +329,11 @@ def _check_asked(y: NDArray[np.int64], recipe: Recipe) -> None:
         )
 
 
-def _check_kept(keep: Sequence[str], there: list[str]) -> None:
+def _check_kept(keep: Sequence[str], frame: pd.DataFrame) -> None:
     for name in keep:
-        check_column(name, there)
+        check_column(name, [str(one) for one in frame.columns])
+        if (frame[name].astype(object) == NESTED).any():
+            raise DataError(f"the column {name!r} cannot be kept, because it holds lists or other nested values")
         if name in COLUMNS:
             raise DataError(f"the column {name!r} cannot be kept, because the result has one of that name: rename it")
 

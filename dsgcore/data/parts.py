@@ -74,7 +74,7 @@ class Rows:
     notes : tuple of str
         Sentences about the columns and the labels.
     guesses : tuple of str
-        The notes that record a guess: an index found by its name and values, or words read as missing.
+        The notes that record a guess: an index found by its name and values, words read as missing, rows that are left out.
     """
 
     ndim = 2
