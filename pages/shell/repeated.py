@@ -11,6 +11,8 @@ from typing import Any
 import streamlit as st
 from streamlit.components.v2 import component
 
+from pages.charts.live_chart import nothing
+
 _numbers = count()  # of parts, of which one function may draw several, and of their drawings
 
 
@@ -27,12 +29,8 @@ def _draw(number: int, draw: Callable[..., None], seconds: float | None, given: 
     if seconds is not None:
         with st.container(key=f"part-state-again-{number}"):
             data = {"seconds": seconds, "drawing": next(_numbers)}  # the browser is told of each drawing
-            _component()(key=f"again-{number}", data=data, on_again_change=_nothing)
+            _component()(key=f"again-{number}", data=data, on_again_change=nothing)
     draw(*given)
-
-
-def _nothing() -> None:
-    """Streamlit draws the part again; there is nothing else to do."""
 
 
 @cache
