@@ -301,6 +301,14 @@ def piece(start, n=20, **more):
     return pd.DataFrame({"a": np.arange(start, start + n) * 0.5, "t": np.arange(n) % 2} | more)
 
 
+def test_an_id_of_several_rows_stays_a_feature_in_rows_that_are_far_apart(tmp_path):
+    own = pd.DataFrame({"user_id": np.arange(2000) // 10 * 7, "a": np.arange(2000) % 9, "label": np.arange(2000) % 2})
+    own.to_parquet(tmp_path / "t.parquet", row_group_size=300, index=False)
+    file = File.of_path(tmp_path / "t.parquet")
+    made = PartedTable.of(tmp_path / "t.parquet").prepared("classes", sample=60)
+    assert made.features.names == file.prepared(file.recipe("classes"), "classes")[1].names == ("user_id", "a")
+
+
 def test_the_name_of_a_folder_is_no_guess_of_the_labels(tmp_path):
     folder = folder_of(tmp_path / "t", **{"year=2020/x.parquet": piece(0), "year=2021/x.parquet": piece(20)})
     assert File.of_path(folder).recipe("classes").column("label") == "t"

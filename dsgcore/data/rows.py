@@ -138,7 +138,7 @@ class PartedTable:
             recipe = file.recipe(kind, is_asked=is_asked, **given)
         else:
             file = self.some(spread, names)
-            recipe = file.recipe(kind, is_asked=is_asked, **given | {"roles": self._roles(given)})
+            recipe = file.recipe(kind, is_asked=is_asked, **given | {"roles": self._roles(given, file)})
             others = self._rows_of_other_categories(recipe, file.table(recipe).frame)
             if len(others):
                 file = self.some(np.union1d(spread, others), names)
@@ -202,15 +202,24 @@ class PartedTable:
         frame = self.frame(number, features.columns, features.recipe.missing_words, rows)
         return features.transform(frame, keeps_gaps=is_strict)
 
-    def _roles(self, given: Mapping[str, Any]) -> dict[str, str]:
-        """Return the given roles, and that of an index, which counts up by one only in rows that follow each other."""
+    def _roles(self, given: Mapping[str, Any], sample: File) -> dict[str, str]:
+        """Return the given roles, and those of columns named as an index, by the first rows: others are far apart.
+
+        Only rows that follow each other count up by one, and have an id of several rows again.
+        """
         said = dict(given.get("roles") or {})
         left = {*said, *(given.get("drop") or ()), given.get("target")}
         names = [name for name in self.kinds if may_be_index(name) and name not in left]
         if given.get("features") is not None or not names:
             return said
-        first = self.some(np.arange(min(ROWS, len(self.parts))), names).table(Recipe(missing_words=())).frame
-        return {name: "index" for name in names if is_index(name, first[name])} | said
+        first, spread = (
+            file.table(Recipe(missing_words=())).frame
+            for file in (self.some(np.arange(min(ROWS, len(self.parts))), names), sample)
+        )
+        found = {name: is_index(name, first[name]) for name in names}
+        others = [name for name in names if not found[name] and name not in self.index]  # which the table declares
+        only_there = {name: "number" for name in others if is_index(name, spread[name])}
+        return {name: "index" for name in names if found[name]} | only_there | said
 
     def _rows_of_other_categories(self, recipe: Recipe, frame: pd.DataFrame) -> NDArray:
         """Return ascending rows with the categories that the sample does not have, one for each, found in one pass."""
