@@ -134,9 +134,9 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
             return usual
         held_out = _held_out_values(problem, kernel, points, y, FOLDS, lambda own: [factor * own for factor in FACTORS])
         scores = [[problem.score(y[held], f) for f in values] for held, values in held_out]
-        return (
-            FACTORS[int(np.argmax(np.mean(scores, axis=0)))] * usual if scores else usual
-        )  # the best on held-out labels
+        if not scores:
+            return usual
+        return FACTORS[int(np.argmax(np.mean(scores, axis=0)))] * usual  # the best on held-out labels
 
     def _thresholds(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
         cut, labeled = self._checked_cut(), np.flatnonzero(codes != UNLABELED)
@@ -178,9 +178,8 @@ def _held_out_values(
     """
     K, found, folds = kernel.matrix(X, X), [], StratifiedKFold(n_folds, shuffle=True, random_state=0)
     with warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", message="The least populated class"
-        )  # a fold may hold out none of a class with few
+        # A fold may hold out none of a class with few.
+        warnings.filterwarnings("ignore", message="The least populated class")
         splits = list(folds.split(y, y))
     for train, held in splits:
         bound = problem.baseline().bind(y[train])

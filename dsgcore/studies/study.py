@@ -266,9 +266,8 @@ class Study:
         if len({len(axis.values) for axis in drawn}) > 1:
             raise StudyError("axes whose values are drawn go together: they must have the same n")
         for place, axis in enumerate(axes):
-            if (
-                axis not in drawn or len(drawn) == 1
-            ):  # the values of several drawn axes belong together: one may occur twice
+            # The values of several drawn axes belong together: one may occur twice.
+            if axis not in drawn or len(drawn) == 1:
                 axes[place] = replace(axis, values=tuple(dict.fromkeys(axis.values)))
         more = tuple(specs[1:]), plain.data_seed
         study = cls(specs[0], tuple(axes), seeds, limits.seconds, limits.best_first, *more)
