@@ -227,6 +227,9 @@ def test_work_in_a_thread_that_fails_as_nobody_expected_says_so(capfd):
     said = "The process met an unexpected error, OperationalError: database or disk is full"
     assert (job.state, job.error) == (JobState.FAILED, said)
     assert "in work" in capfd.readouterr().err
+    in_total = job.seconds
+    time.sleep(0.01)
+    assert job.seconds == in_total > 0.0
 
 
 def test_a_cancelled_job_on_a_cluster_is_not_waited_for():

@@ -259,4 +259,5 @@ class ThreadJob(Job):
         except Exception as error:
             self.error, self.state = raised(error, None), JobState.FAILED
         finally:
+            self._ended_at = time.monotonic()
             self._over.set()
