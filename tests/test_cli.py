@@ -594,11 +594,13 @@ def test_no_result_takes_a_place_that_somebody_else_has_made(line, person, tmp_p
     shutil.copytree(person, own)
     (own / "notes").mkdir()
     (own / "notes" / "history.csv").write_text("my own", encoding="utf-8")
+    (own / "fits").mkdir()  # of another program
+    (own / "fits" / "fit.json").write_text('{"parameters": [1.5]}', encoding="utf-8")
     (own / "notes" / "data.csv").hardlink_to(own / "data.csv")
     for name, to in (("link.csv", "data.csv"), ("linked", "rows"), ("away", "rows/new")):
         (own / name).symlink_to(to)
     if line in FOLDERS:
-        places = ["", ".", "..", "notes", "data.csv", "data.csv/new"]
+        places = ["", ".", "..", "notes", "fits", "data.csv", "data.csv/new"]
         places += ["rows", "rows/new", "linked", "linked/new", "away", f"{own}/model/../rows"] * ("rows" in words)
     else:
         places = [word for word in words if (own / word).is_file()]

@@ -62,10 +62,10 @@ def check_file(file: Path, option: str, mark: str, inputs: Sequence[Path]) -> No
         )
 
 
-def check_folder(folder: Path, marks: Mapping[str, str], inputs: Sequence[Path]) -> None:
+def check_folder(folder: Path, marks: Mapping[str, Sequence[str]], inputs: Sequence[Path]) -> None:
     """Raise `TextFileError` unless the folder of --out is new, empty, or one that the command has written before.
 
-    `marks` has the names of the files that the command writes there, and a text that is in each, or none if it does not tell
+    `marks` has the names of the files that the command writes there, and texts that are in each, or none if it does not tell
     the command. Without names, the files are new in any folder.
     """
     taken = next((place for place in (folder, *folder.parents) if place.is_file()), None)
@@ -78,7 +78,12 @@ def check_folder(folder: Path, marks: Mapping[str, str], inputs: Sequence[Path])
             raise TextFileError(f"{folder / name} must be a file path, but it is a folder: name another folder")
     there = sorted(folder.iterdir()) if folder.is_dir() else []
     seen = [one for one in there if not one.name.startswith(".") and one.name not in _UNSEEN]
-    own = (_holds(file, mark) for name, mark in marks.items() if mark for file in folder.glob(name))
+    own = (
+        all(_holds(file, text) for text in texts)
+        for name, texts in marks.items()
+        for file in folder.glob(name)
+        if texts
+    )
     if marks and seen and not any(own):
         raise TextFileError(
             f"--out must name a new or empty folder, or one that this command has written, but {folder} holds "
