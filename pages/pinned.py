@@ -11,7 +11,7 @@ from dsgcore.core.parameters import Choice, Integer
 from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import Spec
 from dsgcore.studies import StoreError, Study, StudyError, curves_of
-from dsgcore.studies.results import BY, EVALUATIONS, ITERATIONS, x_values
+from dsgcore.studies.results import BY, SECONDS, x_values
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
 from pages.controls.control import Control, buttons, count, read_controls
@@ -32,6 +32,7 @@ from pages.studies.going import (
 )
 from pages.studies.links import link_to_run
 from pages.studies.pins import MOST, SHORT, linked, pins
+from pages.studies.study_charts import X_TITLES
 
 LINK = "runs"
 SEEDS = Control("c_seeds", "", Integer("seeds", 5, low=1, high=20).called("Seeds", ""))
@@ -41,11 +42,7 @@ _WIDTHS = {  # pixels
     name: st.column_config.Column(width=width)
     for name, width in (("minus A", 85), ("95 % interval", 165), ("seeds", 60))
 }
-X_TITLES = {
-    ITERATIONS: "iteration t",
-    EVALUATIONS: "random features × points in mini-batches",
-    "seconds": "seconds (spread evenly over the iterations)",
-}
+TITLES = X_TITLES | {SECONDS: "seconds (spread evenly over the iterations)"}
 
 
 def page() -> None:
@@ -153,7 +150,7 @@ def _draw_curves(state: Exploring, specs: tuple[Spec, ...], names: list[str]) ->
         st.caption("None of these runs exists yet.")
         return
     title = f"Test {specs[0].problem.score_name}: median, and from the lowest to the highest seed"
-    figure = charts.line_chart(lines, title=title, x_title=X_TITLES[by])
+    figure = charts.line_chart(lines, title=title, x_title=TITLES[by])
     live_chart(figure, key="chart-pinned", alt=f"{title}, of {', '.join(names)}.", height=HEIGHT)
 
 

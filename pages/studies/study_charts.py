@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.studies import MEASURES, Importance, Response, Results, Study
+from dsgcore.studies.results import EVALUATIONS, ITERATIONS
 from dsgcore.studies.study import parameter_of
 from pages.charts import figures as charts
 from pages.charts.figures import Figure, dots, four_digits
@@ -20,6 +21,8 @@ from pages.studies.differing import said_mean
 
 DIVERGED_COLOR, MEAN_COLOR, CHOSEN_COLOR = "#8A949E", "#0072B2", "#E69F00"
 MOST_TICKS = 9
+# What curves are drawn over; seconds are measured in one way on Pinned runs and in another on Convergence.
+X_TITLES = {ITERATIONS: "iteration t", EVALUATIONS: "random features × points in mini-batches"}
 FOOT = 0.03  # height of the marks of diverged runs, as a share of the chart's height
 STEP, LIMIT = "solver.step_size", "diverges above"  # the axis of the stability limit, and the name of its line
 N_COLORS, MOST_CURVES = 12, 2000  # of parallel axes

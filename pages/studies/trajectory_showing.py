@@ -20,23 +20,19 @@ from dsgcore.experiments import theory_of
 from dsgcore.glossary import meaning
 from dsgcore.settings import Rate
 from dsgcore.studies import evaluations
-from dsgcore.studies.results import EVALUATIONS, ITERATIONS
+from dsgcore.studies.results import EVALUATIONS, ITERATIONS, SECONDS
 from pages.charts import figures as charts
 from pages.charts.figures import COLORS, DASHES, Curve
 from pages.charts.live_chart import live_chart
 from pages.controls.control import buttons, draw_download
 from pages.shell.plain_text import plain
 from pages.studies.going import draw_whole_page
-from pages.studies.study_charts import short_number
+from pages.studies.study_charts import X_TITLES, short_number
 from pages.studies.trajectory_asking import ALL, OVER, QUANTITY, AskedTrajectories, Case
 
 HEIGHT = 430
 LENGTH = "solver.n_iter"
-X_TITLES = {
-    ITERATIONS: "iteration t",
-    EVALUATIONS: "random features × points in mini-batches",
-    "seconds": "seconds (mean of the seeds, without measuring)",
-}
+TITLES = X_TITLES | {SECONDS: "seconds (mean of the seeds, without measuring)"}
 # With more features, or larger batches, the squared noise is inversely proportional to their number.
 FALLS_WITH = {
     ("solver.n_features", "error"): Rate(-1.0, "m", "1/m"),
@@ -159,7 +155,7 @@ def _draw_curves(shown: list[Shown], quantity: str, over: str) -> None:
     figure = charts.line_chart(
         [*thin, *lines],
         title=title,
-        x_title=X_TITLES[over],
+        x_title=TITLES[over],
         is_log_x=True,
         is_log_y=True,
         explanation=f"{meaning('f')} {meaning('twin')} {goal} All values are at the training points.",
