@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Set
+from collections.abc import Callable, Hashable, Mapping, Set
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
@@ -354,6 +354,11 @@ class Bench:
     def shape(self) -> tuple[int, int] | None:
         """Rows and columns of the run's data."""
         return None if self.live is None else self.live.run.split.shape
+
+    def start_again(self, values: Mapping[str, Any]) -> None:
+        """Set controls, by their keys, at the next drawing, and start a run with them."""
+        self.given |= values
+        self.wants_restart = True
 
 
 def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) -> None:

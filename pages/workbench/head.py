@@ -78,7 +78,8 @@ def begin_step(problem: type[Setting], bench: Bench, values: Mapping[str, Any]) 
 
 
 def _apply(problem: type[Setting], bench: Bench, values: Mapping[str, Any]) -> None:
-    bench.given, bench.wants_restart = given_for(problem, values), True
+    bench.given = {}
+    bench.start_again(given_for(problem, values))
 
 
 def given_for(problem: type[Setting], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -115,8 +115,7 @@ def take(bench: Bench, changes: Mapping[str, Any]) -> None:
         return
     spec = bench.live.run.spec
     offered = controls_for(type(spec.problem), spec.data.name, spec.kernel.name)
-    bench.given |= {offered[name].key: value for name, value in changes.items()}
-    bench.wants_restart = True
+    bench.start_again({offered[name].key: value for name, value in changes.items()})
 
 
 def _wants_new_run(bench: Bench, asked: Spec) -> bool:

@@ -244,9 +244,7 @@ def theory(bench: Bench) -> None:
 
 def _set(bench: Bench, sections: Mapping[str, Mapping[str, Any]]) -> None:
     """Set the controls to these values, and start again."""
-    for control, _, value in _to_set(bench.present.run.spec, sections):
-        bench.given[control.key] = value
-    bench.wants_restart = True
+    bench.start_again({control.key: value for control, _, value in _to_set(bench.present.run.spec, sections)})
 
 
 def _to_set(spec: Spec, sections: Mapping[str, Mapping[str, Any]]) -> list[tuple[Control, Any, Any]]:
