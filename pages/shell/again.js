@@ -2,6 +2,7 @@
 // moment Streamlit draws one only, and of a part and the whole page the part only.
 const AT_REST = '[data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]';
 const LOOK = 50, LATE = 20;  // milliseconds between two looks; a look that is so late comes beside what a person has just done
+const OVERDUE = 1000;  // milliseconds after which a part is asked for nevertheless: a busy browser may always be late
 const LONGEST = 5000;  // milliseconds for the answer, which may be lost with the connection
 const parts = new Map();
 let timer = null, expected = 0, awaited = null, awaitedUntil = 0;
@@ -10,7 +11,7 @@ function look() {
   const now = Date.now(), isLate = now - expected > LATE && !document.hidden;  // in the background all timers are late
   expected = now + LOOK;
   const [next] = [...parts].filter(([, {due}]) => due <= now).sort(([, one], [, other]) => one.due - other.due);
-  if (!next || isLate || (awaited && now < awaitedUntil)) return;
+  if (!next || (isLate && now - next[1].due < OVERDUE) || (awaited && now < awaitedUntil)) return;
   if (!document.querySelector(AT_REST) || window.dsgLab?.isLeaving?.()) return;
   const [place, part] = next;
   [awaited, awaitedUntil, part.due] = [place, now + LONGEST, now + part.pause];

@@ -88,3 +88,15 @@ test("while the browser is busy a part waits, because the person's own request m
   document.hidden = false;
   end();
 });
+
+test("a part goes on in a browser that is always busy", () => {
+  const {asked, end} = shown(), now = Date.now;
+  let late = 0;
+  Date.now = () => now() + (late += 30);  // each look
+  after(500);
+  assert.equal(asked.length, 0);
+  after(2000);
+  assert.ok(asked.length >= 1);
+  Date.now = now;
+  end();
+});
