@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from dsgcore.core.cost import GIGABYTE, Cost, Sizes, memory_of_data, of_machine
 from dsgcore.data import DATASETS, Split
@@ -32,7 +32,8 @@ LOWEST = {"n": 32}
 NOTHING_FITS = "a smaller data set, fewer random features and a smaller batch would fit"
 
 
-class LongWork(NamedTuple):
+@dataclass(frozen=True)
+class LongWork:
     """Slow work that a run needs before it can begin. A background job does it while the page shows the progress.
 
     The job calls ``function(*arguments, report=report)``, which reports the current step and the share done, (str, float).
