@@ -26,7 +26,6 @@ from pages.session.bench import Bench
 from pages.session.lesson_place import Place, Stage
 from pages.shell.addresses import beside_this_page
 from pages.shell.plain_text import plain
-from pages.shell.repeated import repeated
 from pages.shell.room_key import Ticket, lead, leads
 
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -145,7 +144,7 @@ def _picture(bench: Bench) -> Mapping[str, Any]:
 def room_panel(bench: Bench) -> None:
     """Draw the room of a presented lesson. It looks for answers twice a second."""
     st.html(STYLE)
-    repeated(_panel, SECONDS_BETWEEN_LOOKS, bench)
+    st.fragment(_panel, run_every=SECONDS_BETWEEN_LOOKS)(bench)
 
 
 def _panel(bench: Bench) -> None:

@@ -9,7 +9,6 @@ import streamlit as st
 
 from dsgcore.jobs import Job, JobState
 from pages.shell.plain_text import plain
-from pages.shell.repeated import repeated
 
 TICK_SECONDS = 0.5
 SECONDS_TO_CANCEL = 2.0
@@ -35,7 +34,7 @@ def watched(work: Work | None, draw: Callable[..., None], *given: Any) -> None:
             st.rerun()
         draw(*given)
 
-    repeated(tick, TICK_SECONDS if is_going else None)
+    st.fragment(tick, run_every=TICK_SECONDS if is_going else None)()
 
 
 def cancel(job: Any) -> None:

@@ -17,7 +17,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dsgcore.core.cost import GIGABYTE, of_machine
 from dsgcore.core.threads import pausing
 from dsgcore.experiments import SpecError
-from pages.shell.repeated import repeated
 
 # Longer work waits for another turn if others wait. Turns are equally long, so each session gets a fair share.
 LONGEST_TURN = 0.1
@@ -270,7 +269,7 @@ def is_admitted() -> bool:
     session = arrive()
     if session is None or not exists() or door.admits(session):
         return True
-    repeated(_wait, TICK_SECONDS, session)
+    st.fragment(_wait, run_every=TICK_SECONDS)(session)
     return False
 
 

@@ -23,7 +23,6 @@ from dsgcore.jobs.memory import give_back, resident
 from dsgcore.jobs.worker import fork_server
 from dsgcore.kernels import loops
 from dsgcore.kernels.features import LAST_STEP, compile_last_step, warm_up_steps
-from pages.shell.repeated import repeated
 from pages.shell.sharing import n_connected, turns
 from pages.shell.streamlit_gaps import drop_ended_sessions
 
@@ -79,7 +78,7 @@ def is_ready() -> bool:
     """Return True if the core is ready; otherwise draw the progress, and draw the page again when it is ready."""
     if warm_up().is_ready:
         return True
-    repeated(_sign, TICK_SECONDS)
+    st.fragment(_sign, run_every=TICK_SECONDS)()
     return False
 
 

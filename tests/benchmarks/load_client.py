@@ -131,9 +131,10 @@ class Visitor:
             state.widget_states.SetInParent()
         await self._socket.send(message.SerializeToString())
 
-    async def _ask_later(self, fragment, seconds):
-        await asyncio.sleep(seconds)
-        await self._ask(fragment)
+    async def _ask_again_and_again(self, fragment, seconds):
+        while True:
+            await asyncio.sleep(seconds)
+            await self._ask(fragment)
 
     def _take(self, message):
         kind = message.WhichOneof("type")
@@ -142,22 +143,22 @@ class Visitor:
             self._fragments, self._fresh = {}, set()
         elif kind == "navigation":
             self._page = message.navigation.page_script_hash
+        elif kind == "auto_rerun":
+            name, seconds = message.auto_rerun.fragment_id, message.auto_rerun.interval
+            self._stop(self._fragments.get(name))
+            self._fragments[name] = asyncio.create_task(self._ask_again_and_again(name, seconds))
         elif kind == "delta":
-            self._look(message.delta.new_element, message.delta.fragment_id)
+            self._look(message.delta.new_element)
         elif kind == "script_finished":
             self._note_end(message.script_finished)
 
-    def _look(self, element, fragment):
+    def _look(self, element):
         kind = element.WhichOneof("type")
         if kind == "button":
             self._fresh.add(element.button.id)
             self._buttons[element.button.id.rsplit("-", 1)[-1]] = element.button.id
         elif kind == "exception":
             self.exceptions += 1
-        elif kind == "bidi_component" and "-again-" in element.bidi_component.id:
-            self._stop(self._fragments.get(fragment))
-            seconds = json.loads(element.bidi_component.json)["seconds"]
-            self._fragments[fragment] = asyncio.create_task(self._ask_later(fragment, seconds))
         elif kind == "bidi_component" and "live-head" in element.bidi_component.id:
             self._fresh.add(TICKS)
             said = json.loads(element.bidi_component.bytes.partition(b"\n")[0])

@@ -106,8 +106,7 @@ class PageHealth:
         assert not found, "\n".join(found)
 
     def _on_console(self, message):
-        is_lost = "Multiple different fragmentIds" in message.text  # of two requests Streamlit has sent one
-        if message.type == "error" or is_lost:
+        if message.type == "error":
             self.errors.append(f"console: {message.text} ({message.location.get('url', '')})")
 
     def _on_address(self, asked):
