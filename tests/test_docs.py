@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 from cases import each
-from test_toys import TOYS
 
 import dsgcore
 from dsgcore.__main__ import main
@@ -166,16 +165,6 @@ def test_the_fields_of_a_spec_and_the_columns_of_a_history_are_those_of_the_code
     from fields import page
 
     assert (DOCS / "spec.md").read_text(encoding="utf-8") == page()  # else: python .ci/fields.py > .github/docs/spec.md
-
-
-@each("kind", [kind for kind in TOYS if TOYS[kind].list_file])
-def test_the_page_about_extending_shows_the_toys_that_are_tested(kind):
-    toy, page = TOYS[kind], DOCS / "extending.md"
-    code = (ROOT / "tests" / "toys" / toy.file).read_text(encoding="utf-8")
-    assert code in {block.text for block in walkthrough.blocks_of(page)}
-    text = page.read_text(encoding="utf-8")
-    assert f"`{toy.place}`" in text
-    assert f"`{toy.list_file}`" in text
 
 
 def test_the_version_is_the_same_everywhere():

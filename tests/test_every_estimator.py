@@ -27,8 +27,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
-from strangers_labels import BIG, LARGE
-from strangers_labels import ESTIMATORS as LABELED
 
 from dsgcore import DSG, LRCMC, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Safe, load_model, save_model
 from dsgcore import baselines as competitors
@@ -195,11 +193,18 @@ def test_no_parameter_and_no_data_that_change_after_a_fit_change_what_was_learne
                 np.testing.assert_array_equal(old, after[name], err_msg=f"{name}, {names} = {wrong!r}")
 
 
+OF_KERNELS = {"length": "matern", "nu": "matern", "power": "dot_product"}
+
+
 @each("model", ALONE)
-def test_an_array_for_any_parameter_is_taken_or_refused_in_a_sentence(model):
+def test_a_bad_value_of_any_parameter_is_refused_by_its_name_and_an_array_is_taken_or_refused_in_a_sentence(model):
     for name in model.get_params():
+        one = clone(model).set_params(**{"kernel": OF_KERNELS[name]} if name in OF_KERNELS else {})
+        if name != "random_state":
+            with pytest.raises(ValueError, match=rf"^(is_)?{name}\w* must [^\n]*, got '?{{}}'?$"):
+                quietly(one.set_params(**{name: {}}).fit, X, FEW)
         with suppress(DSGError):
-            quietly(clone(model).set_params(**{name: np.array([1.0, 2.0])}).fit, X[:40], FEW[:40])
+            quietly(one.set_params(**{name: np.array([1.0, 2.0])}).fit, X[:40], FEW[:40])
 
 
 @each("model", [*some(EVERY, 16, len(EVERY)), SEEN])
@@ -314,7 +319,9 @@ def test_a_score_is_what_the_method_is_for():
     assert model.score(X, FEW) == auc_score(model, X, FEW)
     rings = np.where(Y == 1, 1 + (X[:, 0] > 1), Y)
     model = fitted(made(QS3ORAO), y=np.where(FEW == -1, -1, rings))
-    assert model.score(X, rings) == model.mean_auc(X, rings) == mean_auc(rings, model.ranking_function(X))
+    of_model = mean_auc(rings, model.ranking_function(X))
+    assert model.score(X, rings) == model.mean_auc(X, rings) == mean_auc_score(model, X, rings) == of_model
+    assert of_model == pytest.approx(np.mean([roc_auc_score(rings >= j, model.ranking_function(X)) for j in (1, 2)]))
     assert model.score(X, rings, sample_weight=np.ones(N)) == pytest.approx(model.mean_auc(X, rings))
 
 
@@ -478,6 +485,7 @@ def test_every_check_is_met_but_one(estimator):
 # --- labels, whatever holds them
 
 
+BIG, LARGE = 2**53, 2**63
 HELD = {
     "list": ["ham", "spam", -1],
     "list with None": ["ham", "spam", None],
@@ -537,10 +545,10 @@ def test_ordered_labels_of_arrow_and_polars_keep_their_order():
         assert (classes.tolist(), codes.tolist()) == (["low", "mid"], [1, 0, -1])
 
 
-@each("model", LABELED)
+@each("model", some(ALONE, 10, len(ALONE)))
 def test_every_estimator_takes_them_so(model):
     points = np.random.default_rng(0).normal(size=(30, 2))
-    numbered = clone(model).fit(points, np.resize([0, 1, -1], 30)).decision_function(points)
+    numbered = fitted(model, points, np.resize([0, 1, -1], 30)).decision_function(points)
     for y in (
         np.tile(HELD["text"], 10),
         HELD["list with None"] * 10,
@@ -548,11 +556,11 @@ def test_every_estimator_takes_them_so(model):
         pyarrow.chunked_array([HELD["Arrow's own"]] * 10),
         HELD["categories with -1"].take([0, 1, 2] * 10),
     ):
-        model.fit(points, y)
-        assert list(model.classes_) == ["ham", "spam"]
-        assert set(model.predict(points)) <= {"ham", "spam"}
-        assert 0.0 <= model.score(points, y) <= 1.0
-        np.testing.assert_array_equal(model.decision_function(points), numbered)
+        named = fitted(model, points, y)
+        assert list(named.classes_) == ["ham", "spam"]
+        assert set(named.predict(points)) <= {"ham", "spam"}
+        assert 0.0 <= named.score(points, y) <= 1.0
+        np.testing.assert_array_equal(named.decision_function(points), numbered)
 
 
 @each(

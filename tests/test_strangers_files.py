@@ -19,11 +19,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from cases import each, some
+from four_estimators import SMALL
 from opened_pages import errors, run_of
 from own_tables import lines, read, sniff, sniff_file
 from pyarrow import csv, parquet
 from sklearn.datasets import dump_svmlight_file
-from strangers_labels import BIG, LARGE, SMALL
 from test_data_page import written as shown_text
 from test_file_on_pages import give, open_own
 
@@ -39,6 +39,7 @@ from dsgcore.estimators.inputs import encode
 
 polars = pytest.importorskip("polars")
 N = 60
+BIG, LARGE = 2**53, 2**63
 KIND = ["wheat", "rye"] * (N // 2)
 
 
