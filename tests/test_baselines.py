@@ -91,6 +91,13 @@ def test_each_reports_its_progress_and_learns_the_same_whatever_the_classes_are_
         assert_array_equal(named.predict(X), names[model.predict(X)])
 
 
+@each("cls", [cls for cls in SETTING if cls.is_supervised])
+def test_those_that_learn_from_labels_alone_leave_unlabeled_points_out(cls):
+    X, y = data(SETTING[cls])
+    few, alone = (fit(make(cls), *given).decision_function(X) for given in ((X, y), (X[y != -1], y[y != -1])))
+    assert_array_equal(few, alone)
+
+
 NOT_CONVERGED = [
     (everyday.EverydayLogisticRegression(max_iter=1), "scikit-learn's limit .*"),
     (BLS3VM(sigma=2.0, C=10.0, s=0.0, max_iter=1), ".* 1 convex steps; try a larger max_iter"),
@@ -164,15 +171,6 @@ def test_each_learns_what_it_is_for(model, points, wanted, least):
 
 
 # --- models that are linear in kernels at centres
-
-
-def test_scale_follows_the_units_of_the_points():
-    X, y = data("auc")
-    for name in ("gaussian", "laplacian", "matern"):
-        model = SAMULT(name, lam=0.5, random_state=0)
-        f, same = (fit(model, unit * X, y).decision_function(unit * X) for unit in (1.0, 8.0))
-        assert np.std(f) > 0
-        assert_allclose(same, f, rtol=1e-5)
 
 
 def test_centers_are_all_points_some_of_them_or_those_that_are_given():
@@ -539,14 +537,6 @@ def test_the_dual_says_that_the_objective_is_the_lowest(kernel, C):
     assert primal - dual_bound(K, y, model, C) < 2e-4 * primal
     assert (np.diff(model.thresholds_) >= 0).all()
     assert model.converged_
-
-
-def test_unlabeled_points_are_left_out():
-    X, y, _ = four_rings()
-    few = np.where(np.arange(150) < 60, y, -1)
-    model, same = SVOREX(sigma=2.0).fit(X, few), SVOREX(sigma=2.0).fit(X[:60], y[:60])
-    assert_array_equal(model.ranking_function(X), same.ranking_function(X))
-    assert model.dual_coef_.shape == (60,)
 
 
 def dual_bound(K, y, model, C):
