@@ -214,6 +214,8 @@ def test_a_fit_knows_its_columns_and_nothing_of_the_fit_before(model):
     assert plain.n_features_in_ == named.n_features_in_ == 2
     assert not hasattr(plain, "feature_names_in_")
     assert list(named.feature_names_in_) == ["a", "b"]
+    with pytest.raises(ValueError, match="feature names"):
+        named.predict(NAMED[["b", "a"]])
     named.left_ = 3
     assert set(vars(quietly(named.fit, X, y))) == set(vars(plain))
 
