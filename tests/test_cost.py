@@ -36,9 +36,8 @@ def test_what_costs_too_much_is_refused_before_anything_is_made_and_what_is_said
     spec = Spec.from_dict(given)
     tracemalloc.start()
     try:
-        with pytest.raises(
-            SpecError, match=rf"but at most 1 (GB|s) is allowed; with {smaller} \d+ it would fit$"
-        ) as caught:
+        said = rf"but at most 1 (GB|s) is allowed; with {smaller} \d+ it would fit$"
+        with pytest.raises(SpecError, match=said) as caught:
             check_cost(spec, SERVER)
         assert tracemalloc.get_traced_memory()[1] < 10**6
     finally:
@@ -145,8 +144,7 @@ def test_every_way_in_is_checked_before_anything_is_allocated(nothing_large, mon
 @each("words", [("run", "{file}", "--out", "{out}"), ("check", "{file}")])
 def test_every_command_is_checked_before_anything_is_allocated(nothing_large, monkeypatch, tmp_path, capsys, words):
     monkeypatch.setattr(engine, "of_machine", lambda: GIGABYTE)
-    file = tmp_path / "spec.json"
-    file.write_text(json.dumps(BIG), encoding="utf-8")
+    (file := tmp_path / "spec.json").write_text(json.dumps(BIG), encoding="utf-8")
     assert main([word.format(file=file, out=tmp_path / "out") for word in words]) != 0
     assert "GB is allowed; with n" in capsys.readouterr().err
 
@@ -157,9 +155,8 @@ def test_data_in_python_are_checked_before_anything_is_allocated(monkeypatch, na
     tracemalloc.start()
     try:
         for make in (DATASETS[name], lambda **options: load(name, **options)):
-            with pytest.raises(
-                DataError, match=rf"^{name} with these options needs about [\d.]+ GB .* has 0.05 GB: take fewer"
-            ):
+            said = rf"^{name} with these options needs about [\d.]+ GB .* has 0.05 GB: take fewer"
+            with pytest.raises(DataError, match=said):
                 make(n=1_000_000)
         assert tracemalloc.get_traced_memory()[1] < 10**6
     finally:
@@ -178,8 +175,6 @@ def test_a_lesson_chooses_no_more_labels_than_it_can_search_for():
 
 EDITED = {"edits": edits_to_text([Edit("label", (3,), 1)])}
 MANY = {"data.name": "Many irrelevant features", "data.n": "200000", "data.n_irrelevant": "500"}
-
-
 FEATURES = {"data.name": "Blobs", "data.n": "40000", "solver.n_features": "16384", "solver.feature_map": "fourier"}
 
 

@@ -38,12 +38,9 @@ def test_a_start_and_a_tolerance_that_change_nothing_are_said_to(own):
         run = finished(replace(spec, solver=replace(spec.solver, **more)))
         objectives.append(run.history.column("objective").tolist())
     idle = spec.problem.without_effect
+    linear = small(feature_map="linear", loss="logistic", fit_intercept=True)
+    assert not {"start", "tol"} & {*linear.problem.without_effect}
     assert ("start" in idle, "tol" in idle) == tuple(each == objectives[0] for each in objectives[1:])
-
-
-def test_the_start_of_a_logistic_loss_on_linear_features_has_an_effect():
-    spec = small(feature_map="linear", loss="logistic", fit_intercept=True)
-    assert not {"start", "tol"} & {*spec.problem.without_effect}
 
 
 # The estimator's values for the same numbers as in `small`.
@@ -252,10 +249,9 @@ def test_the_default_weight_of_the_graph_overshot_on_many_points(n, tmp_path):
 def test_left_open_the_weight_is_what_the_step_bears_at_most_a_thousandth_and_too_large_a_one_is_said():
     assert small().problem.tau_I is None
     assert finished(small()).model.W.tobytes() == finished(small(tau_I=1e-3)).model.W.tobytes()
-    weights = [
-        Run(small(step_size=step, feature_map="linear", n=10_000)).engine.automatic_tau_I for step in (1000.0, 5000.0)
-    ]
-    assert weights[1] == pytest.approx(weights[0] / 5)
+    runs = (Run(small(step_size=step, feature_map="linear", n=10_000)) for step in (1000.0, 5000.0))
+    weight, other = (run.engine.automatic_tau_I for run in runs)
+    assert other == pytest.approx(weight / 5)
     engine = Run(small(tau_I=1e-3)).engine
     borne = engine.largest_step * 1e-3 / engine.step_at(1)
     assert "swing" in Run(small(tau_I=1.1 * borne)).engine.caution
