@@ -61,7 +61,7 @@ def test_each_is_the_solver_on_its_problem():
 
 
 @each_of_four
-def test_every_kernel_takes_its_parameters_and_its_own_scale_follows_the_units_of_the_points(cls):
+def test_every_kernel_takes_its_parameters(cls):
     for name, parameters, kernel in (
         ("gaussian", {"sigma": 2.0}, Gaussian(2.0)),
         ("laplacian", {"sigma": 0.5}, Laplacian(0.5)),
@@ -69,12 +69,6 @@ def test_every_kernel_takes_its_parameters_and_its_own_scale_follows_the_units_o
         ("dot_product", {"sigma": 0.3, "power": 1}, DotProduct(0.3, "1")),
     ):
         assert make(cls, kernel=name, **parameters).fit(X, FEW).model_.kernel == kernel
-    for name in KERNELS:
-        model = make(cls, kernel=name, step_size=0.05, dtype="float64")
-        f, same = (model.fit(u * X, FEW).decision_function(u * X) for u in (1.0, 8.0))
-        assert model.model_.kernel.name == name
-        assert np.isfinite(f).all()
-        np.testing.assert_allclose(same, f, rtol=1e-4, atol=1e-5)  # frequencies are drawn in float32
 
 
 @each_of_four
@@ -151,9 +145,7 @@ FAR = X / np.abs(X).max() * 100
     [
         ({"sigma": "auto"}, X, FEW, "sigma must be a positive number or 'scale', got 'auto'$"),
         ({"sigma": float("inf")}, X, FEW, r"sigma must be a number between 1e-06 and 1e\+06, got inf$"),
-        ({"kernel": "matern", "length": "wide"}, X, FEW, "length must be a positive number or 'scale', got 'wide'$"),
         ({"step_size": 0}, X, FEW, r"step_size must be a number between 1e-06 and 1e\+06 or 'auto', got 0$"),
-        ({"lam": float("nan")}, X, FEW, "lam must be a number between 0 and 1000(?: or 'auto')?, got nan$"),
         ({**DOT_PRODUCT, "power": 5}, FAR, FEW, r"kernel 'dot_product' overflows float32 at these points, .*e\+50"),
         ({"sigma": 1.0}, 1e39 * X, FEW, r"X must hold numbers of size 3.4e\+38 at most for float32, got larger ones: "),
         ({}, 1e8 * X / X.std() / 2**0.5, FEW, r"sigma='scale' is \S+e-1\d for these points, but .*: scale them$"),
@@ -275,17 +267,12 @@ def test_verbose_prints_a_line_at_every_look(capsys):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @each("n_iter", [50, 250, 1000])
-def test_the_values_from_which_a_threshold_is_chosen_are_those_of_the_averaged_model(n_iter):
-    class Seen(QSGS2AUC):
-        def _thresholds(self, task, codes, values):
-            self.known, self.values_there = values.rows, values.values
-            return super()._thresholds(task, codes, values)
-
+@each("share", [0.2, 0.45])
+def test_the_values_from_which_a_threshold_is_chosen_are_those_of_the_averaged_model(n_iter, share):
     points, _, few = moons_with_few_labels(400)
-    model = Seen(random_state=0, n_features=8, tol=1e-9, n_iter=n_iter, dtype="float64").fit(points, few)
+    model = QSGS2AUC(random_state=0, n_features=8, tol=1e-9, n_iter=n_iter, dtype="float64", positive_share=share)
+    assert np.mean(model.fit(points, few).predict(points)) == share  # of the last iterate's values it would be another
     assert model.n_iter_ == n_iter
-    assert model.known.tolist() == list(range(400))
-    np.testing.assert_allclose(model.values_there, model.model_.evaluate(points), rtol=1e-9, atol=1e-11)
 
 
 # --- QSGS2AUC
