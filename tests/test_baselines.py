@@ -445,16 +445,13 @@ def of_pairs_and_points():
     return np.concatenate([pairs.reshape(-1, 2), X]), np.concatenate([np.arange(120) // 2, np.full(150, -1)])
 
 
+POINTS, _, SEEN = sample()
+OF_PAIRS = {"gamma": 0.4, "sigma": 0.5, "lam": 0.05}
 IN_THE_KERNELS_NORM = [
     # A bias that is punished is a constant in the kernel.
     (SUSL(prior=0.7, sigma=0.5, lam=0.01), SimilarUnlabeled(0.7, "squared", "identity"), *of_pairs_and_points(), 1.0),
-    (SAMULT(gamma=0.4, sigma=0.5, lam=0.05), SemiSupervisedAUC(gamma=0.4), *sample()[::2], 0.0),
-    (
-        SAMULT(gamma=0.4, sigma=0.5, lam=0.05, centers=sample()[0][::-1]),
-        SemiSupervisedAUC(gamma=0.4),
-        *sample()[::2],
-        0.0,
-    ),
+    (SAMULT(**OF_PAIRS), SemiSupervisedAUC(gamma=0.4), POINTS, SEEN, 0.0),
+    (SAMULT(**OF_PAIRS, centers=POINTS[::-1]), SemiSupervisedAUC(gamma=0.4), POINTS, SEEN, 0.0),
 ]
 
 

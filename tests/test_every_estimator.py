@@ -515,6 +515,8 @@ HELD = {
     "y, classes, codes",
     [
         *((y, ["ham", "spam"], [0, 1, -1]) for y in HELD.values()),
+        *((np.array([3, -1, 1, 3], dtype=kind), [1, 3], [1, -1, 0, 1]) for kind in (int, float)),
+        *((np.array([-1, -1], dtype=kind), [], [-1, -1]) for kind in (int, float)),
         (pd.Series([0, 1, np.nan]), [0, 1], [0, 1, -1]),
         (pd.Series([0, 1, pd.NA], dtype="Int64"), [0, 1], [0, 1, -1]),
         (np.array([0, 1, -1], dtype=np.float16), [0, 1], [0, 1, -1]),
