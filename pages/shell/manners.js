@@ -3,9 +3,11 @@
 // The browser writes what a page says into its link: written by the server, each change would be an entry of the history. A page that
 // another one opens gets two entries from Streamlit; the `navigate` event announces each, its listener cancels it and writes the right
 // one. Streamlit does not hear keys of buttons while a slider has the focus, keeps a list open over the result of its button, does not
-// draw a page again for another theme, loses a chosen file when the page is loaded anew, and draws nothing after the server was restarted.
+// draw a page again for another theme, loses a chosen file when the page is loaded anew, and draws nothing after the server was restarted
+// or after it lost a part of a drawing.
 const LEAVING = 5000;
 const SERVER_AWAY = 500;
+const LEAST_BETWEEN_CRASHES = 10000;  // a page that cannot be drawn is not loaded again and again
 // The buttons of a lesson that these keys press: arrow keys, those of a presenter's remote control, and Escape.
 const PRESENTED = ".st-key-stage:has(.st-key-stage-notes)", SHOW = `${PRESENTED} .st-key-lesson-show button:enabled`;
 const ON = `.st-key-lesson-on button[kind=primary]:enabled, .st-key-lesson-on a[href$=lessons], ${SHOW}`;
@@ -241,6 +243,17 @@ async function bringBack(name) {
   chooser.dispatchEvent(new Event("change", {bubbles: true}));
 }
 
+/** Load the page again if streamlit has removed it: a request that comes while a drawing ends can cost messages of that drawing, and
+    it then finds no place for the next ones. */
+function mindCrashes() {
+  addEventListener("error", () => setTimeout(() => {
+    const before = Number(sessionStorage.dsgLabCrashed ?? -Infinity);
+    if (document.querySelector(".stApp") || Date.now() - before < LEAST_BETWEEN_CRASHES) return;
+    sessionStorage.dsgLabCrashed = Date.now();
+    location.reload();
+  }));
+}
+
 /** Ask for the server while the connection is lost, because streamlit asks less and less often. */
 function mindReturns() {
   const app = document.querySelector("[data-test-connection-state]");
@@ -312,6 +325,7 @@ export default function ({data, parentElement, setStateValue, setTriggerValue}) 
     hearKeysOfLessons();
     mindEntries();
     mindReturns();
+    mindCrashes();
     mindTheme();
     mindFiles();
     mindZoom();

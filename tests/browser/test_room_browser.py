@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from cases import tiers
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from pages.room.door import qr_image
 
@@ -239,3 +240,31 @@ def test_a_reload_keeps_the_room_its_key_is_no_scripts_a_closed_one_counts_no_mo
     until_ready(lecturer)
     lecturer.keyboard.press("ArrowLeft")
     says(lecturer, ".stage-steps", "Step 1 of 4")
+
+
+@pytest.mark.ci
+def test_a_page_that_streamlit_removes_is_back_in_its_room(new_page, app_url, phone):
+    """Streamlit removes the whole page if a message has a place that the page lacks, as after a lost message."""
+    is_misplaced = [True]  # nothing yet
+
+    def carry(socket):
+        def to_page(data):
+            message = ForwardMsg.FromString(data)
+            if not is_misplaced[-1] and message.delta.fragment_id:
+                message.metadata.delta_path.append(99)
+                is_misplaced.append(True)
+            socket.send(message.SerializeToString())
+
+        socket.connect_to_server().on_message(to_page)
+
+    lecturer = new_page(viewport={"width": 1280, "height": 900})
+    lecturer.route_web_socket("**/_stcore/stream", carry)
+    lecturer.goto(f"{app_url}/auc?lesson=unlabeled&present=1&view.speed=instant")
+    until_ready(lecturer)
+    ask_the_class(lecturer, phone)
+    button(phone, "about the same").tap()
+    says(lecturer, COUNT, "1 answered")
+    with lecturer.expect_event("load", timeout=LONG):
+        is_misplaced.append(False)
+    says(lecturer, COUNT, "1 answered")
+    expect(button(lecturer, "Reveal")).to_be_visible()
