@@ -23,32 +23,44 @@ def predict(x, alphas, frequencies):
     return f
 
 
-def qsg_s2auc(X, batches, frequencies, steps, lams, gamma, all_pairs=False):
-    """Algorithm 1 of QSG-S2AUC. Returns alpha_1 .. alpha_t after the last iteration.
+def descend(X, batches, frequencies, steps, lams, gradient):
+    """The loop of every algorithm: alpha_t = -eta gradient, and all before it times 1 - eta lam. Returns alpha_1 .. alpha_t.
 
-    batches: per iteration (rows of positives, of negatives, of unlabeled points); l(u, v) = (1 - u + v)^2.
+    batches: per iteration the rows of each source; gradient: of a batch, and f and phi of its rows.
     """
     alphas, used = [], []
-    for (P, N, U), W, eta, lam in zip(batches, frequencies, steps, lams, strict=True):
-        f = {i: predict(X[i], alphas, used) for i in {*P, *N, *U}}
+    for batch, W, eta, lam in zip(batches, frequencies, steps, lams, strict=True):
+        f = {i: predict(X[i], alphas, used) for rows in batch for i in rows}
         phi = {i: feature_map(W, X[i]) for i in f}
-        B = len(P)
-        triplets = [(p, n, u) for p in P for n in N for u in U] if all_pairs else list(zip(P, N, U, strict=True))
-        gradient = np.zeros(2 * W.shape[1])
-        for p, n, u in triplets:
-            l1 = -2.0 * (1.0 - f[p] + f[n])  # d l(f_p, f_n) / d f_p
-            l2 = +2.0 * (1.0 - f[p] + f[n])  # d l(f_p, f_n) / d f_n
-            l3 = -2.0 * (1.0 - f[p] + f[u])
-            l4 = +2.0 * (1.0 - f[p] + f[u])
-            l5 = -2.0 * (1.0 - f[u] + f[n])
-            l6 = +2.0 * (1.0 - f[u] + f[n])
-            gradient += gamma * (l1 * phi[p] + l2 * phi[n])
-            gradient += (1.0 - gamma) * (l3 * phi[p] + l4 * phi[u] + l5 * phi[u] + l6 * phi[n])
-        assert all_pairs or len(triplets) == B
         alphas = [(1.0 - eta * lam) * alpha for alpha in alphas]
-        alphas.append(-eta * gradient / len(triplets))
+        alphas.append(-eta * gradient(batch, f, phi))
         used.append(W)
     return alphas
+
+
+def triplets_gradient(P, N, U, f, phi, gamma, all_pairs):
+    """Eq. (10) of QSG-S2AUC and of QS3ORAO: the mean over triplets of a batch, with l(u, v) = (1 - u + v)^2."""
+    triplets = [(p, n, u) for p in P for n in N for u in U] if all_pairs else list(zip(P, N, U, strict=True))
+    gradient = 0.0
+    for p, n, u in triplets:
+        l1 = -2.0 * (1.0 - f[p] + f[n])  # d l(f_p, f_n) / d f_p
+        l2 = +2.0 * (1.0 - f[p] + f[n])  # d l(f_p, f_n) / d f_n
+        l3 = -2.0 * (1.0 - f[p] + f[u])
+        l4 = +2.0 * (1.0 - f[p] + f[u])
+        l5 = -2.0 * (1.0 - f[u] + f[n])
+        l6 = +2.0 * (1.0 - f[u] + f[n])
+        gradient = gradient + gamma * (l1 * phi[p] + l2 * phi[n])
+        gradient = gradient + (1.0 - gamma) * (l3 * phi[p] + l4 * phi[u] + l5 * phi[u] + l6 * phi[n])
+    return gradient / len(triplets)
+
+
+def qsg_s2auc(X, batches, frequencies, steps, lams, gamma, all_pairs=False):
+    """Algorithm 1 of QSG-S2AUC; batches of positives, negatives, unlabeled points."""
+
+    def gradient(batch, f, phi):
+        return triplets_gradient(*batch, f, phi, gamma, all_pairs)
+
+    return descend(X, batches, frequencies, steps, lams, gradient)
 
 
 def exact_twin(x, X, batches, coefficients, steps, lams, kernel):

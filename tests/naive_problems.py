@@ -1,10 +1,9 @@
 """Dull twins of three more of the papers' algorithms, in the manner of `naive`: plain loops, draws handed in."""
 
 import math
-from itertools import product
 
 import numpy as np
-from naive import feature_map, predict, qsg_s2auc
+from naive import auc, descend, feature_map, predict, qsg_s2auc, triplets_gradient
 
 
 def su_loss(loss, z, t):
@@ -49,26 +48,24 @@ def su_risk(f_s, f_u, prior, loss, correction, leak):
 
 
 def tsgsu(X, batches, frequencies, steps, lams, prior, loss, correction, leak):
-    """Algorithm 1 of TSGSU with mini-batches; batches: per iteration (rows of similar points, of unlabeled points)."""
-    alphas, used = [], []
+    """Algorithm 1 of TSGSU with mini-batches of similar points and of unlabeled points."""
     prior_s = prior**2 + (1.0 - prior) ** 2
     d = 2.0 * prior - 1.0
-    for (S, U), W, eta, lam in zip(batches, frequencies, steps, lams, strict=True):
-        f = {i: predict(X[i], alphas, used) for i in {*S, *U}}
-        phi = {i: feature_map(W, X[i]) for i in f}
+
+    def gradient(batch, f, phi):  # Eq. (17), over the batch
+        S, U = batch
         A1, A2 = su_inner([f[i] for i in S], [f[i] for i in U], prior, loss)
         delta1, delta2 = su_correction(correction, A1, leak)[1], su_correction(correction, A2, leak)[1]
-        gradient = np.zeros(2 * W.shape[1])  # Eq. (17), over the batch
+        total = 0.0
         for i in S:
-            gradient += delta1 * prior_s / (d * len(S)) * su_loss(loss, f[i], +1)[1] * phi[i]
-            gradient -= delta2 * prior_s / (d * len(S)) * su_loss(loss, f[i], -1)[1] * phi[i]
+            total += delta1 * prior_s / (d * len(S)) * su_loss(loss, f[i], +1)[1] * phi[i]
+            total -= delta2 * prior_s / (d * len(S)) * su_loss(loss, f[i], -1)[1] * phi[i]
         for i in U:
-            gradient -= delta1 * (1.0 - prior) / (d * len(U)) * su_loss(loss, f[i], +1)[1] * phi[i]
-            gradient += delta2 * prior / (d * len(U)) * su_loss(loss, f[i], -1)[1] * phi[i]
-        alphas = [(1.0 - eta * lam) * alpha for alpha in alphas]
-        alphas.append(-eta * gradient)
-        used.append(W)
-    return alphas
+            total -= delta1 * (1.0 - prior) / (d * len(U)) * su_loss(loss, f[i], +1)[1] * phi[i]
+            total += delta2 * prior / (d * len(U)) * su_loss(loss, f[i], -1)[1] * phi[i]
+        return total
+
+    return descend(X, batches, frequencies, steps, lams, gradient)
 
 
 def hinge(r, v):
@@ -97,45 +94,41 @@ def u(loss, r, s):
 
 
 def tsgs3vm(X, batches, frequencies, steps, lams, C, C_star, share, loss, s, balanced=False):
-    """Algorithm 1 of TSGS3VM; batches: per iteration (rows of positives, of negatives, of unlabeled points).
+    """Algorithm 1 of TSGS3VM; batches of positives, negatives, unlabeled points.
 
     The mean of the labeled points is the classes' means, weighted by their shares.
     The paper's gamma_t is eta, and its (1 - gamma_t) is (1 - eta lam) with lam = 1.
     """
-    alphas, used = [], []
-    for (P, N, U), W, eta, lam in zip(batches, frequencies, steps, lams, strict=True):
-        f = {i: predict(X[i], alphas, used) for i in {*P, *N, *U}}
-        phi = {i: feature_map(W, X[i]) for i in f}
-        shift, mean_phi = 0.0, np.zeros(2 * W.shape[1])
+
+    def gradient(batch, f, phi):
+        P, N, U = batch
+        shift, mean_phi = 0.0, 0.0
         if balanced:  # g = f - mean_U f + constant, so that phi - mean_U phi takes the place of phi
             shift = 2.0 * share - 1.0 - sum(f[i] for i in U) / len(U)
             mean_phi = sum(phi[i] for i in U) / len(U)
-        gradient = np.zeros(2 * W.shape[1])
+        total = 0.0
         for i in P:
-            gradient += C * share / len(P) * hinge(f[i] + shift, +1)[1] * (phi[i] - mean_phi)
+            total += C * share / len(P) * hinge(f[i] + shift, +1)[1] * (phi[i] - mean_phi)
         for i in N:
-            gradient += C * (1.0 - share) / len(N) * hinge(f[i] + shift, -1)[1] * (phi[i] - mean_phi)
+            total += C * (1.0 - share) / len(N) * hinge(f[i] + shift, -1)[1] * (phi[i] - mean_phi)
         for i in U:
-            gradient += C_star / len(U) * u(loss, f[i] + shift, s)[1] * (phi[i] - mean_phi)
-        alphas = [(1.0 - eta * lam) * alpha for alpha in alphas]
-        alphas.append(-eta * gradient)
-        used.append(W)
-    return alphas
+            total += C_star / len(U) * u(loss, f[i] + shift, s)[1] * (phi[i] - mean_phi)
+        return total
+
+    return descend(X, batches, frequencies, steps, lams, gradient)
 
 
 def dsg(X, batches, frequencies, steps, lams, share):
-    """Algorithm 1 of doubly stochastic gradients with the logistic loss; batches: rows of positives and of negatives."""
-    alphas, used = [], []
-    for (P, N), W, eta, lam in zip(batches, frequencies, steps, lams, strict=True):
-        gradient = np.zeros(2 * W.shape[1])
-        for y, weight, rows in ((1, share, P), (-1, 1.0 - share, N)):
-            for i in rows:
-                slope = -y / (1.0 + math.exp(y * predict(X[i], alphas, used)))
-                gradient += weight / len(rows) * slope * feature_map(W, X[i])
-        alphas = [(1.0 - eta * lam) * alpha for alpha in alphas]
-        alphas.append(-eta * gradient)
-        used.append(W)
-    return alphas
+    """Algorithm 1 of doubly stochastic gradients with the logistic loss; batches of positives and negatives."""
+
+    def gradient(batch, f, phi):
+        return sum(
+            weight / len(rows) * -y / (1.0 + math.exp(y * f[i])) * phi[i]
+            for y, weight, rows in zip((1, -1), (share, 1.0 - share), batch, strict=True)
+            for i in rows
+        )
+
+    return descend(X, batches, frequencies, steps, lams, gradient)
 
 
 def dsg_softmax(X, y, K, batches, frequencies, steps, lam, tiny=None):
@@ -161,37 +154,24 @@ def dsg_softmax(X, y, K, batches, frequencies, steps, lam, tiny=None):
 
 
 def qs3orao(X, batches, frequencies, steps, lams, gammas, counts, all_pairs=False):
-    """Algorithm 1 of QS3ORAO, Eq. (10); batches: per iteration (rows of class 1, .., of class k, of unlabeled points).
+    """Algorithm 1 of QS3ORAO, Eq. (10); batches of class 1, .., of class k, of unlabeled points.
 
     A draw from the union of classes a .. b is a draw from one of them with probability its count over theirs.
     """
-    alphas, used = [], []
     k = len(counts)
-    for batch, W, eta, lam in zip(batches, frequencies, steps, lams, strict=True):
+
+    def gradient(batch, f, phi):
         *classes, unlabeled = batch
-        f = {i: predict(X[i], alphas, used) for rows in batch for i in rows}
-        phi = {i: feature_map(W, X[i]) for i in f}
-        gradient = np.zeros(2 * W.shape[1])
+        total = 0.0
         for j in range(1, k):
-            gamma = gammas[j - 1]
             for a in range(j, k):
                 for b in range(j):
                     weight = counts[a] / sum(counts[j:]) * counts[b] / sum(counts[:j]) / (k - 1)
-                    P, N, U = classes[a], classes[b], unlabeled
-                    triplets = list(zip(P, N, U, strict=True))
-                    if all_pairs:
-                        triplets = [(p, n, x) for p in P for n in N for x in U]
-                    for p, n, x in triplets:
-                        l1 = -2.0 * (1.0 - f[p] + f[n])
-                        l3 = -2.0 * (1.0 - f[p] + f[x])
-                        l5 = -2.0 * (1.0 - f[x] + f[n])
-                        part = gamma * (l1 * phi[p] - l1 * phi[n])
-                        part += (1.0 - gamma) * (l3 * phi[p] - l3 * phi[x] + l5 * phi[x] - l5 * phi[n])
-                        gradient += weight / len(triplets) * part
-        alphas = [(1.0 - eta * lam) * alpha for alpha in alphas]
-        alphas.append(-eta * gradient)
-        used.append(W)
-    return alphas
+                    drawn = classes[a], classes[b], unlabeled
+                    total += weight * triplets_gradient(*drawn, f, phi, gammas[j - 1], all_pairs)
+        return total
+
+    return descend(X, batches, frequencies, steps, lams, gradient)
 
 
 def twin(p, X, *drawn):
@@ -221,17 +201,9 @@ def threshold_loss(b, j, y, f, loss, margin=1.0):
 
 
 def mean_auc(y, f):
-    """The mean over j of the share of (code >= j, code < j) pairs in the right order, ties one half."""
-    aucs = []
-    for j in range(1, max(y) + 1):
-        wins = pairs = 0.0
-        for a in range(len(y)):
-            for b in range(len(y)):
-                if y[a] >= j > y[b]:
-                    pairs += 1
-                    wins += 1.0 if f[a] > f[b] else 0.5 if f[a] == f[b] else 0.0
-        if pairs:
-            aucs.append(wins / pairs)
+    """The mean over j of the AUC of code >= j against code < j, where both have points."""
+    cuts = [[code >= j for code in y] for j in range(1, max(y) + 1)]
+    aucs = [auc(cut, f) for cut in cuts if not all(cut)]
     return sum(aucs) / len(aucs)
 
 
@@ -245,18 +217,6 @@ def product_map(W, x):
             product *= sum(W[level, k, j] * x[k] for k in range(d))
         phi.append(product)
     return math.sqrt(1.0 / m) * np.array(phi)
-
-
-def mean_gradient(problem, f, size):
-    """Return the mean over all tuples of a batch's gradient, per point of the sample."""
-    total = {source: np.zeros(len(values)) for source, values in f.items()}
-    tuples = list(product(*(product(range(len(values)), repeat=size) for values in f.values())))
-    for picks in tuples:
-        batch = dict(zip(f, (list(pick) for pick in picks), strict=True))
-        c = problem.coefficients({source: f[source][rows] for source, rows in batch.items()})
-        for source, rows in batch.items():
-            np.add.at(total[source], rows, c[source])
-    return np.concatenate([values / len(tuples) for values in total.values()])
 
 
 def quadratic(problem, rows, n):

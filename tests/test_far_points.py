@@ -97,23 +97,22 @@ def test_a_baselines_fit_on_far_points_is_refused(model, size):
 
 
 @each("number", [1e39, 1e300])
-def test_partial_fit_refuses_far_points_and_leaves_the_model(number):
-    for dtype in ("float32", "float64"):
-        model = QSGS2AUC(dtype=dtype, **SMALL).partial_fit(X, Y, classes=[0, 1])
-        before = model.decision_function(X)
-        assert refused(lambda model=model: model.partial_fit(X * number, Y))[1] or dtype == "float32"
-        assert np.array_equal(model.decision_function(X), before)
+@each("dtype", ["float32", "float64"])
+def test_partial_fit_refuses_far_points_and_leaves_the_model(number, dtype):
+    model = QSGS2AUC(dtype=dtype, **SMALL).partial_fit(X, Y, classes=[0, 1])
+    before = model.decision_function(X)
+    assert refused(lambda: model.partial_fit(X * number, Y))[1] or dtype == "float32"
+    assert np.array_equal(model.decision_function(X), before)
 
 
-def test_files_with_far_points_get_no_scores(tmp_path):
-    for dtype in ("float32", "float64"):
-        QSGS2AUC(dtype=dtype, **SMALL).fit(X, Y).model_.save(tmp_path / "model.npz")
-        for size in (1e30, 1e39, 1e300):
-            far = tmp_path / f"{dtype} {size}.parquet"
-            pd.DataFrame(np.vstack([X, [[size, 0.0]]]), columns=["a", "b"]).to_parquet(far)
-            with pytest.raises(DSGError):
-                write_scores(tmp_path / "model.npz", far, tmp_path / "scores")
-            assert not list((tmp_path / "scores").glob("*.parquet"))
+@each("dtype", ["float32", "float64"])
+@each("size", [1e30, 1e39, 1e300])
+def test_files_with_far_points_get_no_scores(tmp_path, dtype, size):
+    QSGS2AUC(dtype=dtype, **SMALL).fit(X, Y).model_.save(tmp_path / "model.npz")
+    pd.DataFrame(np.vstack([X, [[size, 0.0]]]), columns=["a", "b"]).to_parquet(tmp_path / "far.parquet")
+    with pytest.raises(DSGError):
+        write_scores(tmp_path / "model.npz", tmp_path / "far.parquet", tmp_path / "scores")
+    assert not list((tmp_path / "scores").glob("*.parquet"))
 
 
 # --- warnings about coordinates that floating-point numbers round too coarsely: the column, and a remedy

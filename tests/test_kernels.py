@@ -8,7 +8,7 @@ import naive_problems
 import numba
 import numpy as np
 import pytest
-from cases import each, some
+from cases import each
 from scipy import stats
 from sklearn.gaussian_process import kernels as sklearn_kernels
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
@@ -16,16 +16,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from dsgcore.core import threads
 from dsgcore.core.sampling import FREQUENCIES, generator
-from dsgcore.core.threads import (
-    PIECES_PER_WORKER,
-    for_each_piece,
-    n_workers,
-    pieces,
-    set_workers,
-    single_threaded_blas,
-)
+from dsgcore.core.threads import PIECES_PER_WORKER, for_each_piece, n_workers, pieces, set_workers, single_threaded_blas
 from dsgcore.kernels import KERNELS, Gaussian, OrthogonalGaussian, block_frequencies, features, loops
-from dsgcore.kernels.features import ACCUMULATED_ROWS, Cosines, Products, as_points
+from dsgcore.kernels.features import ACCUMULATED_ROWS, Cosines, Products
 from dsgcore.kernels.kernels import MATERN, MOST_ORTHOGONAL, DotProduct, Laplacian, Matern
 from dsgcore.multiclass.features import FixedFeatures, _frequencies
 from dsgcore.solver.loop import Carried, solve
@@ -60,15 +53,15 @@ def exact(kernel, X, Z):
 
 
 def draws(kernel, X, Z, m, n_draws):
-    """m phi_j(x) phi_j(z) per pair and feature, from each of many draws: cos w_j'(x - z), or products of projections."""
+    """m phi_j(x) phi_j(z) per draw, pair and feature: cos w_j'(x - z), or products of projections."""
+    products = []
     for t in range(1, n_draws + 1):
         W = block_frequencies(kernel, 1, t, X.shape[1], m, np.dtype(np.float64))
-        yield np.prod(X @ W, axis=0) * np.prod(Z @ W, axis=0) if W.ndim == 3 else np.cos(2 * np.pi * (X - Z) @ W)
-
-
-def estimates(kernel, X, Z, m, n_draws):
-    """The mean over the features, which estimates the kernel at every pair, from each of many draws."""
-    return np.array([products.mean(axis=1) for products in draws(kernel, X, Z, m, n_draws)])
+        is_product = W.ndim == 3
+        products.append(
+            np.prod(X @ W, axis=0) * np.prod(Z @ W, axis=0) if is_product else np.cos(2 * np.pi * (X - Z) @ W)
+        )
+    return np.array(products)
 
 
 # --- kernels
@@ -83,8 +76,9 @@ def estimates(kernel, X, Z, m, n_draws):
         (DotProduct(0.3, "5"), lambda X, Z: polynomial_kernel(X, Z, degree=5, gamma=0.3, coef0=0)),
     ],
 )
-def test_equals_scikit_learns_kernel(kernel, expected, pairs):
+def test_equals_scikit_learns_kernel_and_stays_within_its_bound(kernel, expected, pairs):
     np.testing.assert_allclose(kernel.matrix(*pairs), expected(*pairs), rtol=1e-12)
+    assert np.isinf(kernel.bound) or exact(kernel, pairs[0], pairs[0]).max() == kernel.bound
 
 
 def test_a_width_that_is_like_a_gaussians_gives_values_like_its():
@@ -96,17 +90,6 @@ def test_a_width_that_is_like_a_gaussians_gives_values_like_its():
     assert values.mean() == pytest.approx(np.exp(-1), rel=0.1)
     X, dot = rng.random((2000, d)), DotProduct(DotProduct.like_gaussian(sigma, d), power="1")
     assert 0.98 < np.mean(exact(dot, X, X) <= 1.0) < 1.0
-
-
-@every_kernel
-def test_the_matrix_is_positive_semidefinite_and_it_and_features_stay_within_their_bounds(kernel, pairs):
-    X = np.random.default_rng(8).normal(size=(30, 2))
-    K = kernel.matrix(X, X)
-    np.testing.assert_allclose(K, K.T, rtol=0, atol=1e-14 * K.max())
-    assert np.linalg.eigvalsh(K).min() >= -1e-13 * np.trace(K)
-    assert (np.diag(K) <= kernel.bound).all()
-    assert np.isinf(kernel.bound) or np.diag(K).max() == kernel.bound
-    assert (np.abs(estimates(kernel, *pairs, m=1, n_draws=200 if COMPILED else 5)) <= kernel.feature_bound).all()
 
 
 @every_kernel
@@ -132,41 +115,23 @@ def test_sums_equal_the_product_with_the_matrix(kernel, dtype, decay, n, p, monk
 @pytest.mark.compiled  # thousands of draws
 @every_kernel
 def test_random_features_are_unbiased(kernel, pairs):
-    drawn = estimates(kernel, *pairs, m=50, n_draws=1500)
+    """Their variance falls as 1 / m, and that of one cosine is exact: Var cos(w'(x - z)) = (1 + k(2x, 2z)) / 2 - k(x, z)^2."""
+    products = draws(kernel, *pairs, m=50, n_draws=1500)
+    assert (np.abs(products) <= kernel.feature_bound).all()
+    drawn = products.mean(axis=2)
     standard_error = drawn.std(axis=0, ddof=1) / 1500**0.5
     # 1e-6: equal points have no error but that of rounding.
     assert (np.abs(drawn.mean(axis=0) - exact(kernel, *pairs)) <= 4 * standard_error + 1e-6).all()
-
-
-@pytest.mark.ci
-@pytest.mark.compiled  # thousands of draws
-@each("kernel", [kernel for kernel in INSTANCES if not isinstance(kernel, OrthogonalGaussian)])
-@each("m", some([50, 400], 1))
-def test_the_variance_of_random_features_falls_as_one_over_m(kernel, m, pairs):
-    X, Z = pairs[0][1:], pairs[1][1:]
-    single = next(draws(kernel, X, Z, 300_000, 1)).var(axis=1)
-    several = estimates(kernel, X, Z, m, n_draws=1500).var(axis=0, ddof=1)
-    # A variance from 1500 draws has a standard error of sqrt(2 / 1500) = 4 %, more where single features are skewed.
-    # Features drawn in equal pairs would give 2; with an error falling as 1 / sqrt(m), sqrt(m).
-    assert m * several / single == pytest.approx(np.ones(len(X)), rel=0.25)
-    assert np.median(m * several / single) == pytest.approx(1.0, rel=0.1)
-
-
-@each("kernel", [*SHIFT_INVARIANT, *DOT_PRODUCT])
-def test_the_variance_of_a_feature_is_the_exact_one(kernel, pairs):
-    """Var cos(w'(x - z)) = (1 + k(2x, 2z)) / 2 - k(x, z)^2; for products of Gaussians' projections by the fourth moments."""
-    X, Z = pairs
-    if isinstance(kernel, DotProduct):
-        X, Z, p = X[:, :2], Z[:, :2], int(kernel.power)
-        inner = (X * Z).sum(axis=1)
-        second = (X**2).sum(axis=1) * (Z**2).sum(axis=1) + 2 * inner**2 - 2 * (X**2 * Z**2).sum(axis=1)
-        expected = kernel.sigma ** (2 * p) * (second**p - inner ** (2 * p))
-        # For p = 5 the products have heavy tails: their variance is known to some per cent only.
-        m, tolerance = 1_000_000, {"rtol": {1: 0.01, 3: 0.05, 5: 0.2}[p]}
-    else:
-        expected = (1 + exact(kernel, 2 * X, 2 * Z)) / 2 - exact(kernel, X, Z) ** 2
-        m, tolerance = 200_000, {"atol": 0.006}  # squares of cosines spread by at most one half: standard error 1e-3
-    np.testing.assert_allclose(next(draws(kernel, X, Z, m, 1)).var(axis=1), expected, **tolerance)
+    single = products.var(axis=(0, 2))
+    if not isinstance(kernel, DotProduct):
+        expected = (1 + exact(kernel, *(2 * points for points in pairs))) / 2 - exact(kernel, *pairs) ** 2
+        np.testing.assert_allclose(single, expected, atol=0.006)  # squares of cosines spread by at most one half
+    if not isinstance(kernel, OrthogonalGaussian):
+        # A variance from 1500 draws has a standard error of sqrt(2 / 1500) = 4 %, more where single features are skewed.
+        # Features drawn in equal pairs would give 2; with an error falling as 1 / sqrt(m), sqrt(m).
+        ratio = 50 * drawn.var(axis=0, ddof=1)[1:] / single[1:]
+        assert ratio == pytest.approx(np.ones(6), rel=0.25)
+        assert np.median(ratio) == pytest.approx(1.0, rel=0.1)
 
 
 @every_kernel
@@ -262,41 +227,14 @@ def test_products_make_the_papers_coefficients_values_and_squares(kernel, n, mon
     np.testing.assert_allclose(squares, (parts**2).sum(axis=1), rtol=1e-10)
 
 
-def test_many_turns_are_reduced_exactly():
-    # In whole turns, far from 0: the phase must not lose more than the product has lost already.
-    X, W = np.array([[4096.0], [-1.0e6], [0.25]]), np.array([[1.0, 3.0]])
-    block, out = np.array([[1.0, 2.0], [0.0, 0.0]]), np.zeros(3)
-    COSINES.evaluate(X, W, block, 1.0, out)
-    np.testing.assert_allclose(out, [3.0, 3.0, 0.0], rtol=0, atol=1e-12)
-
-
-def test_points_are_copied_only_where_they_must_be():
-    X = np.zeros((4, 3), dtype=np.float32)
-    assert as_points(X, np.dtype(np.float32)) is X
-    read_only = X.copy()
-    read_only.setflags(write=False)
-    unaligned = np.frombuffer(bytearray(49), dtype=np.float32, offset=1).reshape(4, 3)
-    for other in (X.T, X.astype(float), X[:, :2], X.tolist(), read_only, unaligned):
-        points = as_points(other, np.dtype(np.float32))
-        assert points.flags.carray
-        assert points.dtype == np.float32
-        np.testing.assert_array_equal(points, other)
-
-
-LOOPS = (loops.accumulate, loops.evaluate, loops.gaussian_sums)
-
-
 @pytest.mark.compiled
 def test_the_warm_up_compiles_what_is_used_later():
-    X, c, W = sample(5, 8, dtype="float32")
-    block = COSINES.accumulate(X, c, W, 1.0)
-    COSINES.evaluate(X, W, block, 1.0, np.zeros(5, dtype=X.dtype))
-    COSINES.evaluate_with_squares(X, W, block)
-    Gaussian(1.0).sums(X, c, X, 1.0, np.zeros(5, dtype=X.dtype))
-    compiled = [set(loop.kept.signatures) for loop in LOOPS]
+    used = (loops.accumulate, loops.evaluate, loops.gaussian_sums)
+    bits_of_cosines(60, 8, 3, "float32")
+    compiled = [set(loop.kept.signatures) for loop in used]
     assert features.warm_up.__wrapped__()
-    assert [set(loop.kept.signatures) for loop in LOOPS] == compiled
-    assert all(map(loops.is_kept, LOOPS))
+    assert [set(loop.kept.signatures) for loop in used] == compiled
+    assert all(map(loops.is_kept, used))
 
 
 # --- workers and threads
@@ -373,12 +311,11 @@ def test_eight_threads_at_once_get_the_bits_that_each_gets_alone(count, workers)
 
     def job(i):
         # Dimensions and precisions differ, so threads that shared a buffer would spoil each other's products.
-        dtype = ("float32", "float64")[i % 2]
-        X, c, W = sample(700 + i, 60 + i, d=2 + i, dtype=dtype, seed=i)
-        block, out = COSINES.accumulate(X, c, W, 0.3), np.zeros(len(X), dtype=dtype)
-        for _ in range(5):
-            COSINES.evaluate(X, W, block, 0.9, out)
-        return block.tobytes(), out.tobytes(), COSINES.evaluate_with_squares(X, W, block)[1].tobytes()
+        return [
+            one.tobytes()
+            for _ in range(3)
+            for one in bits_of_cosines(700 + i, 60 + i, 2 + i, f"float{32 + i % 2 * 32}")
+        ]
 
     alone = [job(i) for i in range(8)]
     with ThreadPoolExecutor(8) as pool:
@@ -405,24 +342,16 @@ def two_threads():
 @pytest.mark.compiled
 def test_blas_has_one_thread_inside_and_what_it_had_before_afterwards(workers, two_threads):
     workers(2)
-    X, c, W = sample(700, 60)
-
-    def job(_):
-        COSINES.evaluate(X, W, COSINES.accumulate(X, c, W, 0.3), 1.0, np.zeros(700))
-
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(job, range(64)))
+        list(pool.map(lambda _: bits_of_cosines(700, 60, 3, "float64"), range(64)))
     assert set(blas_threads()) == {2}
     with single_threaded_blas():
         assert set(blas_threads()) == {1}
         with single_threaded_blas():
             pass
         assert set(blas_threads()) == {1}, "the inner one must not end the outer one's limit"
-
-
-def test_blas_has_one_thread_inside_whichever_thread_has_set_a_limit_before(two_threads):
     with ThreadPoolExecutor(1) as other:
-        # The thread goes on, and could keep all others out.
+        # Another thread has set a limit, goes on, and could keep all others out.
         other.submit(threadpool_limits, 2, user_api="blas").result()
         with single_threaded_blas():
             assert set(blas_threads()) == {1}
@@ -467,6 +396,8 @@ def test_frequencies_are_orthogonal_in_groups(d, m):
     W, size = orthogonal(d, m), min(d, MOST_ORTHOGONAL)
     assert W.shape == (d, m)
     assert np.array_equal(W, orthogonal(d, m, dtype="float32"))
+    of_classes = FixedFeatures("fourier", 0.7 / d, m, 5, is_orthogonal=True)
+    assert np.array_equal(_frequencies(of_classes, d), orthogonal(d, m, t=0))
     for start in range(0, m, size):
         group = W[:, start : start + size] / np.linalg.norm(W[:, start : start + size], axis=0)
         np.testing.assert_allclose(group.T @ group, np.eye(group.shape[1]), atol=1e-5)
@@ -487,7 +418,7 @@ def test_the_kernel_estimate_is_unbiased_and_errs_less_than_with_independent_fea
     offsets = np.concatenate([r * directions for r in (0.3, 0.7, 1.2, 2.0)])
     origin = np.zeros_like(offsets)
     errors, independent = (
-        estimates(kernel, offsets, origin, 32, 1500) - exact(kernel, offsets, origin)
+        draws(kernel, offsets, origin, 32, 1500).mean(axis=2) - exact(kernel, offsets, origin)
         for kernel in (OrthogonalGaussian(0.8), Gaussian(0.8))
     )
     assert (np.abs(errors.mean(axis=0)) <= 4 * errors.std(axis=0, ddof=1) / 1500**0.5).all()
@@ -495,8 +426,3 @@ def test_the_kernel_estimate_is_unbiased_and_errs_less_than_with_independent_fea
     # Ratios of two variances of 1500 draws have a standard error of 5 %, 2.6 % in the mean over directions.
     assert ratio[0] < 0.6
     assert (ratio < 1.1).all()
-
-
-def test_fixed_features_of_many_classes_have_the_same_frequencies():
-    features = FixedFeatures("fourier", 0.7 / 6, 40, 5, is_orthogonal=True)
-    assert np.array_equal(_frequencies(features, 6), orthogonal(6, 40, t=0))

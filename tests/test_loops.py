@@ -12,6 +12,7 @@ from cases import each
 from dsgcore.kernels import loops
 
 COMPILED = not numba.config.DISABLE_JIT
+compiled_only = pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 DTYPES = (np.float32, np.float64)
 # (n, d, m): no point, one of everything, a short last tile, many columns, several panels of features.
 SHAPES = ((0, 3, 5), (1, 1, 1), (200, 1, 30), (97, 784, 3), (100, 100, 110))
@@ -30,11 +31,6 @@ def case(dtype, n, d, m):
 
 def wide(*arrays):
     return [a.astype(np.float64) for a in arrays]
-
-
-def naive_waves(X, W, amplitude, phase):
-    X, W, amplitude, phase = wide(X, W, amplitude, phase)
-    return amplitude * np.cos(2 * np.pi * (X @ W - phase))
 
 
 def tolerance(X, W, weights, phase=0.0):
@@ -60,22 +56,23 @@ def assert_close(actual, expected, atol):
 @each("shape", SHAPES + LARGE_SHAPES)
 def test_evaluate_and_accumulate_equal_numpy(dtype, shape):
     X, W, amplitude, phase = case(dtype, *shape)
-    waves, before = naive_waves(X, W, amplitude, phase), draw(dtype, len(X), seed=3)
+    before = draw(dtype, len(X), seed=3)
+    X64, W64, amplitude64, phase64, before64 = wide(X, W, amplitude, phase, before)
+    turns = X64 @ W64
+    waves = amplitude64 * np.cos(2 * np.pi * (turns - phase64))
     atol, tile = tolerance(X, W, amplitude, phase), loops.scratch(dtype)
     for squares in (None, np.full_like(before, np.nan)):
         out = before.copy()
         loops.evaluate(X, W, amplitude, phase, dtype(0.5), out, squares, tile)
-        assert_close(out, 0.5 * before.astype(np.float64) + waves.sum(1), atol)
+        assert_close(out, 0.5 * before64 + waves.sum(1), atol)
     assert_close(squares, (waves**2).sum(1), 2 * np.max(np.abs(amplitude)) * atol)
-    X64, W64, c64 = wide(X, W, before)
-    turns = 2 * np.pi * (X64 @ W64)
     for rows in (max(1, len(X)), len(X) // 3 + 1):
         parts = [slice(start, start + rows) for start in range(0, len(X), rows)]
         sums = np.full((len(parts), 2, shape[2]), np.nan, dtype)
-        loops.accumulate(X, before, W, rows, sums, loops.scratch(dtype))
+        loops.accumulate(X, before, W, rows, sums, tile)
         for (cosines, sines), part in zip(sums, parts, strict=True):
-            assert_close(cosines, c64[part] @ np.cos(turns[part]), tolerance(X, W, before))
-            assert_close(sines, c64[part] @ np.sin(turns[part]), tolerance(X, W, before))
+            assert_close(cosines, before64[part] @ np.cos(2 * np.pi * turns[part]), tolerance(X, W, before))
+            assert_close(sines, before64[part] @ np.sin(2 * np.pi * turns[part]), tolerance(X, W, before))
 
 
 @each("dtype", DTYPES)
@@ -88,10 +85,9 @@ def test_gaussian_sums_equal_numpy(dtype, shape, offset):
     out = before.copy()
     loops.gaussian_sums(X, c, Z, dtype(1 / d), dtype(0.5), out, loops.scratch(dtype))
     X64, Z64, c64, before64 = wide(X, Z, c, before)
-    squared = ((Z64[:, None] - X64) ** 2).sum(2)
     # A distance is off by eps times the norms about one point, and so is sigma times it, here at most about 20.
     atol = (1 + np.sum(np.abs(c64))) * (40 * np.finfo(dtype).eps)
-    assert_close(out, 0.5 * before64 + np.exp(-squared / d) @ c64, atol)
+    assert_close(out, 0.5 * before64 + np.exp(-((Z64[:, None] - X64) ** 2).sum(2) / d) @ c64, atol)
 
 
 @each("dtype", DTYPES)
@@ -157,8 +153,15 @@ def test_bad_numbers_come_out_as_nan(dtype, bad, d):
         assert not np.isfinite(rows[0]).any()
 
 
+def printed(program, **environment):
+    """Return what a separate process prints, and its warnings."""
+    given = {"check": True, "capture_output": True, "text": True, "env": os.environ | environment}
+    done = subprocess.run([sys.executable, *program], **given)
+    return done.stdout, done.stderr
+
+
 @pytest.mark.weekly
-@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+@compiled_only
 def test_one_specialisation_per_kernel_and_dtype():
     """Use a separate process: tests of the loops call them with arrays that the package would never pass."""
     program = """
@@ -179,11 +182,14 @@ for dtype in ("float32", "float64"):
     run.exact_values(run.split.X_test)
 print([len(loop.kept.signatures) for loop in (loops.evaluate, loops.accumulate, loops.gaussian_sums)])
 """
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == "[4, 2, 2]"  # values alone, and with squares
+    assert printed(["-c", program])[0] == "[4, 2, 2]\n"  # values alone, and with squares
 
 
-PROGRAM = """
+@pytest.mark.weekly
+@pytest.mark.compiled
+@compiled_only
+def test_a_damaged_cache_costs_a_run_nothing_but_time_and_the_next_one_has_a_sound_cache(tmp_path):
+    program = """
 import logging, sys
 import numpy as np
 from dsgcore.kernels import loops
@@ -194,32 +200,26 @@ for _ in range(2):
     loops.accumulate(X, X[:, 0].copy(), np.ones((3, 4), np.float32), 4, sums, tile)
 print(out.tobytes().hex(), sums.tobytes().hex())
 """
-
-
-def run_with_cache(folder):
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
-    return subprocess.run([sys.executable, "-c", PROGRAM], check=True, capture_output=True, text=True, env=environment)
-
-
-@pytest.mark.weekly
-@pytest.mark.compiled
-@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
-def test_a_damaged_cache_costs_a_run_nothing_but_time_and_the_next_one_has_a_sound_cache(tmp_path):
-    anew, cached = (run_with_cache(tmp_path) for _ in range(2))
+    anew, cached = (printed(["-c", program], NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
     assert len(list(tmp_path.rglob("*.nbc"))) == 2  # helpers are in the loops
-    assert (cached.stdout, cached.stderr) == (anew.stdout, "")
+    assert cached == (anew[0], "")
     # Of one loop the index is cut off, of another one the code that it names.
     (index,), (code,) = tmp_path.rglob("loops.gaussian_sums-*.nbi"), tmp_path.rglob("loops.accumulate-*.nbc")
     for file, size in ((index, 40), (code, 200)):
         file.write_bytes(file.read_bytes()[:size])
-    damaged = run_with_cache(tmp_path)
-    assert damaged.stdout == anew.stdout
+    numbers, warnings = printed(["-c", program], NUMBA_CACHE_DIR=str(tmp_path))
+    assert numbers == anew[0]
     for loop in ("gaussian_sums", "accumulate"):
-        assert f"the loop {loop} is compiled for this process alone" in damaged.stderr
+        assert f"the loop {loop} is compiled for this process alone" in warnings
     assert not list(tmp_path.rglob("*.nb?"))  # so that the next process keeps sound ones
 
 
-FULL_DISK = """
+@pytest.mark.ci
+@compiled_only
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of files' sizes")
+def test_a_loop_that_cannot_be_kept_works(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("""
 import resource
 from dsgcore.kernels.loops import compiled
 @compiled
@@ -227,24 +227,14 @@ def double(x):
     return 2 * x
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 print(double(2.5), double(2.0), double(3))
-"""
+""")
+    numbers, warnings = printed([program])
+    assert numbers == "5.0 4.0 6\n"
+    assert warnings.count("the loop double is compiled for this process alone") == 1
 
 
 @pytest.mark.ci
-@pytest.mark.skipif(not COMPILED or sys.platform == "win32", reason="nothing is compiled, or no limit of files' sizes")
-def test_a_loop_that_cannot_be_kept_works(tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(FULL_DISK, encoding="utf-8")
-    done = subprocess.run([sys.executable, program], check=True, capture_output=True, text=True)
-    assert done.stdout == "5.0 4.0 6\n"
-    assert done.stderr.count("the loop double is compiled for this process alone") == 1
-
-
-@pytest.mark.ci
-@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+@compiled_only
 def test_an_error_of_the_loop_itself_is_not_hidden():
-    def multiplied(a, b):
-        return np.dot(a, b)
-
     with pytest.raises(ValueError, match="incompatible"):
-        loops.compiled(multiplied)(np.ones((2, 3)), np.ones((2, 3)))
+        loops.compiled(lambda a, b: np.dot(a, b))(np.ones((2, 3)), np.ones((2, 3)))

@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,19 +11,9 @@ from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dsgcore.core import parameters as kinds
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import (
-    Choice,
-    Flag,
-    Integer,
-    ParameterError,
-    Real,
-    Text,
-    check_all,
-    grid,
-    parameters_of,
-    quoted,
-)
+from dsgcore.core.parameters import Integer, ParameterError, Real, check_all, grid, parameters_of, quoted
 from dsgcore.experiments import default_spec
 from dsgcore.experiments.settings import SETTINGS, DataSpec, DiagnosticsSpec, StopSpec
 from dsgcore.kernels import KERNELS
@@ -34,9 +25,9 @@ from dsgcore.studies import Study
 REAL = Real("lam", 0.5, low=0.0, high=2.0)
 ANY_REAL = Real("x", 0.0)
 INTEGER = Integer("n_iter", 5, low=1, high=10)
-CHOICE = Choice("schedule", "constant", options=("constant", "theta/t"))
-FLAG = Flag("stratified", True)
-TEXT = Text("path", "a")
+CHOICE = kinds.Choice("schedule", "constant", options=("constant", "theta/t"))
+FLAG = kinds.Flag("stratified", True)
+TEXT = kinds.Text("path", "a")
 NOT_NUMBERS = [None, True, False, np.True_, "1", "", b"1", [1], {}, 1j, math.nan, math.inf, -math.inf, object]
 NOT_WORDS = [None, 0, 1.0, math.nan, "", []]
 REFUSED = [
@@ -48,17 +39,25 @@ REFUSED = [
     *((CHOICE, value) for value in (True, "Constant", "constant ", ["constant"])),
     *((FLAG, value) for value in (1, "true")),
     *((TEXT, value) for value in (True, b"a", ["a"])),
-    *((kind("x", None), None) for kind in (Real, Integer, Text)),
+    *((kind("x", None), None) for kind in (Real, Integer, kinds.Text)),
 ]
+
+
+def said(parameter, value):
+    """Return a parameter's refusal of a value, one sentence, or None."""
+    try:
+        parameter.check(value)
+    except ParameterError as error:
+        message = str(error)
+        assert message == f"{parameter.name} must be {parameter.allowed()}, got {quoted(value)}"
+        assert "\n" not in message
+        return message
+    return None
 
 
 @each("parameter, value", REFUSED)
 def test_each_kind_refuses_what_it_does_not_allow_in_one_sentence(parameter, value):
-    with pytest.raises(ParameterError) as caught:
-        parameter.check(value)
-    message = str(caught.value)
-    assert message == f"{parameter.name} must be {parameter.allowed()}, got {quoted(value)}"
-    assert "\n" not in message
+    assert said(parameter, value)
 
 
 def test_what_is_allowed_is_returned_in_the_parameters_own_type():
@@ -67,7 +66,7 @@ def test_what_is_allowed_is_returned_in_the_parameters_own_type():
     for value in (1, 10, 7.0, np.int8(7), np.int64(7), np.float64(7.0)):
         assert (type(INTEGER.check(value)), INTEGER.check(value)) == (int, int(value))
     assert (CHOICE.check("theta/t"), FLAG.check(False), TEXT.check("/data/x.npz")) == ("theta/t", False, "/data/x.npz")
-    for kind in (Real, Integer, Text):
+    for kind in (Real, Integer, kinds.Text):
         parameter = kind("x", None, optional=True)
         assert parameter.check(None) is None
         assert parameter.allowed().endswith(" or null")
@@ -78,16 +77,11 @@ def test_what_is_allowed_is_returned_in_the_parameters_own_type():
 )
 def test_every_kind_either_returns_a_value_that_it_accepts_again_or_refuses_in_one_sentence(value):
     for parameter in (REAL, ANY_REAL, INTEGER, CHOICE, FLAG, TEXT):
-        try:
-            checked, message = parameter.check(value), None
-        except ParameterError as error:
-            checked, message = None, str(error)
-        if message is None:
+        if said(parameter, value) is None:
+            checked = parameter.check(value)
             assert parameter.check(checked) == checked
             assert json.loads(json.dumps(checked)) == checked
             assert parameter is not REAL or 0.0 <= value <= 2.0
-        else:
-            assert message == f"{parameter.name} must be {parameter.allowed()}, got {quoted(value)}"
 
 
 def test_check_all_fills_in_defaults_keeps_what_is_given_and_refuses_the_rest():
@@ -147,21 +141,25 @@ def test_a_slider_offers_allowed_values_in_order_with_the_default_among_them(rec
             assert 5 <= len(values) <= 60
 
 
-@each("seed", [-3, 2**32, 0.5, "1", None, True])
-def test_a_specs_and_a_studys_seeds_are_checked(seed):
-    spec = default_spec("auc")
-    for make in (lambda: replace(spec, seed=seed), lambda: Study(spec, seeds=(0, seed))):
-        with pytest.raises(DSGError, match="seed"):
-            make()
+SPEC = default_spec("auc")
+WRONG_SEEDS = (-3, 2**32, 0.5, "1", None, True)
+WRONG_CHANGES = (Change(0, "step_size", 1.0), Change(3, "step_size", -1.0), Change(3, "seed", 1.0))
 
 
-def test_so_are_the_rest_of_a_study_and_a_specs_changes():
-    for wrong in ({"seconds": -1.0}, {"seeds": ()}, {"seeds": (1, 1)}, {"is_best_first": "yes"}):
-        with pytest.raises(DSGError):
-            Study(default_spec("auc"), **wrong)
-    for change in (Change(0, "step_size", 1.0), Change(3, "step_size", -1.0), Change(3, "seed", 1.0)):
-        with pytest.raises(DSGError):
-            replace(default_spec("auc"), changes=(change,))
+@each(
+    "make",
+    [
+        *(partial(replace, SPEC, seed=seed) for seed in WRONG_SEEDS),
+        *(partial(replace, SPEC, changes=(change,)) for change in WRONG_CHANGES),
+        *(partial(Study, SPEC, seeds=(0, seed)) for seed in WRONG_SEEDS),
+        *(partial(Study, SPEC, seeds=seeds) for seeds in ((), (1, 1))),
+        *(partial(Study, SPEC, **one) for one in ({"seconds": -1.0}, {"is_best_first": "yes"})),
+    ],
+)
+def test_seeds_and_changes_of_a_spec_and_all_of_a_study_are_checked(make):
+    with pytest.raises(DSGError) as raised:
+        make()
+    assert ("seed" in make.keywords or "seeds" in make.keywords) <= ("seed" in str(raised.value))
 
 
 # --- the parameters of every iteration: schedules, and changes on the way

@@ -1,4 +1,7 @@
+"""Class priors that are not given: the original programs' numbers, shares that are recovered, and refusals."""
+
 import re
+from functools import partial
 
 import numpy as np
 import oracle_files
@@ -25,9 +28,6 @@ def classes(rng, n, prior):
     """n points, positive ones around (2, 2), negative ones around (-2, -2), and which of them are positive."""
     is_positive = rng.random(n) < prior
     return rng.normal(size=(n, 2)) + np.where(is_positive, 2.0, -2.0)[:, None], is_positive
-
-
-# The original programs' numbers
 
 
 @pytest.mark.parametrize("path", oracle_files.files("km2_"))
@@ -77,18 +77,6 @@ def test_equals_the_energy_distance_program(path, record_property):
     assert residual < (1e-7 if d["alpha"] == 1.0 else 1e-5)
 
 
-# On their own
-
-
-@each("method, n_distances", [("km1", 0), ("km2", 1)])
-def test_only_km2_needs_the_slope_at_one(method, n_distances):
-    rng, asked, distance = np.random.default_rng(0), [], HullDistance.__call__
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(HullDistance, "__call__", lambda self, t: asked.append(t) or distance(self, t))
-        mixture_proportion(mixture(rng, 60, 0.5, 4.0), rng.normal(size=(60, 2)), method=method)
-    assert asked.count(1.05) == n_distances
-
-
 @each("method", ["km1", "km2"])
 @each("share", [0.25, 0.5, 0.7])
 def test_a_proportion_is_recovered(method, share):
@@ -111,7 +99,9 @@ def test_a_class_prior_is_recovered_by_energy_distance(prior, alpha):
     assert energy_class_prior(P[:10], N[:20], np.concatenate([P[:10], N[:20]])) == pytest.approx(1 / 3, abs=1e-12)
 
 
-def test_the_similar_prior_is_in_range_and_follows_the_proportion():
+def test_the_prior_from_the_share_of_similar_pairs_inverts_its_definition():
+    for prior in (0.5, 0.6, 0.9, 1.0):
+        assert positive_prior(prior**2 + (1 - prior) ** 2) == pytest.approx(prior, abs=1e-12)
     rng = np.random.default_rng(6)
     U, _ = classes(rng, 300, 0.85)
     pairs, _ = classes(rng, 300, 0.85**2 / (0.85**2 + 0.15**2))
@@ -119,16 +109,14 @@ def test_the_similar_prior_is_in_range_and_follows_the_proportion():
     assert estimate == positive_prior(mixture_proportion(U, pairs, smallest=0.5))
     # pi_S = 0.745, of which kappa* = pi_S / pi_+ = 0.876 is the limit: the estimate is a first guess (see Notes).
     assert 0.7 < estimate < 0.97
-
-
-def test_the_prior_from_the_share_of_similar_pairs_inverts_its_definition_and_impossible_shares_are_refused():
-    for prior in (0.5, 0.6, 0.9, 1.0):
-        assert positive_prior(prior**2 + (1 - prior) ** 2) == pytest.approx(prior, abs=1e-12)
-    for share in (0.499, -1.0, 1.01, float("nan")):
-        with pytest.raises(
-            PriorError, match=re.escape(f"must be between 0.5 and 1 for two classes, got {share:.4g}") + "$"
-        ):
-            positive_prior(share)
+    # No similar pairs of any class: a quarter of the unlabeled points are like these "pairs".
+    unlabeled, similar = (
+        mixture(np.random.default_rng(10), 200, 0.25, 6.0),
+        np.random.default_rng(11).normal(size=(200, 2)),
+    )
+    assert similar_class_prior(similar, unlabeled) == pytest.approx(0.5, abs=0.05)
+    with pytest.raises(PriorError, match="sum of the squared class priors"):
+        similar_class_prior(similar, unlabeled, smallest=0.0)
 
 
 def test_the_hull_distance_is_zero_inside_convex_and_right_in_the_plane():
@@ -163,42 +151,39 @@ def test_large_samples_are_cut_by_the_seed():
     assert mixture_proportion(F, H, max_points=300, seed=1) == mixture_proportion(F, H, seed=2)
 
 
-# Errors
-
-
-def test_an_estimate_below_one_half_is_refused_unless_the_search_starts_there():
-    rng = np.random.default_rng(10)
-    # No similar pairs of any class: a quarter of the unlabeled points are like these "pairs".
-    unlabeled, similar = mixture(rng, 200, 0.25, 6.0), rng.normal(size=(200, 2))
-    with pytest.raises(PriorError, match="sum of the squared class priors"):
-        similar_class_prior(similar, unlabeled, smallest=0.0)
-    assert similar_class_prior(similar, unlabeled) == pytest.approx(0.5, abs=0.05)
+POINTS, OTHERS = np.random.default_rng(11).normal(size=(2, 5, 2))
 
 
 @each(
-    "change, said",
+    "call, said",
     [
-        ({"method": "km3"}, "method must be one of km1, km2, got 'km3'"),
-        ({"smallest": 0.9}, "smallest must be between 0 and 0.88, got 0.9"),
-        ({"smallest": float("nan")}, "smallest must be between 0 and 0.88, got nan"),
-        ({"max_points": 1}, "max_points must be at least 2, got 1"),
-        ({"mixture": np.zeros((4, 3))}, "all samples must have equally many coordinates, got mixture 3, component 2"),
-        ({"mixture": np.empty((0, 2))}, "0 sample"),
-        ({"component": [[np.nan, 1.0]]}, "component contains NaN"),
-        ({"mixture": np.ones((4, 2)), "component": np.ones((4, 2))}, "copies of one point"),
+        *(
+            (partial(mixture_proportion, **{"mixture": POINTS, "component": OTHERS, **change}), said)
+            for change, said in (
+                ({"method": "km3"}, "method must be one of km1, km2, got 'km3'"),
+                ({"smallest": 0.9}, "smallest must be between 0 and 0.88, got 0.9"),
+                ({"smallest": float("nan")}, "smallest must be between 0 and 0.88, got nan"),
+                ({"max_points": 1}, "max_points must be at least 2, got 1"),
+                ({"mixture": np.zeros((4, 3))}, "must have equally many coordinates, got mixture 3, component 2"),
+                ({"mixture": np.empty((0, 2))}, "0 sample"),
+                ({"component": [[np.nan, 1.0]]}, "component contains NaN"),
+                ({"mixture": np.ones((4, 2)), "component": np.ones((4, 2))}, "copies of one point"),
+            )
+        ),
+        *(
+            (partial(positive_prior, share), f"must be between 0.5 and 1 for two classes, got {share:.4g}")
+            for share in (0.499, -1.0, 1.01, float("nan"))
+        ),
+        *(
+            (
+                partial(energy_class_prior, POINTS, -POINTS, POINTS, alpha=alpha),
+                "alpha must be a number between 0 and 2, both",
+            )
+            for alpha in (0.0, 2.0, float("nan"))
+        ),
+        (partial(energy_class_prior, POINTS, POINTS, POINTS), "positives and negatives must differ"),
     ],
 )
-def test_samples_and_arguments_that_do_not_fit_are_refused(change, said):
-    rng = np.random.default_rng(11)
-    given = {"mixture": rng.normal(size=(5, 2)), "component": rng.normal(size=(5, 2)), **change}
+def test_samples_and_arguments_that_do_not_fit_are_refused(call, said):
     with pytest.raises(PriorError, match=re.escape(said)):
-        mixture_proportion(**given)
-
-
-def test_a_power_out_of_range_and_classes_of_the_same_points_are_refused():
-    X = np.random.default_rng(12).normal(size=(5, 2))
-    for alpha in (0.0, 2.0, float("nan")):
-        with pytest.raises(PriorError, match="alpha must be a number between 0 and 2, both excluded"):
-            energy_class_prior(X, -X, X, alpha=alpha)
-    with pytest.raises(PriorError, match="positives and negatives must differ"):
-        energy_class_prior(X, X, X)
+        call()
