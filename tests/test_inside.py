@@ -105,12 +105,12 @@ def test_a_points_coefficient_is_that_of_the_run_at_every_iteration_kept():
     assert point_trajectory(run.at(20), row)[0].tolist() == [0, 8, 16, 20]
 
 
-def test_what_is_not_there_is_refused():
+def test_what_is_not_there_is_refused_and_not_offered():
     run = made()
     for t, number in ((0, 1), (7, 1), (1, 0), (1, 6)):
         with pytest.raises(ValueError, match="must be between 1 and"):
             feature_wave(run.model, t, number, run.split.X_test)
-    run = Run(small("multiclass"))
+    run = Run(small("multiclass"))  # several classes have no inside of that kind
     assert not has_inside(run)
     with pytest.raises(DiagnosticsError, match="only stochastic functional gradients draw"):
         point_trajectory(run, 0)
@@ -119,16 +119,12 @@ def test_what_is_not_there_is_refused():
 # --- on the tabs Details and Theory
 
 
-def keys(app):
-    return [c.proto.id for c in app.get("bidi_component")]
+def captions(app):
+    return " ".join(caption.value for caption in app.caption)
 
 
 def heat_of(app):
     return np.array(figure(app, "chart-inside-map")["data"][0]["z"], dtype=float).ravel()
-
-
-def field(app, start):
-    return next(number for number in app.number_input if number.key.startswith(start))
 
 
 def close(values):
@@ -136,42 +132,36 @@ def close(values):
     return pytest.approx(values, rel=1e-3, abs=1e-3 * float(np.abs(values).max()))
 
 
-def test_one_random_feature_is_drawn_over_the_data_and_through_time():
-    app = open_page("s3vm", at="12")
+def test_one_random_feature_and_one_training_point_are_drawn_over_the_data_and_through_time():
+    def chosen(start, value):
+        return next(number for number in app.number_input if number.key.startswith(start)).set_value(value).run()
+
+    app = open_page("auc", at="20")
     assert said(app) == []
-    run = run_of(app, "s3vm")
-    app = field(app, "inside-t-").set_value(7).run()
-    app = field(app, "inside-feature-").set_value(5).run()
-    grid = bench_of(app, "s3vm").surface.plane.grid(60)
+    run, grid = run_of(app), bench_of(app).surface.plane.grid(60)
+    app = chosen("inside-t-", 7)
+    app = chosen("inside-feature-", 5)
     assert heat_of(app) == close(feature_wave(run.model, 7, 5, grid))
     way = figure(app, "chart-inside-way")
     assert way["data"][0]["y"] == close(feature_trajectory(run.model, 7, 5))
     assert way["data"][0]["y"][:7] == [0.0] * 7
     left = f"{np.prod(run.model.decays[7:]):.0%}"
     assert way["layout"]["meta"]["note"] == f"drawn at iteration 7; {left} of it remains"
-    app = field(app, "inside-t-").set_value(200).run()
-    assert any("features of iteration 200 do not exist yet" in caption.value for caption in app.caption)
-    assert not any("chart-inside" in key for key in keys(app))
-
-
-def test_one_training_point_is_drawn_with_its_pull_and_its_way():
-    app = open_page("auc", at="20")
+    app = chosen("inside-t-", 200)
+    assert "features of iteration 200 do not exist yet" in captions(app)
+    assert not any("chart-inside" in component.proto.id for component in app.get("bidi_component"))
     app.session_state["inside"] = "one point"
     app = app.run()
-    run = run_of(app)
     row = int(run.labeled_rows[0])
-    assert heat_of(app) == close(point_pull(run, row, bench_of(app).surface.plane.grid(60)))
+    assert heat_of(app) == close(point_pull(run, row, grid))
     star = figure(app, "chart-inside-map")["data"][-1]
     assert [star["x"][0], star["y"][0]] == pytest.approx(run.split.X_train[row], rel=1e-3)
     way, (t, coefficients) = figure(app, "chart-inside-way")["data"][0], point_trajectory(run, row)
     assert way["x"] == t.tolist()
     assert way["y"] == close(coefficients)
-    kind = run.split.class_names[run.split.y_train[row]]
-    assert any(f"Point {row + 1} ({kind}) pulls h" in caption.value for caption in app.caption)
+    assert f"Point {row + 1} ({run.split.class_names[run.split.y_train[row]]}) pulls h" in captions(app)
     app.session_state["inside"] = "all coefficients"
-    app = app.run()
-    lines = figure(app, "chart-inside-all")["data"]
-    _, found = amplitudes(run.model)
+    lines, (_, found) = figure(app.run(), "chart-inside-all")["data"], amplitudes(run.model)
     assert [line["name"] for line in lines] == list(found)
     assert lines[2]["y"] == close(found["median"])
 
@@ -189,8 +179,7 @@ def test_the_parts_of_the_objective_are_in_the_tab_of_the_theory_also_a_risk_tha
         assert both == close(history.column(f"term: {part}"))
     objective = next(trace for trace in drawn["data"] if trace["name"] == "objective")
     assert objective["y"] == close(history.column("objective"))
-    if name == "multiclass":  # several classes have no inside of that kind
-        assert not any("chart-inside" in key for key in keys(app))
+    if name == "multiclass":
         return
     risks = [f"risk of {risk}" for risk in run_of(app, name).split.class_names]
     lines = {trace["name"]: trace["y"] for trace in reversed(drawn["data"])}

@@ -120,37 +120,34 @@ def test_exponential_is_accurate_and_vanishes(dtype):
     assert np.all(out[200:] <= np.finfo(dtype).tiny)
 
 
-def rows_of_all_kernels(X, W, amplitude, phase):
-    """Return every row-wise result."""
-    sums, tile, zero = np.zeros((4, len(X)), X.dtype), loops.scratch(X.dtype), X.dtype.type(0)
-    batch, sigma = np.ascontiguousarray(W[:, :40].T), X.dtype.type(1 / len(W))
-    loops.evaluate(X, W, amplitude, phase, zero, sums[0], None, tile)
-    loops.evaluate(X, W, amplitude, phase, zero, sums[1], sums[2], tile)
-    loops.gaussian_sums(batch, amplitude[: len(batch)], X, sigma, zero, sums[3], tile)
-    return sums
-
-
 @each("dtype", DTYPES)
 @each("bad", [np.nan, np.inf])
 @each("d", [2, 7])
 def test_bad_numbers_come_out_as_nan(dtype, bad, d):
-    X, W, amplitude, phase = case(dtype, 100, d, 20)
+    X, *others = case(dtype, 100, d, 20)
     X[97, 0] = bad
+
+    def values(W, amplitude, phase, squares=None):
+        out = np.zeros(len(X), dtype)
+        loops.evaluate(X, W, amplitude, phase, dtype(0), out, squares, loops.scratch(dtype))
+        return out
+
+    W, sums, (squares, near) = others[0], np.zeros((1, 2, 20), dtype), np.zeros((2, len(X)), dtype)
     with np.errstate(all="ignore"):
-        rows = rows_of_all_kernels(X, W, amplitude, phase)
-        sums = np.zeros((1, 2, 20), dtype)
+        rows = [values(*others), values(*others, squares), squares]
         loops.accumulate(X, X[:, 1].copy(), W, len(X), sums, loops.scratch(dtype))
-    assert np.isnan(rows[:3, 97]).all()
-    # A Gaussian of an infinite distance is 0, of inf - inf is a NaN; either is right.
-    assert np.isnan(rows[3, 97]) or (bad == np.inf and rows[3, 97] == 0)
-    assert np.isfinite(np.delete(rows, 97, axis=1)).all()
+        batch = np.ascontiguousarray(W.T)
+        loops.gaussian_sums(batch, others[1], X, dtype(1 / d), dtype(0), near, loops.scratch(dtype))
+    assert np.isnan(np.array(rows)[:, 97]).all()
     assert np.isnan(sums).all()
+    # A Gaussian of an infinite distance is 0, of inf - inf is a NaN; either is right.
+    assert np.isnan(near[97]) or (bad == np.inf and near[97] == 0)
+    assert np.isfinite(np.delete([*rows, near], 97, axis=1)).all()
     for i in range(3):
-        damaged = [W.copy(), amplitude.copy(), phase.copy()]
+        damaged = [array.copy() for array in others]
         damaged[i][..., 3] = bad
         with np.errstate(all="ignore"):
-            rows = rows_of_all_kernels(X, *damaged)
-        assert not np.isfinite(rows[0]).any()
+            assert not np.isfinite(values(*damaged)).any()
 
 
 def printed(program, **environment):

@@ -434,6 +434,8 @@ def test_a_run_that_diverges_goes_back_with_its_average():
 
 # PS3VT's weights stay in a ball.
 STOCHASTIC = [name for name in SETTINGS if name != "multiclass"]
+# Of more points a run measures its batches in place of its whole sample.
+MOST_POINTS = "dsgcore.experiments.stochastic.MAX_POINTS_FOR_WHOLE_SAMPLE"
 
 
 def diverging(setting, **solver):
@@ -453,12 +455,6 @@ def steered_too_far(setting, lam=0.1):
     run.advance()
     assert run.stop_reason is StopReason.DIVERGED
     return run
-
-
-@pytest.fixture
-def large_samples(monkeypatch):
-    """Let a run measure its batches in place of its whole sample."""
-    monkeypatch.setattr("dsgcore.experiments.stochastic.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
 
 
 @each("setting", STOCHASTIC)
@@ -485,9 +481,9 @@ def state(run):
 
 @pytest.mark.parametrize("is_large", [False, True], ids=["whole sample", "batches"])
 @pytest.mark.parametrize("setting", STOCHASTIC)
-def test_a_run_that_diverged_stands_as_a_whole_where_growth_set_in(setting, is_large, request):
+def test_a_run_that_diverged_stands_as_a_whole_where_growth_set_in(setting, is_large, monkeypatch):
     if is_large:
-        request.getfixturevalue("large_samples")
+        monkeypatch.setattr(MOST_POINTS, 10)
     run = steered_too_far(setting)
     objective, start = run.history.column("objective"), run.start_objective()
     assert 19 <= run.model_t < run.t == len(objective)
@@ -502,7 +498,8 @@ def test_a_run_that_diverged_stands_as_a_whole_where_growth_set_in(setting, is_l
         assert np.isfinite(values).all(), name
 
 
-def test_a_mini_batch_tells_of_the_function_before_its_step(large_samples):
+def test_a_mini_batch_tells_of_the_function_before_its_step(monkeypatch):
+    monkeypatch.setattr(MOST_POINTS, 10)
     # Without a ridge, the objective that the first step too far is recorded with is still low.
     run = steered_too_far("auc", lam=0.0)
     assert run.history.column("objective")[21] < run.start_objective()
