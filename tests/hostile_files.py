@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from own_tables import lines
 
 from dsgcore.data import DataError
 from dsgcore.data.reading import Step, take_steps
@@ -104,10 +105,6 @@ def xz_of_large_dictionary() -> bytes:
     return bytes(packed)
 
 
-def csv(*lines: str, encoding: str = "utf-8") -> bytes:
-    return ("\n".join(lines) + "\n").encode(encoding)
-
-
 def rows(n: int, cell: str = "{i},{j},{label}") -> list[str]:
     return [cell.format(i=i, j=i % 5, label="ab"[i % 2]) for i in range(n)]
 
@@ -117,31 +114,31 @@ HEAD = "x,z,label"
 REFUSED = {
     "empty": ("empty.csv", b"", "the file is empty"),
     "blank lines": ("blank.csv", b"\n\n  \n\n", "blank lines"),
-    "header only": ("header.csv", csv(HEAD), "no rows below its header"),
-    "one column": ("one.csv", csv("label", *"abab"), "no column of features is left"),
-    "one column of numbers": ("one.csv", csv("x", "1", "2", "3"), "role label"),
-    "one row": ("row.csv", csv(HEAD, "1,2,a"), "between 2 and 1000 classes"),
-    "one class": ("class.csv", csv(HEAD, *(f"{i},{i},a" for i in range(9))), "2 and 1000 classes, got 'a' alone"),
-    "no labels": ("none.csv", csv(HEAD, *(f"{i},{i}," for i in range(9))), "between 2 and 1000 classes, got 0"),
-    "all NaN": ("nan.csv", csv(HEAD, *(f"NaN,NaN,{'ab'[i % 2]}" for i in range(9))), "no column of features is left"),
-    "infinite": ("inf.csv", csv(HEAD, *rows(5), "inf,2,a"), "column 'x' .* got inf in row 6"),
-    "1e308": ("big.csv", csv(HEAD, *rows(5), "1e308,2,a"), "column 'x' .* at most 1e\\+30 .* got 1e\\+308 in row 6"),
-    "1e400": ("big.csv", csv(HEAD, *rows(5), "1e400,2,a"), "column 'x' .* in row 6"),
-    "mixed types": ("mixed.csv", csv(HEAD, *rows(30), "1,abc,a"),
+    "header only": ("header.csv", lines(HEAD), "no rows below its header"),
+    "one column": ("one.csv", lines("label", *"abab"), "no column of features is left"),
+    "one column of numbers": ("one.csv", lines("x", "1", "2", "3"), "role label"),
+    "one row": ("row.csv", lines(HEAD, "1,2,a"), "between 2 and 1000 classes"),
+    "one class": ("class.csv", lines(HEAD, *(f"{i},{i},a" for i in range(9))), "2 and 1000 classes, got 'a' alone"),
+    "no labels": ("none.csv", lines(HEAD, *(f"{i},{i}," for i in range(9))), "between 2 and 1000 classes, got 0"),
+    "all NaN": ("nan.csv", lines(HEAD, *(f"NaN,NaN,{'ab'[i % 2]}" for i in range(9))), "no column of features is left"),
+    "infinite": ("inf.csv", lines(HEAD, *rows(5), "inf,2,a"), "column 'x' .* got inf in row 6"),
+    "1e308": ("big.csv", lines(HEAD, *rows(5), "1e308,2,a"), "column 'x' .* at most 1e\\+30 .* got 1e\\+308 in row 6"),
+    "1e400": ("big.csv", lines(HEAD, *rows(5), "1e400,2,a"), "column 'x' .* in row 6"),
+    "mixed types": ("mixed.csv", lines(HEAD, *rows(30), "1,abc,a"),
         "column 'z' must hold numbers, got 'abc' in row 31"),
-    "long row": ("long.csv", csv(HEAD, *rows(5), "1,2,a,4"), "line 7 has 4 cells, and the first has 3"),
-    "short row": ("short.csv", csv(HEAD, *rows(5), "1,2"), "line 7 has 2 cells, and the first has 3"),
-    "open quote": ("quote.csv", csv(HEAD, *rows(5), '1,"2,a'), "a quote is opened and never closed"),
-    "text after quote": ("quote.csv", csv(HEAD, *rows(5), '1,"2"3,a'), "line 7 cannot be read"),
-    "endless cell": ("cell.csv", csv(HEAD, *rows(5), "1," + "9" * 200_000 + ",a"), "column .z. .* row 6"),
-    "endless first cell": ("cell.csv", csv(HEAD, "1," + "x" * 200_000 + ",a", *rows(5)),
+    "long row": ("long.csv", lines(HEAD, *rows(5), "1,2,a,4"), "line 7 has 4 cells, and the first has 3"),
+    "short row": ("short.csv", lines(HEAD, *rows(5), "1,2"), "line 7 has 2 cells, and the first has 3"),
+    "open quote": ("quote.csv", lines(HEAD, *rows(5), '1,"2,a'), "a quote is opened and never closed"),
+    "text after quote": ("quote.csv", lines(HEAD, *rows(5), '1,"2"3,a'), "line 7 cannot be read"),
+    "endless cell": ("cell.csv", lines(HEAD, *rows(5), "1," + "9" * 200_000 + ",a"), "column .z. .* row 6"),
+    "endless first cell": ("cell.csv", lines(HEAD, "1," + "x" * 200_000 + ",a", *rows(5)),
         "line 2 .* more than 131072"),
-    "number of many digits": ("digits.csv", csv(HEAD, *rows(30), "1," + "9" * 50_000 + ",a"), "column 'z' .* row 31"),
-    "10,000 columns": ("wide.csv", csv(",".join(f"c{j}" for j in range(10_000))),
+    "number of many digits": ("digits.csv", lines(HEAD, *rows(30), "1," + "9" * 50_000 + ",a"), "column 'z' .* row 31"),
+    "10,000 columns": ("wide.csv", lines(",".join(f"c{j}" for j in range(10_000))),
         "at most 5,000 columns, got 10,000"),
-    "NUL bytes": ("nul.csv", csv(HEAD, *rows(5), "1,\0,a"), "line 7 holds a NUL byte"),
+    "NUL bytes": ("nul.csv", lines(HEAD, *rows(5), "1,\0,a"), "line 7 holds a NUL byte"),
     "binary noise": ("noise.csv", np.random.default_rng(0).bytes(5000), "NUL byte|cells|cannot be read|that are not"),
-    "wrong encoding": ("utf16.csv", csv(HEAD, *rows(5), encoding="utf-16")[:-1], "not utf-16"),
+    "wrong encoding": ("utf16.csv", lines(HEAD, *rows(5), encoding="utf-16")[:-1], "not utf-16"),
     "a picture": ("cat.csv", b"\x89PNG\r\n\x1a\n" + bytes(100), "the file is a picture"),
     "a PDF": ("paper.csv", b"%PDF-1.7\n...", "the file is a PDF document"),
     "an Excel workbook": ("book.xlsx", archive(**{"[Content_Types]__xml": b"<Types/>", "word/document__xml": b""}),
@@ -196,9 +193,9 @@ REFUSED = {
     "SVMlight with inf": ("a.libsvm", b"1 1:2 3:1\n-1 2:inf\n1 1:1\n", "column 'x2' .* got inf in row 2"),
     "too many bytes": ("large.csv", lambda: b"1,2,a\n" * (9 * 2**20), "at most 50 MB"),
     "too many rows": ("rows.csv", lambda: b"1,2,a\n" * 1_000_001, "at most 1,000,000 rows"),
-    "too many labels": ("labels.csv", csv("x,label", *(f"{i},number {i}" for i in range(2000))),
+    "too many labels": ("labels.csv", lines("x,label", *(f"{i},number {i}" for i in range(2000))),
         "1000 classes, got 2000"),
-    "words in a label of numbers": ("a.csv", csv("x,label", *(f"{i},{i}.5" for i in range(2000)), "1,abc"),
+    "words in a label of numbers": ("a.csv", lines("x,label", *(f"{i},{i}.5" for i in range(2000)), "1,abc"),
         "2 and 1000 classes"),
 }  # fmt: skip
 
@@ -217,7 +214,7 @@ WORDS = (
 def wide() -> bytes:
     numbers = np.random.default_rng(0).normal(size=(200, 30))
     cells = [[*(f"{v:.3g}" for v in row), "ab"[i % 2]] for i, row in enumerate(numbers)]
-    return csv(",".join([*(f"c{j}" for j in range(30)), "label"]), *map(",".join, cells))
+    return lines(",".join([*(f"c{j}" for j in range(30)), "label"]), *map(",".join, cells))
 
 
 def table(**options) -> bytes:
@@ -228,10 +225,10 @@ def table(**options) -> bytes:
 MADE = {
     "a.csv": lambda: GOOD,
     "wide.csv": wide,
-    "words.csv": lambda: csv(
+    "words.csv": lambda: lines(
         "text;kind;label", *(f"some words {i * i % 17} of many;k{i % 3};{i % 2}" for i in range(80))
     ),
-    "a.libsvm": lambda: csv(*(f"{i % 2} 1:{i} 3:{i % 7}.5 7:1e{i % 5}" for i in range(60))),
+    "a.libsvm": lambda: lines(*(f"{i % 2} 1:{i} 3:{i % 7}.5 7:1e{i % 5}" for i in range(60))),
     "a.npz": lambda: npz(X=np.random.default_rng(1).normal(size=(90, 4)).astype(np.float32), y=np.arange(90) % 2),
     "a.parquet": table,
     "plain.parquet": lambda: table(compression=None, use_dictionary=False),

@@ -9,9 +9,9 @@ from cases import each
 from opened_pages import checked, open_page, run_of, said
 from sklearn.datasets import load_iris
 from small_specs import finished
-from test_data_page import written
 from test_edits import send
 from test_explore import figure, fill, opened
+from test_file_on_pages import written
 from test_usual_values import own_rows
 
 from dsgcore import label

@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, loa
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from dsgcore import Run, Spec, SpecError
+from dsgcore import Run, Spec
 from dsgcore.data import (
     DATASETS,
     DataError,
@@ -280,22 +280,6 @@ def test_bins_are_as_equal_as_equal_values_let_them_be_and_keep_the_order(values
 
 def spec(setting, **data):
     return Spec.from_dict({"setting": setting, "data": {"n_labeled": 20, **data}})
-
-
-@each("setting, data, said", [
-    ("ordinal", {"name": "iris"}, "no order"),
-    ("ordinal", {"name": "two_moons"}, "two classes"),
-    ("auc", {"name": "iris", "convert": EVEN_ODD}, "convert must be one of one against the rest"),
-    ("auc", {"name": "two_moons", "convert": HALVES}, "convert must be one of as they are"),
-    ("auc", {"name": "iris", "positive": 3}, "positive must be a whole number between 0 and 2, got 3"),
-    ("auc", {"name": "diabetes", "positive": 1}, "positive goes with files and with convert"),
-    ("auc", {"name": "two_moons", "n_classes": 3}, "has no option n_classes"),
-    ("ordinal", {"name": "file", "path": "x.npz", "convert": HALVES}, "convert must be null"),
-    ("auc", {"name": "file", "path": "x.npz", "convert": ONE_REST}, "convert must be lower against upper half or"),
-])  # fmt: skip
-def test_a_reading_that_does_not_suit_the_setting_gets_one_sentence(setting, data, said):
-    with pytest.raises(SpecError, match=rf"^[^\n]*{said}[^\n]*$"):
-        spec(setting, **data)
 
 
 def test_a_files_ordered_classes_can_be_halved(tmp_path):

@@ -11,11 +11,11 @@ import plotly.graph_objects as go
 import pytest
 from cases import each, is_everything_asked, some, tiers
 from hostile_files import GOOD, parquet
-from opened_pages import open_page
 from own_tables import own_spec, sniff, table
 from real_sets import content_of
 
 from dsgcore.data import DATASETS, DataError, convert
+from dsgcore.data.datasets import EVEN_ODD, HALVES, ONE_REST
 from dsgcore.experiments import FileStore, LiveRun, Plane, Run, Spec, SpecError, load_dataset, load_split, script
 from dsgcore.experiments.settings import SETTINGS
 from pages.charts.run_map import decision_heats, run_map
@@ -50,15 +50,6 @@ def test_the_script_reads_the_file_beside_it_and_gives_the_same_numbers(tmp_path
         runpy.run_path(str(own / "repeat_run.py"), run_name="__main__")
 
 
-def test_a_digest_in_capitals_is_that_of_the_same_file_in_a_session_and_on_the_disk(tmp_path):
-    (path := tmp_path / "table.csv").write_bytes(GOOD)
-    spec, files = own_spec(GOOD, sniff(GOOD, "table.csv"), name=str(path))
-    loud = Spec.from_dict(spec.to_dict() | {"data": spec.data.to_dict() | {"sha256": spec.data.sha256.upper()}})
-    for where in ({"files": files}, {}):
-        np.testing.assert_array_equal(load_split(loud, **where).X_train, load_split(spec, **where).X_train)
-    assert loud == spec
-
-
 def test_a_name_cannot_get_out_of_the_script():
     spec, files = own_spec(GOOD, sniff(GOOD, "a.csv"), name='a"""\nimport os; os.abort()\nb"""\\.csv')
     split = load_split(spec, files=files)
@@ -67,14 +58,18 @@ def test_a_name_cannot_get_out_of_the_script():
         assert "abort" not in compile(script(Run(named, split)), "repeat_run.py", "exec").co_names
 
 
-def test_a_spec_wants_its_own_file_and_a_session_one_of_its_own(tmp_path):
+def test_a_spec_wants_its_own_file_whatever_the_case_of_its_digest_and_a_session_one_of_its_own(tmp_path):
     path = tmp_path / "table.csv"
     path.write_bytes(GOOD)
-    spec, _ = own_spec(GOOD, sniff(GOOD, "table.csv"), name=str(path))
-    load_split(spec)
-    plain = spec.to_dict()
-    plain["data"]["sha256"] = None
-    for asked in (spec, Spec.from_dict(plain)):
+    spec, files = own_spec(GOOD, sniff(GOOD, "table.csv"), name=str(path))
+    loud, plain = (
+        Spec.from_dict(spec.to_dict() | {"data": spec.data.to_dict() | {"sha256": sha256}})
+        for sha256 in (spec.data.sha256.upper(), None)
+    )
+    assert loud == spec
+    for where in ({"files": files}, {}):
+        np.testing.assert_array_equal(load_split(loud, **where).X_train, load_split(spec, **where).X_train)
+    for asked in (spec, plain):
         with pytest.raises(DataError, match=r"this session does not have the file 'table\.csv'"):
             load_split(asked, files=FileStore())
     path.write_bytes(GOOD + b"1,2,yes\n")
@@ -82,23 +77,37 @@ def test_a_spec_wants_its_own_file_and_a_session_one_of_its_own(tmp_path):
         load_split(spec)
 
 
-@each("change, said", [
-    ({"recipe": {"format": "csv"}}, "format must be one of"),
-    ({"recipe": {"format": "delimited", "bogus": 1}}, "no field 'bogus'"),
-    ({"recipe": {"format": "delimited", "roles": {"a": "king"}}}, "the role of 'a' must be one of"),
-    ({"recipe": {"format": "npz", "roles": {"a": "label", "b": "label"}}}, "only one column can be the label"),
-    ({"recipe": {"format": "delimited", "roles": [1]}}, "roles must be an object"),
-    ({"recipe": {"format": "delimited", "order": "abc"}}, "order must be a list"),
-    ({"recipe": {"format": "delimited", "bins": 1}}, "bins must be a whole number"),
-    ({"recipe": {"format": "delimited", "encoding": "rot13"}}, "encoding must be one of"),
-    ({"recipe": {"format": "delimited"}, "positive": 3}, "the recipe must name"),
-    ({"recipe": 7}, "recipe must be a recipe or null"),
-    ({"sha256": 7}, "sha256 must be text"),
-    ({"name": "digits", "path": None, "sha256": "abc"}, "sha256 goes with the data's name 'file'"),
+FILE = {"name": "file", "path": "a.csv"}
+
+
+@each("setting, data, said", [
+    ("ordinal", {"name": "iris"}, "no order"),
+    ("ordinal", {"name": "two_moons"}, "two classes"),
+    ("auc", {"name": "iris", "convert": EVEN_ODD}, "convert must be one of one against the rest"),
+    ("auc", {"name": "two_moons", "convert": HALVES}, "convert must be one of as they are"),
+    ("auc", {"name": "iris", "positive": 3}, "positive must be a whole number between 0 and 2, got 3"),
+    ("auc", {"name": "diabetes", "positive": 1}, "positive goes with files and with convert"),
+    ("auc", {"name": "two_moons", "n_classes": 3}, "has no option n_classes"),
+    ("auc", {"name": "digits", "sha256": "abc"}, "sha256 goes with the data's name 'file'"),
+    ("ordinal", FILE | {"convert": HALVES}, "convert must be null"),
+    ("auc", FILE | {"convert": ONE_REST}, "convert must be lower against upper half or"),
+    *(("auc", FILE | change, said) for change, said in [
+        ({"recipe": {"format": "csv"}}, "format must be one of"),
+        ({"recipe": {"format": "delimited", "bogus": 1}}, "no field 'bogus'"),
+        ({"recipe": {"format": "delimited", "roles": {"a": "king"}}}, "the role of 'a' must be one of"),
+        ({"recipe": {"format": "npz", "roles": {"a": "label", "b": "label"}}}, "only one column can be the label"),
+        ({"recipe": {"format": "delimited", "roles": [1]}}, "roles must be an object"),
+        ({"recipe": {"format": "delimited", "order": "abc"}}, "order must be a list"),
+        ({"recipe": {"format": "delimited", "bins": 1}}, "bins must be a whole number"),
+        ({"recipe": {"format": "delimited", "encoding": "rot13"}}, "encoding must be one of"),
+        ({"recipe": {"format": "delimited"}, "positive": 3}, "the recipe must name"),
+        ({"recipe": 7}, "recipe must be a recipe or null"),
+        ({"sha256": 7}, "sha256 must be text"),
+    ]),
 ])  # fmt: skip
-def test_a_bad_recipe_gets_one_sentence(change, said):
-    with pytest.raises(SpecError, match=rf"^[^\n]*{said}[^\n]*$"):
-        Spec.from_dict({"setting": "auc", "data": {"name": "file", "path": "a.csv"} | change})
+def test_a_choice_of_data_or_a_recipe_that_does_not_suit_gets_one_sentence(setting, data, said):
+    with pytest.raises(SpecError, match=rf"^[^\n]*{said}[^\n]*\Z"):
+        Spec.from_dict({"setting": setting, "data": {"n_labeled": 20, **data}})
 
 
 # --- the papers' own data through the same door as anyone's file; they are no part of the project, and are skipped without it
@@ -146,32 +155,6 @@ def test_a_real_set_is_read_and_runs_in_its_setting(name, setting, n, d):
     run = Run(spec, split)
     run.advance()
     assert np.isfinite(run.history.last()["objective"])
-
-
-# --- the note beside the picker of the data set: which controls a choice of data has set
-
-
-def notes(app):
-    """Return the notes of the sidebar that say what the data have set."""
-    assert not app.exception
-    titles = tuple(f"{entry.title} set " for entry in DATASETS.values())
-    return [caption.value for caption in app.sidebar.caption if caption.value.startswith(titles)]
-
-
-def test_a_change_of_data_says_which_controls_it_set_and_to_what():
-    app = open_page("auc", **{"kernel.sigma": "3", "solver.lam": "0.01"})
-    assert notes(app) == []  # the link's values
-    app = app.selectbox(key="data").select("two_moons").run()
-    assert app.session_state["sigma"] == 10.0
-    assert notes(app) == ["Two moons set labeled points to 200, noise to 0.15 and inverse bandwidth to 10."]
-    app = app.selectbox(key="data").select("breast_cancer").run()
-    (note,) = notes(app)
-    assert note.startswith("Breast cancer set step size to auto, ")  # the sliders that come first
-    assert note.endswith(" more controls.")
-    (every,) = [caption.help for caption in app.sidebar.caption if caption.value == note]
-    for label, name in (("regularisation", "lam"), ("step size", "step_size"), ("trust in the labels", "gamma")):
-        value = app.session_state[name]
-        assert f"{label} to {'auto' if value is None else format(value, 'g')}" in every
 
 
 # --- every data set in every setting that it suits: the run starts, trains, and is drawn

@@ -1,4 +1,4 @@
-"""A person's own file on the pages, without a browser: read in every setting, kept from page to page, named by a link."""
+"""Data on the pages, without a browser: a person's own file in every setting and in a link, the Data page, controls."""
 
 import io
 import json
@@ -14,10 +14,13 @@ from streamlit.runtime.scriptrunner import StopException
 from test_usual_values import ESTIMATORS as WITHOUT_MULTICLASS
 
 from dsgcore import PS3VT
+from dsgcore.data import DATASETS
+from dsgcore.data.inspection import Coverage
 from dsgcore.data.reading.sources import READABLE
-from dsgcore.experiments import Run, Spec, script
+from dsgcore.experiments import SETTINGS, Run, Spec, script
 from dsgcore.studies import Store
 from pages.controls.own_file import OwnFile
+from pages.gallery.data_views import agreement
 from pages.upload import upload
 from pages.workbench import tabs
 
@@ -65,6 +68,11 @@ def study_of(app, place="explore"):
 
 def written(app):
     return "\n".join(element.value for element in [*app.markdown, *app.caption])
+
+
+def sound(app):
+    assert errors(checked(app)) == []
+    return app
 
 
 def values(app):
@@ -299,3 +307,144 @@ def test_what_a_link_says_of_a_file_is_left_out_where_it_is_not_possible(facts):
     said = {"name": "table.csv", "sha256": "0" * 64, "facts": facts}
     assert OwnFile.from_link(said) is None
     assert OwnFile.from_link(said | {"facts": FACTS}) is not None
+
+
+# --- the Data page: the gallery, a close look, and its link
+
+
+def spec_shown(app):
+    return json.loads(next(c.value for c in app.code if c.language == "python").split('r"""')[1].split('"""')[0])
+
+
+def links(app):
+    """Every way to another page: its label, page, query, and whether it is open."""
+    return [(p.label, p.page, p.query_string, p.disabled) for p in (e.proto for e in app.get("page_link"))]
+
+
+def traces(app, key):
+    return figure(app, key)["data"]
+
+
+def names(app, key):
+    return {trace["name"] for trace in traces(app, key)}
+
+
+def test_the_gallery_has_a_card_for_every_set_that_leads_to_settings_and_to_a_close_look():
+    app = sound(open_page("data"))
+    text = written(app)
+    for entry in DATASETS.values():
+        assert f"**{entry.title}**" in text
+        assert entry.sentence in text
+        assert f"{entry.n:,} points · {entry.d} features · {len(entry.class_names)}" in text
+        assert (entry.licence in text) or entry.is_generated
+    assert f"{READABLE}." in text
+    assert len(app.get("image")) == len(DATASETS)
+    assert len(links(app)) == len(SETTINGS) * len(DATASETS)
+    assert len([button for button in app.button if button.key.startswith("look-")]) == len(DATASETS) + 1  # one's own
+    closed = [label for label, _, _, is_disabled in links(app) if is_disabled]
+    assert closed == ["Ordered classes"] * sum(not entry.suits("ordinal") for entry in DATASETS.values())
+    assert ("Gaps", "s3vm", "data.name=iris", False) in links(app)
+    assert ("Ranking", "auc", "data.name=ten_digits", False) in links(app)
+    app = sound(app.button(key="look-wine").click().run())
+    assert left_in_browser(app) == {"data.name": "wine"}
+    assert "## Wine" in written(app)
+    app = sound(next(b for b in app.button if b.label == "All data sets").click().run())
+    assert left_in_browser(app) == {}
+    assert "**Two moons**" in written(app)
+
+
+@each("name", ["iris", "diabetes"])
+def test_a_close_look_at_a_set(name):
+    entry = DATASETS[name]
+    app = sound(open_page("data", **{"data.name": entry.title}))
+    assert f"## {entry.title}" in written(app)
+    assert names(app, "chart-plane") == names(app, "chart-feature") == set(entry.class_names)
+    assert sum(len(trace["x"]) for trace in traces(app, "chart-plane")) == pytest.approx(entry.n * 0.7, abs=1)
+    balance = traces(app, "chart-data-balance")
+    assert [trace["name"] for trace in balance] == ["labeled", "unlabeled", "test"]
+    assert sum(int(text.replace(",", "")) for trace in balance for text in trace["text"]) == entry.n
+    assert len(traces(app, "chart-data-coverage")) == 2
+    columns, table = app.dataframe
+    assert len(columns.value) == entry.d
+    assert list(table.value.columns[:2]) == ["class", "used as"]
+    assert set(table.value["used as"]) == {"labeled", "unlabeled", "test"}
+    assert "Leaks" in written(app)
+    why = "Ordered classes: The classes of Iris have no order, so there is nothing to rank."
+    assert (why in written(app)) == (name == "iris")
+
+
+def test_a_link_holds_the_set_the_setting_and_the_options():
+    own = {"data.name": "Iris", "data.positive": "virginica", "data.label_noise": "0.2", "setting": "Gaps", "seed": "3"}
+    views = {"view.across": "petal length (cm)", "view.feature": "petal width (cm)"}
+    app = sound(open_page("data", **own, **views))
+    assert not any(one.startswith("In the link") for one in said(app))
+    assert names(app, "chart-plane") == {"not virginica", "virginica"}
+    assert figure(app, "chart-plane")["layout"]["xaxis"]["title"]["text"] == "petal length (cm)"
+    assert figure(app, "chart-feature")["layout"]["title"]["text"] == "petal width (cm), by class"
+    query = next(query for label, _, query, _ in links(app) if label == "Gaps")
+    assert set(query.split("&")) == {"data.name=iris", "data.positive=virginica", "data.label_noise=0.2", "seed=3"}
+    app = sound(open_page("s3vm", at="1", **dict(pair.split("=") for pair in query.split("&"))))
+    assert any("virginica against the rest" in one for one in written(app).splitlines())
+
+
+# --- data in the workbench
+
+
+def test_other_data_bring_the_options_that_suit_them():
+    app = sound(open_page("similar_unlabeled", **{"solver.n_iter": "5"}))
+    for box, choice, prior in (("su_data", "wine", 0.33), ("su_positive", "class_1", 0.4)):  # 59 and 71 of 178
+        app = sound(app.selectbox(key=box).select(choice).run())
+        assert spec_shown(app)["data"]["name"] == "wine"
+        assert spec_shown(app)["problem"]["prior"] == prior
+    assert spec_shown(app)["data"]["convert"] == "one against the rest"
+    assert spec_shown(app)["data"]["positive"] == 1
+
+
+def test_the_data_tab_shows_balance_coverage_pairs_and_leaks():
+    app = sound(open_page("similar_unlabeled", at="3", **{"data.label_noise": "0.5"}))
+    assert [len(traces(app, f"chart-tab-{chart}")) for chart in ("balance", "coverage")] == [3, 2]
+    assert "25 of 50 pairs share a class" in written(app)
+    assert "No test point equals a training point." in written(app)
+
+
+LABELED, IN_PAIR = "the nearest labeled point has the same", "the nearest point in a pair has the same"
+OF_KNOWN = "For 9 of 11 unlabeled points whose class the source gives, "
+
+
+@each("right, known, is_pairs, sentence", [
+    (9, 11, False, f"{OF_KNOWN}{LABELED}"),
+    (9, 11, True, f"{OF_KNOWN}{IN_PAIR}"),
+    (98, 100, False, f"For **98%** of 100 unlabeled points, {LABELED} class: the labels"),
+    (60, 100, False, "the unlabeled points have to fill the gaps."),
+    (60, 100, True, f"For **60%** of 100 unlabeled points, {IN_PAIR} class."),
+    (0, 0, False, "The source gives no classes"),
+])  # fmt: skip
+def test_a_share_says_of_how_many_points_it_is_and_concludes_nothing_from_few(right, known, is_pairs, sentence):
+    said = agreement(Coverage(np.zeros(100), np.zeros(100), right, known), is_pairs=is_pairs)
+    assert sentence in said
+    assert ("too few points for a conclusion" in said) is (known == 11)
+
+
+# --- the note beside the picker of the data set: which controls a choice of data has set
+
+
+def notes(app):
+    """Return the notes of the sidebar that say what the data have set."""
+    titles = tuple(f"{entry.title} set " for entry in DATASETS.values())
+    return [caption.value for caption in checked(app).sidebar.caption if caption.value.startswith(titles)]
+
+
+def test_a_change_of_data_says_which_controls_it_set_and_to_what():
+    app = open_page("auc", **{"kernel.sigma": "3", "solver.lam": "0.01"})
+    assert notes(app) == []  # the link's values
+    app = app.selectbox(key="data").select("two_moons").run()
+    assert app.session_state["sigma"] == 10.0
+    assert notes(app) == ["Two moons set labeled points to 200, noise to 0.15 and inverse bandwidth to 10."]
+    app = app.selectbox(key="data").select("breast_cancer").run()
+    (note,) = notes(app)
+    assert note.startswith("Breast cancer set step size to auto, ")  # the sliders that come first
+    assert note.endswith(" more controls.")
+    (every,) = [caption.help for caption in app.sidebar.caption if caption.value == note]
+    for label, name in (("regularisation", "lam"), ("step size", "step_size"), ("trust in the labels", "gamma")):
+        value = app.session_state[name]
+        assert f"{label} to {'auto' if value is None else format(value, 'g')}" in every

@@ -142,17 +142,6 @@ def test_a_line_of_libsvm_text_has_its_number_whatever_the_pieces(size, monkeypa
         read_sniffed(content, "t.svm")
 
 
-@each("line, said", [
-    ("1:0.5 2:{i}", "got '1:0.5', an index:value pair"),
-    (" 1:0.5 2:{i}", "got '1:0.5', an index:value pair"),
-    ("1,3 1:0.5 2:{i}", "got '1,3', several labels"),
-    ("cat 1:0.5 2:{i}", "got 'cat': number the classes"),
-])  # fmt: skip
-def test_sparse_text_without_one_label_a_line_names_the_line_and_the_cell(line, said):
-    with pytest.raises(DataError, match=f"line 1 must begin with one number as its label, {said}"):
-        sniff(lines(*(line.format(i=i) for i in range(60))), "t.txt")
-
-
 def test_libsvm_text_with_a_byte_order_mark_is_read_and_in_utf_16_is_refused():
     rows = [f"{i % 2} 1:{i} 2:{2 * i}" for i in range(20)]
     assert read_sniffed(lines(*rows, encoding="utf-8-sig")).feature_names == ("x1", "x2")

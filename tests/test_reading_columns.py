@@ -6,6 +6,7 @@ import pickle
 import pickletools
 from dataclasses import replace
 from decimal import Decimal
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -57,7 +58,51 @@ THOUSANDS = [
     (123456.5, "1,23,456.5", "12.5", "12,50,000.25", "7"),
     (1234.56, "1 234,56", "12,5", "1 250 000,25", "7"),
 ]
-# Rows, the names of the features, the first points (those of a column beside each other), and words of the report.
+GAP = ["x,z,label", *(f"{x},{i},{'ab'[i % 2]}" for i, x in enumerate([1, 1, 2, 4, 7, ""]))]
+GAPS = {50: "", 60: "NaN", 70: "NA"}  # of which Arrow's numbers hold two
+NO_CELLS = [f"{GAPS.get(i % 100, f'{i}.5')},{'' if i == 250 else i},{'ab'[i % 2]}" for i in range(300)]
+ODD = ["age,reason,label,x", *(
+    f"{-999 if i % 5 == 0 else i % 9},{'gone' if i % 2 else ''},{['stay', 'churn'][i % 2]},{i % 4}" for i in range(60)
+)]  # fmt: skip
+FEW = ["s,t,u,x", *(
+    f"{'cat' if i % 3 else ''},{['b', 'c', '', '', '', ''][i % 6]},{['d', 'e', '', '', '', ''][i // 2 % 6]},{i}"
+    for i in range(120)
+)]  # fmt: skip
+SPECIES = labeled(["Gentoo", "Adelie", "Chinstrap"] * 12, "species")
+COLORS = labeled(["rx", "gx", "bx"] * 12)
+ORDERS = [
+    ["low", "medium", "high"],
+    ["never", "sometimes", "always"],
+    ["<18", "18-30", "31-50", "50+"],
+    ["1 star", "2 stars", "10 stars"],
+    ["[0, 10)", "[10, 100)", "[100, 1000)"],
+    ["F", "D", "C", "B", "A"],
+    ["S", "M", "L", "XL"],
+]
+
+
+def ordered(words):
+    return labeled([f'"{words[i % len(words)]}"' for i in range(40)])
+
+
+def with_commas(delimiter, form="{},{}"):
+    """Return rows of a column whose commas may set thousands apart."""
+    rows = (delimiter.join((form.format(45 + i, 100 + 7 * i), str(i), "ab"[i % 2])) for i in range(40))
+    return [delimiter.join(("a", "z", "label")), *rows]
+
+
+class Table(NamedTuple):
+    """Rows, the features' names, the first points, words of the report and those not in it, options, and the classes."""
+
+    rows: list
+    names: tuple
+    columns: list  # points of a column beside each other
+    words: tuple = ()
+    given: dict = {}  # noqa: RUF012
+    classes: tuple | None = None
+    unsaid: str = "no such words"
+
+
 TABLES = {
     "quotes hold delimiters and line ends": (['"a","b, c",label', '1,"2",x', '"3","4","y\nz"', "5,6,x", '7,"8",x'],
         ("a", "b, c"), [[1, 3, 5, 7], [2, 4, 6, 8]]),
@@ -105,19 +150,94 @@ TABLES = {
         ("01/02/2021", "03/02/2021", 18629, 18688),
         ("31-12-69", "01-01-70", 36524, 0),
     )},
+    **{f"a missing number, {missing}": Table(GAP, ("x", "z"), [[1, 1, 2, 4, 7, *filled], range(5 + len(filled))],
+        ["1 missing number in 'x'"], {"missing": missing})
+       for missing, *filled in (("mean", 3), ("median", 2), ("most frequent", 1), ("drop",))},
+    **{f"cells without a number by word, {header}": Table([*header, *NO_CELLS], ("x", "z"), [[0.5, 1.5], [0, 1]],
+        ["Read as missing: 4 empty cells, 3 cells 'NaN' (in 'x'), 3 cells 'NA' (in 'x')."])
+       for header in (["x,z,label"], ["# by us", "x,z,label"])},  # Arrow reads one, Python the other
+    "empty cells": Table(["x,z,label", *(row.replace("NaN", "").replace("NA", "") for row in NO_CELLS)], ("x", "z"),
+        [[0.5, 1.5], [0, 1]], ["Read as missing: 10 empty cells."]),
+    "what may be a mistake": Table(ODD, ("age", "x", "reason: gone"), [[-999, 1, 2], [0, 1, 2], [0, 1]], [
+        "Does -999 mean missing in 'age'? 12 cells hold it",
+        "Warning: the column 'reason' gives the label away (it is filled for 'churn' alone)"]),
+    "a number that means missing": Table(ODD, ("age", "x", "reason: gone"),
+        [[np.mean([i % 9 for i in range(60) if i % 5]), 1], [0, 1], [0, 1]], ["12 cells '-999' (in 'age')"],
+        {"missing_words": ("-999",)}, ("churn", "stay"), "Does -999"),
+    "a rare number that is far from the others": Table(["age,x,label", *(
+        f"{-999 if i % 250 == 7 else i % 9},{i % 4},{'ab'[i % 2]}" for i in range(1000)
+    )], ("age", "x"), [[0, 1, 2], [0, 1, 2]], unsaid="mean missing"),
+    "numbers of very many digits, and a gap": Table(["x,z,label", *(
+        f"{'' if i == 3 else f'{i}.5' + '0' * 900},{i},{'ab'[i % 2]}" for i in range(20)
+    )], ("x", "z"), [[0.5, 1.5, 2.5], [0, 1, 2]]),
+    "a label that is named": Table(FEW, ("x", "s: cat", "t: b", "t: c"), [], given={"target": "u"}, classes=("d", "e")),
+    "one class against the others": Table(SPECIES, ("x",), [], given={"labels": "binary", "positive": "Adelie"},
+        classes=("not Adelie", "Adelie")),
+    "forms of a word": Table(labeled(["no ", "Yes", "Yes", "Yes"] * 10), ("x",), [], classes=("Yes", "no")),
+    "forms of a word, of which the most frequent is the name": Table(labeled(["YES", "yes", "no", "yes"] * 10), ("x",), [],
+        classes=("no", "yes")),
+    **{f"a known order from {words[0]}": Table(ordered(words), ("x",), [], ["the lowest first: "], {"labels": "ordinal"},
+        tuple(words)) for words in ORDERS},
+    **{f"an order that is given, {order}": Table(rows, ("x",), [], ["the lowest first: "],
+        {"labels": "ordinal", "order": order}, order)
+       for rows, order in (*((ordered(words), (*words[1:], words[0])) for words in ORDERS), (COLORS, ("rx", "gx", "bx")))},
+    **{f"commas that may set thousands apart, cells separated by {mark!r}": Table(with_commas(mark), ("a", "z"),
+        [[45.1, 46.107], [0, 1]], ["'a': 45,100 and others are read as fractions. If the comma sets thousands apart, the decimal "
+        "mark is the point (--decimal .)."]) for mark in ";\t|"},
+    **{f"commas that set thousands apart, cells separated by {mark!r}": Table(with_commas(mark), ("a", "z"),
+        [[45100, 46107], [0, 1]], ["'a': numbers written like 1,234.5, which is read as 1234.5."], {"decimal": "."})
+       for mark in ";\t|"},
+    **{f"commas that do not set thousands apart, {form}, {mark!r}": Table(with_commas(mark, form), ("a", "z"), [],
+        unsaid="read as fractions") for form in ("{},{}0", "0,{1}", "{}.{}") for mark in ";\t|"},
 }  # fmt: skip
 
 
 @each("name", TABLES)
 def test_a_table_becomes_points(name):
-    rows, names, columns, *words = TABLES[name]
-    data = points_of(*rows)
-    assert data.feature_names == names
-    assert data.left_out == (("empty",) if "empty" in name else ())
-    for found, column in zip(data.X.T, columns, strict=True):
+    table = Table(*TABLES[name])
+    data = points_of(*table.rows, **table.given)
+    assert data.feature_names == table.names
+    assert data.left_out == (("empty",) if name == "an empty column" else ())
+    assert table.classes in (None, data.class_names)
+    for found, column in zip(data.X.T, table.columns, strict=True) if table.columns else ():
         np.testing.assert_allclose(found[: len(column)], column, rtol=1e-6)
-    for word in words[0] if words else ():
-        assert any(word in sentence for sentence in data.report), word
+    if name.startswith("a missing number"):
+        assert len(data.X) == len(data.y) == len(table.columns[0])
+    report = " ".join(data.report)
+    for word in table.words:
+        assert word in report, word
+    assert table.unsaid not in report
+
+
+REFUSED = [
+    (FEW, {}, r"taken from 't', and 'u' could hold them, too: say which \(--target\)"),
+    (SPECIES, {"labels": "binary"}, r"made of 3, needs the positive one named \(--positive\): 'Adelie'"),
+    (["a,b,label", "mm,,x", *(f"{i}.5,{i},{'xy'[i % 2]}" for i in range(40))], {},
+        "column 'a' must hold numbers, got 'mm' in row 1"),  # one word alone is no row of units
+    (COLORS, {"labels": "ordinal"}, r"words without a known order, .*--order"),
+    *((ordered(words), {"labels": "ordinal", "order": (*words[2:], words[0])}, "must name each class once") for words in ORDERS),
+    (labeled(["2.5"] * 20, "price"), {"labels": "ordinal", "bins": 4, "target": "price"},
+        "cut into bins, must have between 2 and"),
+    *(([sign.join("xyk"), *(sign.join(("0.5", str(i), "ab"[i % 2])) for i in range(20))], {},
+        r"seem to be separated by .*, and the delimiter must be one of comma, semi") for sign in "^~§¦"),
+    *(([line.format(i=i) for i in range(60)], {}, f"line 1 must begin with one number as its label, {said}") for line, said in (
+        ("1:0.5 2:{i}", "got '1:0.5', an index:value pair"),
+        (" 1:0.5 2:{i}", "got '1:0.5', an index:value pair"),
+        ("1,3 1:0.5 2:{i}", "got '1,3', several labels"),
+        ("cat 1:0.5 2:{i}", "got 'cat': number the classes"),
+    )),
+    *(([text], {}, f"the file is {what}; those that can be read are") for what, *texts in (
+        ("JSON, but no records", "[\n  [1, 2],\n  [3, 4]\n]", "[1.5, 2, 3]", "{}"),
+        ("a web page or XML", "<!-- a --><html>", "<html lang='en'>\n<body>\ntext", "<rows>\n<row>1, 2</row>\n</rows>\n",
+            "<rows><row>1</row></rows>", "<?xml version='1.0'?>\nx"),
+    ) for text in texts),
+]  # fmt: skip
+
+
+@each("rows, given, said", REFUSED)
+def test_a_table_that_does_not_say_what_is_needed_is_refused_in_one_sentence(rows, given, said):
+    with pytest.raises(DataError, match=rf"^[^\n]*{said}[^\n]*\Z"):
+        points_of(*rows, **given)
 
 
 @each("cell", ["10.0.{}.1", "12.05.20{}", "v1.{}", "030 123 4{}", "12-{}"])
@@ -196,28 +316,24 @@ def test_each_remedy_of_a_mistake_is_an_option_of_the_command_and_all_pieces_cou
         describe_file(tmp_path / "t.csv")
 
 
-@each("word", some(["NA", "n/a", "<NA>", "null", "#N/A", "NaN", "None", "?", " NA "], 4))
-@each("kind", ["csv", "parquet", "npz"])
-def test_words_that_mean_missing_are_the_same_in_every_format_and_said(word, kind, tmp_path, capsys):
-    own = frame(label=np.where(np.arange(N) % 4 == 0, word, np.where(np.arange(N) % 3 == 0, "x", "y")).astype(object))
-    path = tmp_path / f"t.{kind}"
+@each("kind", ["csv", "parquet", "npz", "bytes"])
+def test_a_word_that_means_missing_is_said_and_an_option_says_otherwise(kind, tmp_path, capsys):
+    own = frame(label=np.resize(["NA", "x", "y"], N).astype("S" if kind == "bytes" else str).astype(object))
+    path = tmp_path / f"t.{'parquet' if kind == 'bytes' else kind}"
     if kind == "npz":
         np.savez(path, X=own[["a", "b"]], y=own.label.to_numpy().astype(str))
     else:
         own.to_csv(path, index=False) if kind == "csv" else own.to_parquet(path)
-    assert main(["data", "describe", str(path)]) == 0
-    printed = capsys.readouterr().out
-    said = f"Read as missing labels: 15 cells '{word.strip()}' (in '{'y' if kind == 'npz' else 'label'}')"
-    assert said in printed
-    assert "2 classes" in printed
-    assert main(["data", "describe", str(path), "--missing-words", "-"]) == 0
-    assert "3 classes" in capsys.readouterr().out
+    said = f"Read as missing labels: 20 cells 'NA' (in '{'y' if kind == 'npz' else 'label'}')"
+    for words, n_classes in ((), 2), (("--missing-words", "-"), 3):
+        assert main(["data", "describe", str(path), *words]) == 0
+        printed = capsys.readouterr().out
+        assert f"{n_classes} classes" in printed
+        assert (said in printed) == (n_classes == 2)
     if kind == "parquet":
-        rows, labels = rows_of(path, "label")
-        assert set(labels.tolist()) == {"x", "y", -1}
-        assert rows.guesses == (f"{said}.",)
+        assert rows_of(path, "label")[0].guesses == (f"{said}.",)
         assert len(set(rows_of(path, "label", missing_words=())[1].tolist())) == 3
-        with pytest.warns(UserWarning, match="Read as missing labels: 15 cells"):
+        with pytest.warns(UserWarning, match="Read as missing labels: 20 cells"):
             QSGS2AUC(**SMALL).fit(path, "label")
 
 
@@ -270,78 +386,12 @@ def test_the_preparation_that_fit_writes_names_what_earlier_files_name():
     assert own_names == {"features Features", "features _less", "features _dense", "recipe Limits", "recipe Recipe"}
 
 
-@each("delimiter", [";", "\t", "|"])
-def test_commas_that_may_set_thousands_apart_are_fractions_and_said_with_the_other_choice(delimiter, tmp_path_factory):
-    def read_of(form, **given):
-        rows = [delimiter.join((form.format(45 + i, 100 + 7 * i), str(i), "ab"[i % 2])) for i in range(40)]
-        (path := tmp_path_factory.mktemp("commas") / "t.txt").write_bytes(
-            lines(delimiter.join(("a", "z", "label")), *rows)
-        )
-        file = File.of_path(path)
-        data = file.prepared(file.recipe("classes", **given), "classes")[0]
-        assert tuple(rows_of(path, "label")[0].notes[:1]) == data.report[1:2] or given
-        return data.X[0, 0], " ".join(data.report)
-
-    x, said = read_of("{},{}")
-    assert x == np.float32(45.1)
-    sentence = (
-        "'a': 45,100 and others are read as fractions. If the comma sets thousands apart, the decimal mark is the point"
-    )
-    assert f"{sentence} (--decimal .)." in said
-    x, said = read_of("{},{}", decimal=".")
-    assert x == 45100
-    assert "'a': numbers written like 1,234.5, which is read as 1234.5." in said
-    for form in ("{},{}0", "0,{1}", "{}.{}"):
-        assert "read as fractions" not in read_of(form)[1]
-
-
 def test_a_file_of_a_folder_that_is_wider_than_the_training_table_is_named(tmp_path):
     for number in range(2):
         (tmp_path / f"{number}.svm").write_bytes(lines("1 1:0.5", f"-1 {number + 1}:2"))
     file = File.of_path(tmp_path)
     with pytest.raises(DataError, match=r"^1\.svm: line 2 has the index 2, and the largest of the training file is 1$"):
         file.table(replace(file.sniff(), first_index=1, n_indices=1))
-
-
-def test_a_word_that_means_missing_is_one_among_bytes_too_and_said(tmp_path):
-    kinds = [b"NA" if i % 4 == 0 else b"xy"[i % 2 :][:1] for i in range(N)]
-    frame(label=pd.Series(kinds, dtype=object)).to_parquet(tmp_path / "t.parquet")
-    described = describe_file(tmp_path / "t.parquet")
-    assert described.class_sizes == {"x": 15, "y": 30}
-    assert "Read as missing labels: 15 cells 'NA' (in 'label')." in described.notes
-
-
-@each("missing, filled", [("mean", 3.0), ("median", 2.0), ("most frequent", 1.0), ("drop", None)])
-def test_missing_numbers_are_replaced_or_dropped_and_told(missing, filled):
-    values = [1, 1, 2, 4, 7, None]
-    content = lines("x,z,label", *(f"{'' if v is None else v},{i},{'ab'[i % 2]}" for i, v in enumerate(values)))
-    dataset = read_sniffed(content, missing=missing)
-    assert any("1 missing number in 'x'" in sentence for sentence in dataset.report)
-    assert dataset.X[:, 0].tolist() == values[:-1] + ([] if filled is None else [filled])
-    assert len(dataset.y) == len(dataset.X)
-
-
-def test_missing_cells_are_counted_by_word_wherever_they_are():
-    words = {50: "", 60: "NaN", 70: "NA"}  # of which Arrow's numbers hold two
-    rows = [f"{words.get(i % 100, f'{i}.5')},{'' if i == 250 else i},{'ab'[i % 2]}" for i in range(300)]
-    for header in ("x,z,label", "# by us\nx,z,label"):  # Arrow reads one, Python the other
-        report = " ".join(points_of(header, *rows).report)
-        assert "Read as missing: 4 empty cells, 3 cells 'NaN' (in 'x'), 3 cells 'NA' (in 'x')." in report
-    few = [row.replace("NaN", "").replace("NA", "") for row in rows]
-    assert "Read as missing: 10 empty cells." in " ".join(points_of("x,z,label", *few).report)
-
-
-def test_what_may_be_a_mistake_is_said():
-    rows = [
-        f"{-999 if i % 5 == 0 else i % 9},{'gone' if i % 2 else ''},{['stay', 'churn'][i % 2]},{i % 4}"
-        for i in range(60)
-    ]
-    report = " ".join(points_of("age,reason,label,x", *rows).report)
-    assert "Does -999 mean missing in 'age'? 12 cells hold it" in report
-    assert "Warning: the column 'reason' gives the label away (it is filled for 'churn' alone)" in report
-    known = points_of("age,reason,label,x", *rows, missing_words=("-999",))
-    assert "12 cells '-999' (in 'age')" in " ".join(known.report)
-    assert known.X[0, 0] > 0
 
 
 def test_gaps_and_categories_that_the_training_rows_do_not_have_are_said():
@@ -456,20 +506,6 @@ def test_a_label_is_no_feature_and_a_feature_is_named_once(options, said):
         file.recipe("classes", target="label", **options)
 
 
-def test_what_a_table_does_not_say_is_asked_for():
-    sparse = [
-        f"{'cat' if i % 3 else ''},{['b', 'c', '', '', '', ''][i % 6]},{['d', 'e', '', '', '', ''][i // 2 % 6]},{i}"
-        for i in range(120)
-    ]
-    with pytest.raises(DataError, match=r"taken from 't', and 'u' could hold them, too: say which \(--target\)"):
-        points_of("s,t,u,x", *sparse)
-    assert points_of("s,t,u,x", *sparse, target="u").class_names == ("d", "e")
-    three = labeled(["Gentoo", "Adelie", "Chinstrap"] * 12, "species")
-    with pytest.raises(DataError, match=r"made of 3, needs the positive one named \(--positive\): 'Adelie'"):
-        points_of(*three, labels="binary")
-    assert points_of(*three, labels="binary", positive="Adelie").class_names[1] == "Adelie"
-
-
 # --- names that pages and spreadsheets show, and messages
 
 
@@ -493,28 +529,6 @@ def test_control_characters_never_reach_a_page():
     content = lines('"a\x1b[2J\u202e\nb",label', *(f"{i},{('x', chr(7) + 'y')[i % 2]}" for i in range(20)))
     dataset = read_sniffed(content)
     assert all(name.isprintable() for name in (*dataset.feature_names, *dataset.class_names, *dataset.report))
-
-
-@each("text, what", [
-    ("[\n  [1, 2],\n  [3, 4]\n]", "JSON, but no records"),
-    ("[1.5, 2, 3]", "JSON, but no records"),
-    ("{}", "JSON, but no records"),
-    ("<!-- a --><html>", "a web page or XML"),
-    ("<html lang='en'>\n<body>\ntext", "a web page or XML"),
-    ("<rows>\n<row>1, 2</row>\n</rows>\n", "a web page or XML"),
-    ("<rows><row>1</row></rows>", "a web page or XML"),
-    ("<?xml version='1.0'?>\nx", "a web page or XML"),
-])  # fmt: skip
-def test_what_is_no_table_is_called_by_its_name(text, what):
-    with pytest.raises(DataError, match=f"the file is {what}; those that can be read are"):
-        sniff(text.encode(), "a.csv")
-
-
-@each("sign", "^~§¦")
-def test_another_sign_between_cells_is_named_with_those_that_are_read(sign):
-    rows = [sign.join(("0.5", str(i), "ab"[i % 2])) for i in range(20)]
-    with pytest.raises(DataError, match=r"seem to be separated by .*, and the delimiter must be one of comma, semi"):
-        sniff(lines(sign.join("xyk"), *rows), "a.csv")
 
 
 LONG = "q" * 100_000
@@ -576,14 +590,6 @@ def test_one_class_against_the_rest():
             read(content, replace(recipe, positive=positive))
 
 
-@each("cells, names", [
-    (["no ", "Yes", "Yes", "Yes"], ("Yes", "no")),
-    (["YES", "yes", "no", "yes"], ("no", "yes")),  # the most frequent form is the name
-])  # fmt: skip
-def test_forms_of_a_word_are_one_class(cells, names):
-    assert points_of(*labeled(cells * 10)).class_names == names
-
-
 NORMAL = [f"{value:.4f}" for value in np.random.default_rng(0).normal(size=100)]
 # The kind of labels, the delimiter, cells of the label, options, the names of the first bins, and their sizes.
 BINS = {
@@ -608,9 +614,6 @@ def test_a_label_of_many_numbers_is_cut_into_bins_of_equally_many_rows_and_equal
     assert any(f"cut into {len(sizes)} bins" in said for said in data.report)
     if name == "equal numbers":
         assert any("not 5, because equal values" in said for said in data.report)
-        equal = lines(*labeled(["2.5"] * 20, "price"))
-        with pytest.raises(DataError, match="cut into bins, must have between 2 and"):
-            read(equal, replace(sniff(equal, "t.csv"), bins=4), labels="ordinal")
 
 
 @each("words, given, is_said", [
@@ -636,30 +639,6 @@ VALUES = [(3.0, "3"), (2.5, "2.5"), (-0.0, "0"), (3e9, "3000000000"), (2.0**52, 
 @each("value, said", VALUES)
 def test_a_value_of_a_label_is_written_as_people_write_it(value, said):
     assert written(value) == said
-
-
-@each("words", [
-    ["low", "medium", "high"],
-    ["never", "sometimes", "always"],
-    ["<18", "18-30", "31-50", "50+"],
-    ["1 star", "2 stars", "10 stars"],
-    ["[0, 10)", "[10, 100)", "[100, 1000)"],
-    ["F", "D", "C", "B", "A"],
-    ["S", "M", "L", "XL"],
-])  # fmt: skip
-def test_known_orders_are_kept_and_others_are_given_or_asked_for(words):
-    rows = labeled([f'"{words[i % len(words)]}"' for i in range(40)])
-    data = points_of(*rows, labels="ordinal")
-    assert data.class_names == tuple(words)
-    assert any("the lowest first: " in sentence for sentence in data.report)
-    order = (words[1], *words[2:], words[0])
-    assert points_of(*rows, labels="ordinal", order=order).class_names == order
-    with pytest.raises(DataError, match="must name each class once"):
-        points_of(*rows, labels="ordinal", order=order[1:])
-    colors = labeled(["rx", "gx", "bx"] * 12)
-    with pytest.raises(DataError, match=r"words without a known order, .*--order"):
-        points_of(*colors, labels="ordinal")
-    assert points_of(*colors, labels="ordinal", order=("rx", "gx", "bx")).class_names == ("rx", "gx", "bx")
 
 
 def test_pairs_that_the_file_gives_are_used_and_each_id_is_on_two_rows():

@@ -24,8 +24,8 @@ from opened_pages import errors, run_of
 from own_tables import lines, read, sniff, sniff_file
 from pyarrow import csv, parquet
 from sklearn.datasets import dump_svmlight_file
-from test_data_page import written as shown_text
 from test_file_on_pages import give, open_own
+from test_file_on_pages import written as shown_text
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.__main__ import main

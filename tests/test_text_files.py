@@ -55,12 +55,6 @@ def test_a_spec_a_study_and_a_lesson_are_read_as_they_are_saved(tmp_path, how):
     assert "\r" not in lesson.steps[0].text
 
 
-def test_a_spec_that_a_windows_shell_has_saved_is_run(tmp_path):
-    file = save(tmp_path / "spec.json", SPEC.to_json(), "UTF-16, little-endian")
-    assert main(command("run", file, tmp_path)) == 0
-    assert read_spec(tmp_path / "out" / "spec.json") == SPEC
-
-
 def in_a_file(file):
     file.parent.rmdir()
     file.parent.write_text("a file in place of a folder", encoding="utf-8")
