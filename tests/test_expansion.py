@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from cases import each
 from saved_models import make_model
+from test_kernels import feature_map
 
 from dsgcore.core.threads import n_workers, pausing, set_workers
 from dsgcore.kernels import KERNELS, Gaussian
@@ -14,11 +15,9 @@ from dsgcore.solver import model as expansion
 def explicit(model, X, t):
     """f_t(x) = sum_i (prod_{i < j <= t} decay_j) alpha_i' phi_i(x)."""
     f = np.zeros(len(X))
-    for i in range(1, t + 1):
-        alpha = Cosines().coefficients(model.blocks[i - 1])
-        z = 2 * np.pi * X @ model.frequencies(i, len(alpha) // 2)
-        phi = np.hstack([np.cos(z), np.sin(z)]) / np.sqrt(len(alpha) // 2)
-        f += np.prod(model.decays[i:t]) * phi @ alpha
+    for i, block in enumerate(model.blocks[:t], start=1):
+        phi = feature_map(model.frequencies(i, block.shape[1]), X)
+        f += np.prod(model.decays[i:t]) * phi @ Cosines().coefficients(block)
     return f
 
 

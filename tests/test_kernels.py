@@ -189,42 +189,26 @@ def sample(n, m, d=3, dtype="float64", seed=0):
     return rng.normal(size=(n, d)).astype(dtype), rng.normal(size=n).astype(dtype), W
 
 
-@each("n", ROWS)
-@each("m", FEATURES)
-def test_cosines_make_the_papers_coefficients_values_and_squares(n, m):
-    X, c, W = sample(n, m)
-    phi, made = feature_map(W, X), COSINES.accumulate(X, c, W, 0.3)
-    assert (made.shape, made.dtype) == ((2, m), X.dtype)
-    np.testing.assert_allclose(COSINES.coefficients(made), -0.3 * c @ phi, rtol=1e-10, atol=1e-12)
-    rng = np.random.default_rng([1, m])
-    block, out = np.stack([rng.random(m), rng.uniform(-0.5, 0.5, m)]), c.copy()
-    COSINES.evaluate(X, W, block, 0.9, out)
-    np.testing.assert_allclose(out, 0.9 * c + phi @ COSINES.coefficients(block), rtol=1e-10, atol=1e-11)
-    if n > loops.TILE_ROWS + 1 and not COMPILED:
-        return
-    sums, squares = COSINES.evaluate_with_squares(X, W, block)
-    parts = block[0] * np.cos(2 * np.pi * (X @ W - block[1]))
-    np.testing.assert_allclose(sums, parts.sum(axis=1), rtol=1e-10, atol=1e-11)
-    np.testing.assert_allclose(squares, (parts**2).sum(axis=1), rtol=1e-10, atol=1e-12)
-
-
-@each("kernel", DOT_PRODUCT)
-@each("n", [0, 11])
-def test_products_make_the_papers_coefficients_values_and_squares(kernel, n, monkeypatch):
+@each(
+    "kernel, n, m",
+    [*((Gaussian(0.8), n, m) for n in ROWS for m in FEATURES), *((one, n, 7) for one in DOT_PRODUCT for n in (0, 11))],
+)
+def test_features_make_the_papers_coefficients_values_and_squares(kernel, n, m, monkeypatch):
     monkeypatch.setattr(features, "PRODUCT_ROWS", 4)
     monkeypatch.setattr(features, "PRODUCT_FEATURES", 3)
-    rng = np.random.default_rng(0)
-    X, c = rng.normal(size=(n, 3)), rng.normal(size=n)
-    W = kernel.frequencies(rng, 3, 7).astype(float)
-    phi, block = feature_map(W, X).reshape(n, 7), PRODUCTS.accumulate(X, c, W, 0.3)
-    assert block.shape == (1, 7)
-    np.testing.assert_allclose(PRODUCTS.coefficients(block), -0.3 * c @ phi, rtol=1e-11)
-    parts, out = PRODUCTS.coefficients(block) * phi, np.ones(n)
-    PRODUCTS.evaluate(X, W, block, 0.9, out)
-    np.testing.assert_allclose(out, 0.9 + parts.sum(axis=1), rtol=1e-11)
-    sums, squares = PRODUCTS.evaluate_with_squares(X, W, block)
-    np.testing.assert_allclose(sums, parts.sum(axis=1), rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(squares, (parts**2).sum(axis=1), rtol=1e-10)
+    rng, made = np.random.default_rng([n, m]), kernel.feature_map
+    X, c, W = rng.normal(size=(n, 3)), rng.normal(size=n), kernel.frequencies(rng, 3, m).astype(float)
+    phi, block = feature_map(W, X).reshape(n, made.block_rows * m), made.accumulate(X, c, W, 0.3)
+    assert (block.shape, block.dtype) == ((made.block_rows, m), X.dtype)
+    np.testing.assert_allclose(made.coefficients(block), -0.3 * c @ phi, rtol=1e-11, atol=1e-12)
+    block, out = rng.uniform(-0.5, 0.5, (made.block_rows, m)), c.copy()
+    parts = (made.coefficients(block) * phi).reshape(n, made.block_rows, m).sum(axis=1)
+    made.evaluate(X, W, block, 0.9, out)
+    np.testing.assert_allclose(out, 0.9 * c + parts.sum(axis=1), rtol=1e-11, atol=1e-11)
+    if n <= loops.TILE_ROWS + 1 or COMPILED:
+        sums, squares = made.evaluate_with_squares(X, W, block)
+        np.testing.assert_allclose(sums, parts.sum(axis=1), rtol=1e-10, atol=1e-11)
+        np.testing.assert_allclose(squares, (parts**2).sum(axis=1), rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.compiled
