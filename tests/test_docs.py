@@ -1,4 +1,4 @@
-"""The README, the documentation and CONTRIBUTING: code blocks run, commands are carried out, and what they name is there."""
+"""README, documentation, CONTRIBUTING and help pages: code blocks run, commands are carried out, and what they name is there."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from cases import each
 
 import dsgcore
 from dsgcore.__main__ import main
-from dsgcore.baselines import COMPETITORS
-from dsgcore.cli.options import command_parser
+from dsgcore.cli.options import PROGRAM, command_parser
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / ".ci"))
@@ -148,6 +147,27 @@ def options_of(parser):
     return own.union(*map(options_of, commands_of(parser).values()))
 
 
+def helped(parser, words=()):
+    """Yield the words of each command, and its parser."""
+    yield words, parser
+    for name, own in commands_of(parser).items():
+        yield from helped(own, (*words, name))
+
+
+@each("words, parser", helped(command_parser()))
+def test_each_help_page_explains_its_options_and_ends_with_an_example_that_parses(words, parser, capsys):
+    assert parser.description.endswith(".")
+    assert [a.dest for a in parser._actions if not a.help and a.nargs != "A..."] == []
+    with pytest.raises(SystemExit) as end:
+        main([*words, "--help"])
+    assert end.value.code == 0
+    example = capsys.readouterr().out.split("\nexample:\n", 1)[1].strip()
+    assert example.startswith(PROGRAM)
+    typed = shlex.split(example.removeprefix(PROGRAM))
+    assert tuple(typed[: len(words)]) == words
+    assert not typed or command_parser().parse_args(typed).command == typed[0]
+
+
 @each("page", [*PAGES, *NOTES])
 def test_every_link_leads_to_a_file_and_a_heading(page):
     prose = prose_of(page)
@@ -190,16 +210,6 @@ def test_the_examples_of_a_module_print_what_they_show(name):
     results = doctest.testmod(import_module(name))
     assert results.attempted > 0
     assert results.failed == 0
-
-
-MADE_HERE = [cls for classes in COMPETITORS.values() for cls in classes if ".baselines." in cls.__module__]
-
-
-@each("cls", MADE_HERE)
-def test_a_competitors_docstring_names_everything_that_it_takes(cls):
-    section = re.search(r"^ *Parameters\n *-{10}\n(.*?)(?=\n *\w+\n *-{3}|\Z)", cls.__doc__, re.MULTILINE | re.DOTALL)
-    named = re.findall(r"^ *([\w, ]+?) *(?: :|$)", section[1], re.MULTILINE)
-    assert set(inspect.signature(cls).parameters) <= {name.strip() for line in named for name in line.split(",")}
 
 
 @each("cls", [getattr(dsgcore.estimators, name) for name in dsgcore.estimators.__all__])

@@ -1,6 +1,13 @@
-"""Runs and specs: what a run records, also a brief one, and a spec as plain data."""
+"""Runs and specs of every setting: what a run records, also a brief one, repeated, replayed and exported; a spec as plain data.
+
+Golden histories at the end: a spec gives the same numbers as before, for each setting and kernel, with changes during the run.
+Another processor rounds differently: single precision keeps five digits, and an error, which is a difference, keeps three.
+"""
 
 import json
+import runpy
+from dataclasses import replace
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,18 +16,24 @@ from cases import each
 from small_specs import changed, finished
 from small_specs import small as small_spec
 
-from dsgcore import Run, Spec, SpecError
+from dsgcore import Run, Spec, SpecError, load_model
+from dsgcore.__main__ import main
 from dsgcore.core.errors import DSGError
 from dsgcore.data import DATASETS
-from dsgcore.experiments import SETTINGS, Health, LiveRun, StopReason, default_spec, load_split, summary
+from dsgcore.experiments import SETTINGS, Health, LiveRun, StopReason, default_spec, load_split, summary, theory_of
+from dsgcore.experiments.export import estimator_of, script
 from dsgcore.experiments.settings import Setting, defaults_of
 from dsgcore.experiments.spec import DATA_PARAMETERS, DiagnosticsSpec, StopSpec
 from dsgcore.kernels import KERNELS
 from dsgcore.problems import PROBLEMS
 from dsgcore.settings import profile_of
+from dsgcore.settings.theorems import NO_THEOREM
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from dsgcore.solver.task import Change
 from dsgcore.studies.runs import make_run
+
+every_setting = pytest.mark.parametrize("setting", SETTINGS)
+LABELS_ALONE = ("supervised", "toy_problem")  # settings without a twin; the second is added by test_toys
 
 
 def small(**changes):
@@ -32,14 +45,14 @@ def small(**changes):
     return changed(plain, **changes)
 
 
-def read_csv(path):
-    """The names of a history file's columns, and its values as `table` has them."""
-    names = tuple(path.read_text(encoding="utf-8").splitlines()[0].split(","))
-    return names, np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2).T
-
-
 def table(run):
     return np.array([run.history.column(name) for name in run.history.names])
+
+
+def assert_holds(path, run, rtol=0.0):
+    """Fail unless a file holds the history of a run, with the names of its columns."""
+    assert tuple(path.read_text(encoding="utf-8").splitlines()[0].split(",")) == run.history.names
+    np.testing.assert_allclose(np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2).T, table(run), rtol=rtol, atol=0)
 
 
 def test_a_run_records_one_row_an_iteration_with_the_errors_of_its_model_against_the_exact_twin():
@@ -67,7 +80,7 @@ def test_a_change_that_is_not_allowed_loses_nothing():
     assert (table(run) == table(finished(small()))).all()
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@every_setting
 def test_patience_ends_a_run_that_no_longer_improves_and_its_last_row_has_the_average_of_its_end(setting):
     solver, stop = {"n_iter": 60, "average": "tail"}, {"patience": 3, "tolerance": 0.9}
     run = finished(small_spec(setting, solver=solver, stop=stop))
@@ -77,7 +90,7 @@ def test_patience_ends_a_run_that_no_longer_improves_and_its_last_row_has_the_av
     assert run.history.last()["score_average"] == summary(run)["score"]
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@every_setting
 def test_averages_of_a_settled_run_are_of_the_iterations_made_also_where_it_looks_back_and_of_many_points(
     setting, monkeypatch
 ):
@@ -104,7 +117,6 @@ def test_health_says_when_the_objective_is_above_its_start_and_large_samples_are
     assert run.health is Health.STARTING
     run.advance(4)
     assert run.health is Health.GROWING
-    assert finished(small()).health is Health.GOOD
     monkeypatch.setattr("dsgcore.experiments.stochastic.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
     run = finished(small(n_iter=2))
     assert run.training_values is None
@@ -197,7 +209,7 @@ def without_seconds(said):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("setting", SETTINGS)
+@every_setting
 def test_a_brief_run_records_the_same_numbers(setting, kind):
     spec = small_spec(setting, **KINDS[kind])
     run, brief = finished(spec), briefly(spec)
@@ -219,6 +231,126 @@ def test_a_study_keeps_the_whole_run_if_it_diverges(setting):
     assert without_seconds(said) == without_seconds(summary(run))
     assert set(columns) == set(run.history.names)
     np.testing.assert_array_equal(columns["objective"], run.history.column("objective"))
+
+
+# --- every setting
+
+
+def quick(setting, **solver):
+    """The setting's default spec, made short."""
+    plain = default_spec(setting).to_dict()
+    plain["solver"] |= {"n_iter": 12, "n_features": 32, **solver}
+    plain["data"] |= {"n": 150 if plain["data"]["name"] != "ten_digits" else 300, "n_labeled": 20}
+    plain["diagnostics"]["n_probes"] = 20
+    return Spec.from_dict(plain)
+
+
+@cache
+def usual(setting):
+    """The setting's short run, at its end."""
+    return finished(quick(setting))
+
+
+@every_setting
+def test_the_default_spec_runs_and_comes_down(setting):
+    run = Run(default_spec(setting))
+    run.advance(40)
+    assert run.t == 40
+    assert np.isfinite(table(run)).all()
+    assert run.health is Health.GOOD
+    assert run.history.last()["score_test"] > 0.5
+
+
+@every_setting
+def test_same_spec_same_bits_however_it_is_advanced(setting):
+    run = Run(quick(setting))
+    run.advance(1)
+    run.advance(4)
+    while not run.is_finished:
+        run.advance(seconds=0.0)
+    assert run.stop_reason is StopReason.FINISHED
+    assert (table(run) == table(usual(setting))).all()
+    terms = sum(run.history.column(name) for name in run.history.names if name.startswith("term: "))
+    np.testing.assert_allclose(run.history.column("objective"), terms, rtol=1e-12)
+
+
+@every_setting
+def test_changes_become_part_of_the_spec_and_are_replayed_exactly_and_the_twin_comes_along(setting):
+    live = LiveRun(quick(setting))
+    run = live.run
+    live.advance(4)
+    doubled = {name: 1e-3 if value is None else 2 * value for name, value in run.spec.values_at(0).items()}
+    live.steer(doubled)
+    live.advance()
+    assert {change.t for change in run.spec.changes} == {5}
+    assert run.spec.values_at(5) == doubled
+    again = finished(Spec.from_json(run.spec.to_json()))
+    assert (table(again) == table(run)).all()
+    assert (table(run)[:, :4] == table(usual(setting))[:, :4]).all()
+    assert (live.supervised is None) == (setting in LABELS_ALONE)
+    if live.supervised is not None:
+        assert live.supervised.t == 12
+        assert live.supervised.problem.baseline() == live.supervised.problem
+
+
+@every_setting
+def test_the_exported_script_gives_the_history_of_the_run(setting, tmp_path, monkeypatch):
+    run = Run(quick(setting))
+    run.advance(5)
+    run.change("step_size", 0.2)
+    run.advance(4)
+    (tmp_path / "repeat_run.py").write_text(script(run), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path("repeat_run.py", run_name="__main__")
+    assert_holds(tmp_path / "history.csv", run, rtol=1e-12)
+    X = run.split.X_test
+    np.testing.assert_array_equal(load_model(tmp_path / "model.npz").evaluate(X), run.model.evaluate(X))
+
+
+@every_setting
+def test_the_script_of_a_finished_run_fits_the_estimator_with_its_score(setting, tmp_path, monkeypatch):
+    run = finished(replace(quick(setting), seed=3))
+    (tmp_path / "repeat_run.py").write_text(text := script(run), encoding="utf-8")
+    if estimator_of(SETTINGS[setting]) is None:  # one that somebody adds
+        assert ".fit(" not in text
+        return
+    assert "# If the function still moves at the end, fit says so in a ConvergenceWarning." in text
+    monkeypatch.chdir(tmp_path)
+    names = runpy.run_path("repeat_run.py", run_name="__main__")
+    assert names["model"].score(run.split.X_test, run.split.y_test) == pytest.approx(run.result_score, abs=1e-12)
+
+
+@every_setting
+def test_the_command_line_runs_a_spec(setting, tmp_path, capsys):
+    spec, out = quick(setting), tmp_path / "out"
+    (tmp_path / "spec.json").write_text(spec.to_json(), encoding="utf-8")
+    assert main(["run", str(tmp_path / "spec.json"), "--out", str(out), "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+    run = usual(setting)
+    assert_holds(out / "history.csv", run)
+    assert load_model(out / "model.npz").evaluate(X := run.split.X_test).tobytes() == run.model.evaluate(X).tobytes()
+    assert Spec.from_json((out / "spec.json").read_text(encoding="utf-8")) == spec
+    result = json.loads((out / "result.json").read_text(encoding="utf-8"))
+    assert (result["spec_sha256"], result["stop_reason"], result["iterations"]) == (spec.sha256, "finished", 12)
+    assert result["last"]["score_test"] == run.history.last()["score_test"]
+
+
+@every_setting
+def test_the_theory_says_what_it_assumes(setting):
+    said = theory_of(default_spec(setting))
+    if profile_of(SETTINGS[setting]).theorem is NO_THEOREM:
+        assert said.statement.startswith("DSG Lab knows no theorem")
+        return
+    assert "Theorem " in said.statement
+    assert said.assumptions
+
+
+@each("setting", ["auc", "s3vm", "similar_unlabeled"])
+def test_what_goes_with_the_first_data_set_does_not_go_to_others(setting):
+    own, other = default_spec(setting), Spec.from_dict({"setting": setting, "data": {"name": "breast_cancer"}})
+    assert other.data.n_labeled > own.data.n_labeled
+    assert other.data.n == 569 or other.data.n is None
+    assert other.kernel.sigma != own.kernel.sigma
 
 
 # --- specs
@@ -263,18 +395,31 @@ BAD_DATA = [{"name": "file"}, {"name": "digits", "path": "x.npz"}, {"name": "dig
 BAD_DATA += [{"name": "digits", "n": 5000}, {"name": "two_moons", "noise": 3.0}]
 BAD_DATA += [{"name": "file", "path": "x.npz", "noise": 0.5}]
 NO_SPECS = ["", "{", "[1, 2]", "null", "3", "[" * 100_000, '{"setting": "auc"} x']
+# What only other settings have or can steer.
+OF_OTHERS = [
+    ("solver", "dtype", "float32"),
+    ("kernel", "name", "matern"),
+    ("problem", "lam", 1.0),
+    ("data", "separation", 3.0),
+]
+OTHERS = default_spec("multiclass").to_dict()
+REFUSED = [
+    *((SPEC_PLAIN | {"changes": changes}, "") for changes in BAD_CHANGES),
+    *((SPEC_PLAIN | {"data": data}, "") for data in BAD_DATA),
+    *((text, "") for text in NO_SPECS),
+    *((OTHERS | {s: OTHERS[s] | {name: value}}, value if s == "kernel" else name) for s, name, value in OF_OTHERS),
+    *(
+        (OTHERS | {"changes": [CHANGE | {"name": name}]}, "name must be one of step_size, tau_I, tau_S, lam")
+        for name in ("n_features", "sigma", "tau_A")
+    ),
+]
 
 
-@each(
-    "given",
-    [
-        *(SPEC_PLAIN | {"changes": changes} for changes in BAD_CHANGES),
-        *(SPEC_PLAIN | {"data": data} for data in BAD_DATA),
-        *NO_SPECS,
-    ],
-)
-def test_bad_changes_options_that_the_data_do_not_have_and_texts_that_are_no_spec_get_one_sentence(given):
-    refusal(given)
+@each("given, words", REFUSED)
+def test_bad_changes_options_that_the_data_or_the_setting_have_not_and_texts_that_are_no_spec_get_one_sentence(
+    given, words
+):
+    assert words in refusal(given)
 
 
 def test_a_spec_has_one_text_whatever_the_order_form_and_missing_fields_and_it_is_read_back_exactly():
@@ -290,7 +435,7 @@ def test_a_spec_has_one_text_whatever_the_order_form_and_missing_fields_and_it_i
             assert (again, again.sha256, again.to_json()) == (spec, spec.sha256, spec.to_json())
 
 
-@pytest.mark.parametrize("kind", ["binary", "pairs", "ordinal", "classes"])
+@each("kind", ["binary", "pairs", "ordinal", "classes"])
 def test_a_setting_without_words_begins_with_data_that_suit_it(kind):
     class Plain(Setting):
         name = "plain"
@@ -299,3 +444,78 @@ def test_a_setting_without_words_begins_with_data_that_suit_it(kind):
     assert DATASETS[{"data": {"name": "digits"}, **defaults_of(Plain)}["data"]["name"]].suits(kind)
     said = profile_of(Plain)
     assert (said.short, said.prefix, said.card) == ("Plain", "plain_", "Learns from few labels.")
+
+
+# --- golden histories
+
+
+STEP_SIZES = {"s3vm": 0.05, "multiclass": 1.0}
+OF_SETTING = {
+    "auc": {
+        "problem": {"gamma": 0.5, "pairing": "triplets"},
+        "data": {"name": "two_moons", "n": 200, "noise": 0.2, "imbalance": 0.5, "n_labeled": 40},
+        "solver": {"lam": 0.01},
+    },
+    "s3vm": {
+        "problem": {"labeled_weight": 10.0, "unlabeled_weight": 10.0, "loss": "symmetric hinge", "is_balanced": False},
+        "data": {"name": "two_moons", "n": 200, "noise": 0.1, "imbalance": 0.5, "n_labeled": 10},
+        "solver": {"lam": 1.0},
+    },
+    "similar_unlabeled": {
+        "problem": {"prior": 0.7, "loss": "squared", "correction": "ReLU"},
+        "data": {"name": "gaussian_mixture", "n": 200, "noise": 0.3, "imbalance": 0.7, "n_labeled": 25},
+        "solver": {"lam": 0.01},
+    },
+    "ordinal": {
+        "problem": {"gamma": 0.5, "pairing": "paired"},
+        "data": {"name": "ordinal_rings", "n": 200, "noise": 0.1, "n_labeled": 20},
+        "solver": {"lam": 0.1},
+    },
+    "multiclass": {
+        "problem": {"tau_I": 0.001, "tau_S": 0.05, "theta": 0.5, "radius": 10.0, "feature_map": "fourier"},
+        "data": {"name": "spirals", "n": 300, "noise": 0.03, "n_labeled": 20},
+        "solver": {"lam": 1e-6, "dtype": "float64"},
+    },
+}
+SIGMAS = {"similar_unlabeled": 20.0, "auc": 0.5, "s3vm": 30.0, "ordinal": 2.0, "multiclass": 30.0}
+OF_KERNEL = {
+    "orthogonal_gaussian": {"sigma": 1.0},
+    "laplacian": {"sigma": 1.0},
+    "matern": {"length": 1.0, "nu": "3/2"},
+    "dot_product": {"sigma": 0.3, "power": "3"},
+}
+# Setting, kernel, objective and |f - h|^2 after 1, 6 and 12 iterations, and the sum of |f| over the test points at the end.
+GIVEN = """
+similar_unlabeled gaussian 0.256845418 0.186907315 0.121466156 0.000264865 0.00195407 0.00231082 11.457819
+auc gaussian 0.77518999 0.440828493 0.447825635 2.71307e-05 0.00102424 0.000697547 21.8128719
+s3vm gaussian 19.113998522 11.866254773 5.387075625 0.000901618 0.00236597 0.00519147 40.0479622
+ordinal gaussian 1.113263961 0.996221944 0.903712986 8.92967e-05 0.00146989 0.00234954 30.2295933
+multiclass gaussian 0.955346707 0.723407867 0.705048137 0.00386805 0.051503 0.0655527 61.6088051
+auc orthogonal_gaussian 0.562916785 0.416421971 0.425217492 0.000165001 0.000314008 0.000387397 23.4870243
+auc laplacian 0.6693186 0.363480349 0.352946385 0.00859885 0.0213562 0.0166728 25.3524551
+auc matern 0.628405254 0.403221709 0.415792995 0.000903688 0.00202173 0.00144441 23.6346874
+auc dot_product 1.230431084 1.18764776 1.156928266 1.94445e-07 3.79496e-06 1.64552e-06 1.55186749
+"""
+
+
+def golden(setting, kernel):
+    step_size, sections = STEP_SIZES.get(setting, 0.5), OF_SETTING[setting]
+    shape = {"step_size": step_size, "schedule": "constant", "n_features": 32, "batch_size": 16, "n_iter": 12}
+    own = {
+        "kernel": {"name": kernel, **OF_KERNEL.get(kernel, {"sigma": SIGMAS[setting]})},
+        "diagnostics": {"n_probes": 20},
+    }
+    changes = [{"t": 5, "name": "step_size", "value": step_size / 2}, {"t": 8, "name": "lam", "value": 0.03}]
+    return Spec.from_dict(
+        {"setting": setting, **sections, **own, "solver": shape | sections["solver"], "changes": changes}
+    )
+
+
+@each("line", GIVEN.strip().splitlines())
+def test_a_spec_gives_the_numbers_that_it_gave(line):
+    setting, kernel, *numbers = line.split()
+    objective, error, (total,) = np.split(np.array(numbers, dtype=float), [3, 6])
+    run, rows = finished(golden(setting, kernel)), [0, 5, 11]
+    np.testing.assert_allclose(run.history.column("objective")[rows], objective, rtol=1e-5)
+    np.testing.assert_allclose(run.history.column("error_mean")[rows], error, rtol=1e-3)
+    assert np.abs(run.test_values).sum() == pytest.approx(total, rel=1e-5)

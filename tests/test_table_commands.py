@@ -39,7 +39,14 @@ pytest.importorskip("pyarrow")
 N, D = 4000, 3
 SMALL = {"n_iter": 40, "n_features": 16, "batch_size": 16, "tol": None}
 OF_CLASSES = {TSGSU: {"y_holds": "classes", "prior": 0.7}}
-SET = [word for name, value in SMALL.items() for word in ("--set", f"{name}={json.dumps(value)}")]
+
+
+def to_set(parameters):
+    said = {name: value if isinstance(value, str) else json.dumps(value) for name, value in parameters.items()}
+    return [word for name, value in said.items() for word in ("--set", f"{name}={value}")]
+
+
+SET = to_set(SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -63,23 +70,6 @@ def command(data, out, *options, method="QSGS2AUC"):
     return ["fit", method, *map(str, given)]
 
 
-@pytest.mark.parametrize("cls", [QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU])
-def test_it_writes_the_model_of_the_estimator_and_where_its_values_are_cut(points, data, tmp_path, cls, capsys):
-    of_classes = OF_CLASSES.get(cls, {})
-    more = [word for name, value in of_classes.items() for word in ("--set", f"{name}={value}")]
-    assert main(command(data, tmp_path / "out", *more, method=cls.__name__)) == 0
-    model = cls(random_state=0, **SMALL, **of_classes).fit(*points)
-    same(load_model(tmp_path / "out" / "model.npz"), model.model_)
-    said = json.loads((tmp_path / "out" / "fit.json").read_text())
-    assert said["features"] == ["a", "b", "c"]
-    assert said["classes"] == [0, 1]
-    assert said["parameters"] == model.get_params()
-    for name in ("n_iter", "step_size", "lam", "threshold", "thresholds", "shift", "prior"):
-        assert np.array_equal(said.get(name, 0.0), getattr(model, f"{name}_", 0.0))
-    assert "is trained in 40 iterations, which are all of n_iter" in capsys.readouterr().out
-    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["fit.json", "model.npz", "preparation.joblib"]
-
-
 @pytest.mark.parametrize("batch_size", [16, 5000])
 @pytest.mark.parametrize(
     ("cls", "dtype"), [(TSGS3VM, "float32"), (QS3ORAO, "float64"), (TSGSU, "float32"), (QSGS2AUC, "float64")]
@@ -87,14 +77,8 @@ def test_it_writes_the_model_of_the_estimator_and_where_its_values_are_cut(point
 def test_a_run_goes_on_from_its_file_to_the_same_bits(points, tmp_path, monkeypatch, cls, dtype, batch_size):
     if batch_size > N:  # so many visits that all points are carried
         monkeypatch.setattr("dsgcore.solver.loop.MAX_VISITS_PER_POINT", 10)
-    given = {
-        **SMALL,
-        **OF_CLASSES.get(cls, {}),
-        "dtype": dtype,
-        "batch_size": batch_size,
-        "n_iter": 12,
-        "random_state": 0,
-    }
+    given = SMALL | OF_CLASSES.get(cls, {}) | {"n_iter": 12, "random_state": 0}
+    given |= {"dtype": dtype, "batch_size": batch_size}
     here, file, made = cls(**given).fit(*points), tmp_path / "run.npz", []
 
     def end(iterate):
@@ -109,8 +93,20 @@ def test_a_run_goes_on_from_its_file_to_the_same_bits(points, tmp_path, monkeypa
     same(gone_on.iterate_, here.iterate_)
 
 
+def files_of(out):
+    return {file.name: file.read_bytes() for file in out.iterdir() if file.suffix != ".joblib"}
+
+
+@pytest.fixture(scope="module")
+def whole(data, tmp_path_factory):
+    """The files of a run that nobody has stopped."""
+    out = tmp_path_factory.mktemp("whole") / "out"
+    assert main(command(data, out, "--quiet")) == 0
+    return files_of(out)
+
+
 @pytest.mark.ci
-def test_who_is_killed_goes_on_and_writes_the_same_files(data, tmp_path):
+def test_who_is_killed_goes_on_and_writes_the_same_files(data, whole, tmp_path):
     out = tmp_path / "out"
     slow = (
         "import sys, threading; from dsgcore.solver.checkpoint import Checkpoint; from dsgcore.__main__ import main\n"
@@ -126,13 +122,12 @@ def test_who_is_killed_goes_on_and_writes_the_same_files(data, tmp_path):
     process.wait()
     assert 0 < len(load_model(out / "checkpoint.npz")) < 40
     assert main(command(data, out, "--every", 3, "--quiet")) == 0
-    assert main(command(data, tmp_path / "whole", "--quiet")) == 0
-    for name in ("model.npz", "fit.json"):
-        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
-    assert not (out / "checkpoint.npz").exists()
+    assert files_of(out) == whole
 
 
-def test_control_c_says_what_is_kept_and_the_same_command_goes_on_from_there(data, tmp_path, monkeypatch, capsys):
+def test_control_c_says_what_is_kept_and_the_same_command_goes_on_from_there(
+    data, whole, tmp_path, monkeypatch, capsys
+):
     out, parts = tmp_path / "out", []
 
     def part(_line, done, _of, _words, is_new):
@@ -141,19 +136,14 @@ def test_control_c_says_what_is_kept_and_the_same_command_goes_on_from_there(dat
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Progress, "part", part)
-    for every, kept in (
-        ("50", "nothing is kept"),
-        ("3", f"the iterations so far are in {out / 'checkpoint.npz'}, and the"),
-    ):
+    in_file = f"the iterations so far are in {out / 'checkpoint.npz'}, and the"
+    for every, kept in (("50", "nothing is kept"), ("3", in_file)):
         parts.clear()
         assert main(command(data, out, "--every", every, "--quiet")) == 130
         assert f"dsg-lab: stopped; {kept}" in capsys.readouterr().err
     assert main(command(data, out, "--every", "3", "--quiet")) == 0
     assert parts[8:10] == [(7, False), (8, True)]
-    assert not (out / "checkpoint.npz").exists()
-    assert main(command(data, tmp_path / "whole", "--quiet")) == 0
-    for name in ("model.npz", "fit.json"):
-        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    assert files_of(out) == whole
 
 
 @each("model", ["model.joblib", "."])
@@ -199,9 +189,8 @@ def test_missing_numbers_are_replaced_and_features_scaled_and_so_they_are_for_th
     out, scores = tmp_path / "out", tmp_path / "scores"
     assert main(command(with_gaps, out, "--missing", "mean", "--scaling", "standard", "--quiet")) == 0
     file = File.of_path(with_gaps)
-    data, features = file.prepared(
-        sniff_file(with_gaps, "binary", "label", drop=["town"]), "binary", scaling="standard"
-    )
+    recipe = sniff_file(with_gaps, "binary", "label", drop=["town"])
+    data, features = file.prepared(recipe, "binary", scaling="standard")
     np.testing.assert_allclose([data.X.mean(axis=0), data.X.std(axis=0)], [[0] * D, [1] * D], atol=1e-5)
     model = QSGS2AUC(random_state=0, **SMALL).fit(data.X, data.y)
     same(load_model(out / "model.npz"), model.model_)
@@ -218,7 +207,7 @@ def test_missing_numbers_are_replaced_and_features_scaled_and_so_they_are_for_th
 
 N_ROWS = 240
 BRIEF = {"n_iter": 20, "n_features": 16, "batch_size": 16, "tol": None}
-OURS = {"QSGS2AUC": QSGS2AUC, "TSGS3VM": TSGS3VM, "QS3ORAO": QS3ORAO, "PS3VT": PS3VT}
+OURS = {cls.__name__: cls for cls in (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU, PS3VT)}
 THEIRS = {name: method.estimator for name, method in METHODS.items() if issubclass(method.estimator, Everyday)}
 
 
@@ -236,10 +225,9 @@ def table(k=2):
     return pd.DataFrame(X, columns=list("abc")).assign(id=[f"row {i}" for i in range(N_ROWS)], kind=labels)
 
 
-def made(method, file, out, *options, ours=None):
-    given = BRIEF if ours is None else ours
-    said = [word for name, value in given.items() for word in ("--set", f"{name}={json.dumps(value)}")]
-    assert main(["fit", method, str(file), "--out", str(out), "--quiet", "--scaling", "none", *said, *options]) == 0
+def made(method, file, out, *options, ours=BRIEF):
+    given = ["fit", method, str(file), "--out", str(out), "--quiet", "--scaling", "none", *to_set(ours), *options]
+    assert main(given) == 0
     return json.loads((out / "fit.json").read_text())
 
 
@@ -248,23 +236,27 @@ def scored(model, file, out, *options):
     return pd.concat([pd.read_parquet(part) for part in sorted(out.glob("*.parquet"))], ignore_index=True)
 
 
-FILES = [("TSGS3VM", ";"), *((method, ",") for method in (*OURS, *THEIRS))]
-
-
-@pytest.mark.parametrize(("method", "mark"), tiers(FILES, 5, 9))
-def test_a_csv_file_leads_to_classes_scores_and_kept_columns(method, mark, tmp_path):
+@pytest.mark.parametrize("method", [*OURS, "TSGS3VM;", *tiers(THEIRS, 1, 4)])
+def test_a_csv_file_leads_to_the_model_of_the_estimator_classes_scores_and_kept_columns(method, tmp_path):
+    method, mark = method.removesuffix(";"), ";" if method.endswith(";") else ","
     file, rows = tmp_path / "rows.csv", table(3 if method in ("QS3ORAO", "PS3VT") else 2)
     rows.to_csv(file, index=False, sep=mark)
-    ours = {"PS3VT": {"n_iter": 20}}.get(method, BRIEF) if method in OURS else {}
-    made(method, file, tmp_path / "model", "--target", "kind", "--features", "a,b,c", ours=ours)
-    out = scored(tmp_path / "model", file, tmp_path / "scores", "--keep", "id", "--csv", str(tmp_path / "all.csv"))
-    X, y = (
-        rows[["a", "b", "c"]].to_numpy(np.float32),
-        np.where(rows["kind"] == "", -1, rows["kind"].to_numpy(dtype=object)),
-    )
     kind = OURS.get(method) or THEIRS[method]
+    ours = {"n_iter": 20} if method == "PS3VT" else {**BRIEF, **OF_CLASSES.get(kind, {})} if method in OURS else {}
+    facts = made(method, file, tmp_path / "model", "--target", "kind", "--features", "a,b,c", ours=ours)
+    out = scored(tmp_path / "model", file, tmp_path / "scores", "--keep", "id", "--csv", str(tmp_path / "all.csv"))
+    X = rows[["a", "b", "c"]].to_numpy(np.float32)
+    y = np.where(rows["kind"] == "", -1, rows["kind"].to_numpy(dtype=object))
     seeded = {"random_state": 0} if "random_state" in kind().get_params() else {}
     model = kind(**ours, **seeded).fit(X, y)
+    assert facts["features"] == ["a", "b", "c"]
+    assert facts["classes"] == model.classes_.tolist()
+    if method in OURS and method != "PS3VT":
+        same(load_model(tmp_path / "model" / "model.npz"), model.model_)
+        assert facts["parameters"] == model.get_params()
+        for name in ("n_iter", "step_size", "lam", "threshold", "thresholds", "shift", "prior"):
+            assert np.array_equal(facts.get(name, 0.0), getattr(model, f"{name}_", 0.0)), name
+        assert files_of(tmp_path / "model").keys() == {"fit.json", "model.npz"}
     assert out["id"].tolist() == rows["id"].tolist()
     assert out["class"].tolist() == model.predict(X).tolist()
     assert len(set(out["class"])) > 1
@@ -410,7 +402,7 @@ def test_libsvm_text_is_converted_in_pieces(write, tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out"), whole)
 
 
-def test_a_failure_leaves_nothing_half_made_and_nothing_is_overwritten(write, tmp_path):
+def test_a_failure_leaves_nothing_half_made(write, tmp_path):
     recipe = sniff(CONVERTED["table.csv"], "a")
     for name, content, said in (
         ("bad.csv", CONVERTED["table.csv"] + b"1,2,red\n", "line 92 has 3 cells, and the first has 4"),
@@ -419,10 +411,6 @@ def test_a_failure_leaves_nothing_half_made_and_nothing_is_overwritten(write, tm
         with pytest.raises(DataError, match=said):
             convert_file(write(name, content), tmp_path / "out", recipe)
         assert not (tmp_path / "out").exists()
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "notes.txt").write_text("mine")
-    with pytest.raises(DataError, match="must be a new or empty folder"):
-        convert_file(write("table.csv"), tmp_path / "mine", recipe)
 
 
 MEMORY = """
