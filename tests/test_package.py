@@ -12,7 +12,7 @@ import zipfile
 
 import pytest
 from clocks import until
-from load_client import Visitor
+from load import Visitor
 from servers import NGINX, NO_NGINX, ROOT, environment, free_port, nginx, started, unpacked, wait_for, wheel_in
 
 APP = "dsgcore/_app"
