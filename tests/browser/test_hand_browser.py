@@ -1,5 +1,7 @@
 """Hands on the data in a browser, in the workbench and on Home: by keys, by touch and by mouse."""
 
+import time
+
 import pytest
 
 from .watched_pages import DESK, PHONE, STILL, expect, until_ready
@@ -34,12 +36,13 @@ def stroke(page, tool, said):
     expect(button).to_have_attribute("aria-pressed", "true")
     page.locator(".hand-area").scroll_into_view_if_needed()
     box, session = page.locator(".hand-area").bounding_box(), page.context.new_cdp_session(page)
+    begun = time.time() - 3
     for step in range(9):
         at = {"x": box["x"] + box["width"] * (0.1 + 0.1 * step), "y": box["y"] + box["height"] / 2}
         kind = "touchMove" if step else "touchStart"
-        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [at]})
-    page.wait_for_timeout(200)  # a finger that leaves at speed is a fling, and Chromium swallows the tap that ends it
-    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [at], "timestamp": begun + step / 10})
+    # A finger that leaves at speed is a fling, and Chromium swallows the tap that ends it: this one rests for a second.
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": [], "timestamp": begun + 2})
     expect(page.locator(".hand-live")).to_contain_text(said)
 
 
