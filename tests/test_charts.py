@@ -4,6 +4,8 @@ import itertools
 
 import numpy as np
 from cases import each
+from hypothesis import example, given
+from hypothesis import strategies as st
 from live_page import figure
 from opened_pages import checked, open_page, said
 from small_specs import small
@@ -81,9 +83,25 @@ def test_a_log_axis_draws_each_positive_number_has_gaps_for_the_others_and_two_t
         assert 2 <= shown <= 7
 
 
-def test_names_of_two_changes_on_both_sides_of_the_middle_do_not_overlap():
-    marks = [Mark(45, "step size 0.0125 → 0.025"), Mark(80, "step size 0.025 → 0.0125")]
-    assert [name["text"] for name in charts.names_of(marks, (0, 100), is_log=False)] == ["step size 0.0125 → 0.025 +1"]
+MARKS = st.lists(
+    st.tuples(st.integers(1, 100), st.integers(5, 25)), min_size=1, max_size=9, unique_by=lambda one: one[0]
+)
+
+
+@given(drawn=MARKS, is_log=st.booleans())
+@example(drawn=[(45, 25), (80, 25)], is_log=False)  # on both sides of the middle
+def test_names_of_changes_do_not_overlap_and_the_ones_left_out_are_counted(drawn, is_log):
+    marks = [Mark(x, "m" * length) for x, length in sorted(drawn)]
+    names = charts.names_of(marks, (1, 100), is_log=is_log)
+    end, n_named = -1.0, 0
+    for name in names:
+        text, _, more = name["text"].partition(" +")
+        share, width = (name["x"] / 2 if is_log else (name["x"] - 1) / 99), charts.CHARACTER * len(text)
+        start = share if name["xanchor"] == "left" else share - width
+        assert (start >= end, 0 <= share <= 1) == (True, True)
+        assert name["xanchor"] == ("left" if share < 0.5 else "right"), "inside the plot"
+        end, n_named = start + width, n_named + 1 + int(more or 0)
+    assert n_named == len(marks)
 
 
 def live_run(n, **sections):

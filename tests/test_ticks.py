@@ -20,6 +20,7 @@ from pages.live.curves import objective_figure
 from pages.live.tick import BUSY, tick
 from pages.session.bench import Bench, View
 from pages.shell import sharing, ticks
+from pages.shell.sharing import turns
 from pages.shell.ticks import GONE, LOST, TickDoor, Ticker
 
 LONG = 20.0  # seconds after which a test gives up
@@ -123,6 +124,17 @@ def test_the_map_follows_each_step_while_the_core_is_free_and_waits_on_a_crowded
         now[0] += seconds
         tick(bench)
         assert (bench.surface.computed_t == bench.live.run.t) == is_new
+
+
+def test_what_limits_the_run_is_found_with_each_tick_and_once_a_second_while_others_wait(bench, monkeypatch):
+    now, found = [100.0], []
+    monkeypatch.setattr(live_tick, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(live_tick, "said_of", lambda bench: found.append(bench.live.run.t) or {"said": len(found)})
+    for n_waiting, seconds, n_found in ((0, 0.0, 1), (0, 0.1, 2), (3, 0.1, 2), (3, 0.8, 2), (3, 0.2, 3), (0, 0.1, 4)):
+        monkeypatch.setattr(live_tick, "turns", SimpleNamespace(n_waiting=n_waiting, turn=turns.turn))
+        now[0] += seconds
+        assert news_of(tick(bench))[0]["judgement"] == {"said": n_found}
+    assert found == [1, 2, 5, 6]
 
 
 def test_the_last_tick_has_the_page_drawn_and_then_there_are_none(bench):
