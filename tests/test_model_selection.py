@@ -353,12 +353,12 @@ GRIDS = [
 
 @pytest.mark.filterwarnings("ignore::dsgcore.baselines.basis.IllPosedWarning")
 @each("setting, estimator", GRIDS)
-def test_every_value_of_the_papers_grids_can_be_fitted(setting, estimator):
+def test_the_ends_of_the_papers_grids_can_be_fitted(setting, estimator):
     (X, _, seen), small = two_clusters(), {**QUICK, "tol": None, "prior": 0.7}
     small = {name: value for name, value in small.items() if name in estimator().get_params()}
     y = np.where(seen == -1, -1, np.arange(120) // 2) if estimator is TSGSU else seen
     for name, values in paper_grid(setting).items():
-        for value in values:
+        for value in (values[0], values[-1]):
             model = estimator(**small | {name: value}).fit(X, y)
             assert np.isfinite(model.decision_function(X)).all()
             assert model.get_params()[name] == value
