@@ -121,6 +121,8 @@ FAR = (np.array([-1e9, -1e8, -1e-3, 1e-3, 1e8, 1e9])[:, None], [0, 0, 0, 1, 1, 1
 REFUSED = [
     (CUU(prior=0.7, step_size=1e4), None, r"CUU diverged at iteration \d+: step_size 10000 is too big for this .*"),
     (SVOREX("linear", C=1e6), FAR, "SVOREX needs points of a smaller scale: f reaches .*"),
+    (BLS3VM("linear", C=1e6), FAR, "BLS3VM needs points of a smaller scale: labeled points have values of .*"),
+    (SAMULT(centers=np.zeros((3, 5))), None, "centers must have 2 coordinates as the points have, got 5"),
     (everyday.EverydaySelfTraining(), LONE, "EverydaySelfTraining needs at least two labels of each class, but one .*"),
     *((SAMULT(centers=c), None, "centers must be a whole number of 1 or .*") for c in (0, 2.5, "all", [1, 2])),
     (PNUAUC(prior=1.0, eta=0.5), None, "prior must be below 1 with eta = 0.5, got 1"),

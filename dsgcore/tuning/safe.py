@@ -373,7 +373,9 @@ def _values(method: Any, X: Any) -> NDArray:
         return np.asarray(method.ranking_function(X), dtype=float)
     if hasattr(method, "decision_function"):
         return np.asarray(method.decision_function(X), dtype=float)
-    logs = np.log(np.maximum(method.predict_proba(X), 1e-12))
+    shares = method.predict_proba(X)
+    shares = np.where(np.isnan(shares), 1.0 / shares.shape[1], shares)  # of LabelSpreading, if no label reaches a point
+    logs = np.log(np.maximum(shares, 1e-12))
     return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
 
