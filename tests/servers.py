@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,7 @@ def environment(site: Path, own: Path) -> dict[str, str]:
 
 
 def started(
-    own: Path, *, site: Path = ROOT, port: int = 0, base_path: str = "", **variables: str
+    own: Path, *, site: Path = ROOT, port: int = 0, base_path: str = "", options: tuple[str, ...] = (), **variables: str
 ) -> tuple[subprocess.Popen[bytes], str]:
     """Start the app of the package in a folder `site`, from an empty folder in `own`, which gets its log and its store.
 
@@ -65,7 +66,7 @@ def started(
     """
     (own / "empty").mkdir(exist_ok=True)
     port = port or free_port()
-    command = [sys.executable, "-m", "dsgcore", "--port", str(port), "--no-browser", "--base-path", base_path]
+    command = [sys.executable, "-m", "dsgcore", "--port", str(port), "--no-browser", "--base-path", base_path, *options]
     with (own / "log").open("ab") as log:
         env = environment(site, own) | variables
         server = subprocess.Popen(command, cwd=own / "empty", env=env, stdout=log, stderr=log)
@@ -84,20 +85,39 @@ def wait_for(server: subprocess.Popen[bytes], address: str, log: Path | None = N
     pytest.fail(f"the app {happened}; the end of its log:\n{tail}", pytrace=False)
 
 
+class Server:
+    """The app at one port and with one store; it can be killed and started again."""
+
+    def __init__(self, own: Path, **given: Any) -> None:
+        self.own, self._given = own, {"port": free_port()} | given
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it is well."""
+        self.process, self.address = started(self.own, **self._given)
+        try:
+            wait_for(self.process, self.address, self.own / "log")
+        except BaseException:
+            self.kill()
+            raise
+
+    def kill(self) -> None:
+        """End it as a power failure would."""
+        self.process.kill()
+        self.process.wait()
+
+
 @contextmanager
 def served(own: Path, base_path: str = "") -> Iterator[str]:
     """Serve the app of the clone while the block lasts; give its address."""
-    server, address = started(own, base_path=base_path)
+    server = Server(own, base_path=base_path)
     try:
-        wait_for(server, address, own / "log")
-        yield address
+        yield server.address
     finally:
-        server.terminate()
-        try:
-            server.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
+        server.process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            server.process.wait(timeout=10)
+        server.kill()
 
 
 @contextmanager
