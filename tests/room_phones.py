@@ -11,12 +11,16 @@ from urllib.parse import urlencode
 import anyio
 from starlette.applications import Starlette
 
+from dsgcore.rooms.questions import LABELS
 from dsgcore.rooms.rooms import Asked
 from pages.handouts.notes import notes_route
 from pages.room import entrance
 from pages.room.entrance import Pace, room_routes
 
-PICK = Asked("auc", "unlabeled", 0)
+# A question of each kind, and an answer to it.
+PICK, NUMBER = Asked("auc", "unlabeled", 0), Asked("auc", "random-features", 0)
+CURVE, MAP = Asked("s3vm", "batches", 1), Asked("auc", "unlabeled", 0, LABELS)
+GUESSES = {PICK: "1", NUMBER: "0.25", CURVE: "0.5~0.6~0.7~0.8~0.9~1", MAP: "~".join(["0.500"] * 10)}
 
 
 @dataclass

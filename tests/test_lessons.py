@@ -11,6 +11,8 @@ from functools import cache
 import numpy as np
 import pytest
 from cases import each, tiers
+from hypothesis import given
+from hypothesis import strategies as st
 from live_page import figures, head
 from opened_pages import checked, open_page, run_of
 from small_specs import OWN_LESSON as OWN
@@ -148,6 +150,15 @@ def test_all_that_a_file_can_say_is_read(tmp_path):
     assert last.goal == Goal("Reach it.", (Claim("n_features", high=64.0),), {"step_size": None})
 
 
+@given(st.floats(-1e9, 1e9), st.floats(1e-3, 1e9), st.floats(0, 1))
+def test_a_guess_anywhere_on_a_scale_is_read_again_from_its_text(low, width, share):
+    ends = (low, low + width, 0.1)
+    guess = min(low + share * width, ends[1])
+    number, curve = Estimate("?", "it", *ends, "score"), Curve("?", "it", *ends, "score")
+    assert number.read(number.say(guess)) == pytest.approx(guess, rel=1e-5)
+    assert curve.read(curve.say([guess] * 6)) == pytest.approx([guess] * 6, rel=1e-2)
+
+
 @pytest.fixture
 def own(tmp_path, monkeypatch):
     """A folder whose files the app reads at each look."""
@@ -238,36 +249,28 @@ n_labeled = 20 => n_labeled = [20] => , step 1, values, n_labeled must be a text
 is_expected = true,  =>  => , step 1, pick must have one option with is_expected = true, got 0 of 2
 "this", => "this", is_expected = true, => , step 1, pick must have one option with is_expected = true, got 2 of 2
 text = "How many?" =>  => , step 2 must have text, got estimate, explanation
+words = "that", => words = "this", => , step 1, pick must have another text in each option, got this, this
+estimate.low = 0 => estimate.low = 1 => , step 2, estimate must have low below high, got 1 and 1
 low = -1 => low = nan => , step 3, curve, low must be a number, got nan
+score_test@0.1 => score_test@1.5 => , step 1, claim 1 must have a share from 0 to 1 after the @ of its measure, got 'score_test@1.5'
+"near" => "near@x" => , step 2, estimate must have a share from 0 to 1 after the @ of its measure, got 'near@x'
+column = "objective" => column = "objective@1" => , step 3, curve must have a column without a share, got 'objective@1'
 ["step_size"] => "step_size" => , step 4, controls must be a list of at most 2, got 'step_size'
 ["step_size"] => [1] => , step 4, control 1 must be text that is not empty, got 1
 ["map"] => ["table"] => , step 4, show 1 must be one of map, score, objective, error, parts, spectrum, got 'table'
+= { step_size = "auto" } => = "auto" => , step 4, goal, solution must be an object with values of controls, got 'auto'
 "n_features", high = 64 => "n_features" => , step 4, goal, claim 1 must have low, high or both, got neither
 """
+ASKS, CHARTS = "one question, pick, estimate, curve", "the map and one chart (score, objective, error, parts, spectrum)"
+MANY = ", ".join(map(str, range(40)))
+CLAIM = "an object with measure, low, high, or one of better, tie, worse, diverges"
 MISTAKES = [
     *(row.split(" => ") for row in WRITTEN.strip().split("\n")),
     (TEXT[TEXT.index("[[steps]]") :], "steps = [1]", f", step 1 must be an object with {FIELDS}, got 1"),
-    (
-        '["better"]',
-        '["best"]',
-        ", step 1, pick, option 1, claim 1 must be an object with measure, low, high, "
-        "or one of better, tie, worse, diverges, got 'best'",
-    ),
-    (
-        'curve.text = "',
-        f'{PICK}curve.text = "',
-        ", step 3 may ask one question, pick, estimate, curve, got pick and curve",
-    ),
-    (
-        '["map"]',
-        '["score", "error"]',
-        ", step 4 may show the map and one chart (score, objective, error, parts, spectrum), got score, error",
-    ),
-    (
-        '{ step_size = "auto" }\nexplanation = "Reached',
-        '"auto"\nexplanation = "Reached',
-        ", step 4, goal, solution must be an object with values of controls, got 'auto'",
-    ),
+    ("options = [", f"options = [{MANY}, ", f", step 1, pick, options must be a list of at most 8, got [{MANY[:79]} …"),
+    ('["better"]', '["best"]', f", step 1, pick, option 1, claim 1 must be {CLAIM}, got 'best'"),
+    ('curve.text = "', f'{PICK}curve.text = "', f", step 3 may ask {ASKS}, got pick and curve"),
+    ('["map"]', '["score", "error"]', f", step 4 may show {CHARTS}, got score, error"),
 ]
 
 

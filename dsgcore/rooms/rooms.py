@@ -236,8 +236,10 @@ class Rooms:
             left = None if closes is None else max(0.0, closes - self._now())
             is_open = left is None or left > 0
             if (key is not None or record["is_revealed"]) and (asks := asked.question) is not None:
-                # Sorted by the guess, so that the order tells nothing of who has answered.
-                guesses = [[asks.read(guess) for guess in sorted(one["votes"].values())] for one in rounds]
+                # Sorted by the guess, so that the order tells nothing of who has answered. None was an answer before the
+                # lesson's file was changed.
+                read = [map(asks.read, sorted(one["votes"].values())) for one in rounds]
+                guesses = [[guess for guess in one if guess is not None] for one in read]
             shown = (record["is_revealed"], record["outcome"], record["picture"], guesses)
             found.append(State(version + (not is_open), room["is_shut"], asked, len(rounds), is_open, left, *shown))
         return found

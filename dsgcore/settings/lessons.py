@@ -42,6 +42,17 @@ some_text = partial(field_of, Text, REQUIRED)
 _number = partial(real, REQUIRED)
 
 
+def check_share(measure: str) -> None:
+    """Raise `ParameterError` unless the share of a column at a share of the run, such as score_test@0.5, is one."""
+    _column, sign, share = measure.partition("@")
+    try:
+        is_share = not sign or 0 <= float(share) <= 1
+    except ValueError:
+        is_share = False
+    if not is_share:
+        raise ParameterError(f"must have a share from 0 to 1 after the @ of its measure, got {quoted(measure)}")
+
+
 @dataclass(frozen=True)
 class Claim:
     """Statement about a run: a measure of `experiments.outcome_of` lies in [low, high]."""
@@ -51,7 +62,8 @@ class Claim:
     high: float = real(math.inf)
 
     def __post_init__(self) -> None:
-        """Raise `ParameterError` if there is no bound."""
+        """Raise `ParameterError` if there is no bound, or no such share."""
+        check_share(self.measure)
         if -self.low == self.high == math.inf:
             raise ParameterError("must have low, high or both, got neither")
 
@@ -70,6 +82,7 @@ NAMED = {
     "diverges": Claim("growth", low=math.inf),
 }
 CLAIM = Record("claim", None, kind=Claim, named=NAMED)
+LETTERS = "ABCDEFGH"  # of the options, before a class
 
 
 @dataclass(frozen=True)
@@ -96,13 +109,15 @@ class Pick:
 
     text: str = some_text()
     # The answers. The first one whose claims hold is right. The step explains the expected one.
-    options: tuple[Option, ...] = items(Record("option", None, kind=Option))
+    options: tuple[Option, ...] = items(Record("option", None, kind=Option), most=len(LETTERS))
 
     def __post_init__(self) -> None:
-        """Raise `ParameterError` unless one option is expected."""
-        n = sum(option.is_expected for option in self.options)
+        """Raise `ParameterError` unless one option is expected, and each is another one."""
+        n, words = sum(option.is_expected for option in self.options), [option.words for option in self.options]
         if n != 1:
-            raise ParameterError(f"must have one option with is_expected = true, got {n} of {len(self.options)}")
+            raise ParameterError(f"must have one option with is_expected = true, got {n} of {len(words)}")
+        if len(set(words)) < len(words):
+            raise ParameterError(f"must have another text in each option, got {', '.join(words)}")
 
     @property
     def expected(self) -> int:
@@ -147,6 +162,16 @@ class _Scale:
     high: float = _number()
     near: float = _number()
 
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` if the scale has no length."""
+        if self.low >= self.high:
+            raise ParameterError(f"must have low below high, got {self.low:g} and {self.high:g}")
+
+    def _as_text(self, value: float, form: str) -> str:
+        """Return a number of a guess as text, in full if it would be off the scale when it is rounded."""
+        text = format(value, form)
+        return text if self.low <= float(text) <= self.high else repr(float(value)).removesuffix(".0")
+
 
 def numbers_in(text: str, n: int, low: float, high: float) -> tuple[float, ...] | None:
     """Return the `n` numbers in an answer, or None if there are more or fewer, or one is out of range."""
@@ -163,6 +188,11 @@ class Estimate(_Scale):
 
     measure: str = some_text()
 
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` if the scale has no length, or if there is no such share."""
+        super().__post_init__()
+        check_share(self.measure)
+
     @property
     def measures(self) -> tuple[str, ...]:
         """Measure of the run that the question reads."""
@@ -170,7 +200,7 @@ class Estimate(_Scale):
 
     def say(self, guess: float) -> str:
         """Return a guess in the form of a link."""
-        return f"{guess:g}"
+        return self._as_text(guess, "g")
 
     def read(self, text: str) -> float | None:
         """Return the guess in a link, or None if it is not on the slider."""
@@ -198,6 +228,12 @@ class Curve(_Scale):
 
     column: str = some_text()
 
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` if the scale has no length, or if the column has a share of its own."""
+        super().__post_init__()
+        if "@" in self.column:
+            raise ParameterError(f"must have a column without a share, got {quoted(self.column)}")
+
     @property
     def measures(self) -> tuple[str, ...]:
         """Measures of the run that the question reads: the column at each of `SHARES`."""
@@ -205,7 +241,7 @@ class Curve(_Scale):
 
     def say(self, guess: Sequence[float]) -> str:
         """Return a curve in the form of a link."""
-        return "~".join(f"{value:.3g}" for value in guess)
+        return "~".join(self._as_text(value, ".3g") for value in guess)
 
     def read(self, text: str) -> tuple[float, ...] | None:
         """Return the curve in a link, or None if it does not fit the axis."""

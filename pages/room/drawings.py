@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
@@ -15,9 +16,8 @@ from streamlit.components.v2 import component
 from dsgcore.rooms.questions import Places, Question, plain_text
 from dsgcore.rooms.rooms import State
 from dsgcore.settings import Curve, Estimate, Pick
-from dsgcore.settings.lessons import SHARES
+from dsgcore.settings.lessons import LETTERS, SHARES
 
-LETTERS = "ABCDEFGH"
 # Streamlit removes drawings from HTML, so a component puts them into the page. They are made of numbers and the project's words.
 _SCRIPT = """
 export default function ({data, parentElement}) {
@@ -88,7 +88,8 @@ def _bins(asks: Pick | Estimate) -> tuple[Sequence[str], NDArray, Sequence[str]]
         words = [escape(plain_text(option.words)) for option in asks.options]
         return LETTERS[: len(words)], np.arange(len(words) + 1) - 0.5, words
     edges = np.linspace(asks.low, asks.high, BINS + 1)
-    said = [f"{float(f'{edge:.3g}'):g}" for edge in edges]  # 100, not 1e+02
+    digits = math.ceil(2 - math.log10(asks.high - asks.low))  # to a hundredth of the scale: years are no tens of years
+    said = [f"{round(edge, digits):.10g}" for edge in edges.tolist()]
     return [f"{low} to {high}" for low, high in pairwise(said)], edges, [""] * BINS
 
 

@@ -181,6 +181,8 @@ async def news(code: str, since: int) -> State:
         return state
     finally:
         _n_waiting[code] -= 1
+        if not _n_waiting[code]:
+            del _n_waiting[code]  # strangers ask for any code
 
 
 async def _look(code: str) -> State:

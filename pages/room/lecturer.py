@@ -18,9 +18,9 @@ from dsgcore.experiments import Setting
 from dsgcore.rooms.questions import LABELS, OWN, Asked, Places, Question, choice_of, plain_text, question_in
 from dsgcore.rooms.rooms import MOST_ROUNDS, Key, RoomError, State
 from dsgcore.settings import GuidedLesson
-from dsgcore.settings.lessons import LessonError
+from dsgcore.settings.lessons import LETTERS, LessonError
 from pages.room.door import draw_door
-from pages.room.drawings import LETTERS, answers, draw, standing
+from pages.room.drawings import answers, draw, standing
 from pages.room.entrance import ADDRESS, STYLE, rooms
 from pages.session.bench import Bench
 from pages.session.lesson_place import Place, Stage

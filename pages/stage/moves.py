@@ -119,7 +119,9 @@ def _lead_on(problem: type[Setting], bench: Bench, place: Place) -> None:
             lesson_button(bench, label, "lesson-following", go_to_part, problem, bench, part + 1, **ONWARD)
             return
     to_take_away(problem, place.lesson, "Handout")
-    following = [] if lecture is not None else lessons[lessons.index(place.lesson) + 1 :]
+    # By its place, because a lesson's file may have been saved again or deleted meanwhile.
+    here = (place.lesson.order, place.lesson.name)
+    following = [one for one in lessons if (one.order, one.name) > here and lecture is None]
     if following:
         lesson_button(bench, "Next lesson", "lesson-following", guide, bench, problem, following[0], **ONWARD)
     else:

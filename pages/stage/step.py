@@ -13,7 +13,7 @@ from dsgcore.data.edits import EDITS
 from dsgcore.experiments import Setting
 from dsgcore.glossary import TOPICS
 from dsgcore.settings import Curve, Estimate, Pick
-from pages.room.drawings import LETTERS
+from dsgcore.settings.lessons import LETTERS
 from pages.room.lecturer import show_own_question
 from pages.session.bench import Bench
 from pages.session.lesson_place import Place, Stage

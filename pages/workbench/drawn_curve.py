@@ -25,5 +25,5 @@ def _checked(asks: Curve, drawn: Any) -> tuple[float, ...] | None:
     """Return the browser's values if they are a curve on the axis: anyone can send anything."""
     try:
         return None if drawn is None else asks.read(asks.say(drawn))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None

@@ -4,7 +4,7 @@ import {test} from "node:test";
 
 import {stroke, ticks} from "../../pages/charts/browser/curve_pad.js";
 import {Answers} from "../../pages/room/browser/answers.js";
-import {isRight, verdict} from "../../pages/room/browser/question.js";
+import {isRight, short, verdict} from "../../pages/room/browser/question.js";
 
 const storage = () => { const own = {}; return {getItem: name => own[name] ?? null, setItem: (name, text) => { own[name] = text; }}; };
 const reply = (status, body = {}) => ({status, json: async () => body});
@@ -88,6 +88,13 @@ test("the axis of a curve has about five values at round steps, and all of them 
     const found = ticks(low, high);
     assert.ok(found.length >= 4 && found.length <= 7 && found[0] >= low && found.at(-1) <= high, found.join());
   }
+});
+
+test("a number is as exact as its scale, whole for years, and never off the scale", () => {
+  for (const [value, low, high, text] of [
+    [1999999, 0, 1999999, "1999999"], [1952, 1952, 2024, "1952"], [1988.2, 1952, 2024, "1988"], [7.46, 0, 10, "7.5"],
+    [0.3751, 0, 1, "0.38"], [0.51234, 0.5, 0.7, "0.512"], [-0.1234, -0.1234, 0.1, "-0.123"], [0.0999, -0.2, 0.0999, "0.0999"],
+  ]) assert.equal(short(value, {low, high}), text);
 });
 
 test("the verdict says right, wrong or neither, with the answer and the reason", () => {

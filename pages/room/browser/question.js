@@ -11,7 +11,13 @@ export const values = guess => guess.split("~").map(Number);
 /** Return the points of an answer. */
 export const pairsIn = guess => values(guess).reduce((found, value, k, all) => k % 2 ? [...found, [all[k - 1], value]] : found, []);
 
-const short = value => String(Number(value.toPrecision(3)));
+const isWhole = ({low, high}) => high - low > 20 && [low, high].every(Number.isInteger);
+
+/** Return a number as text: whole on a long scale between whole numbers, such as years, else to a hundredth of its scale; never off it. */
+export function short(value, {low, high}) {
+  const digits = isWhole({low, high}) ? 0 : Math.min(20, Math.max(0, Math.ceil(2 - Math.log10(high - low))));
+  return String(Math.min(high, Math.max(low, Number(value.toFixed(digits)))));
+}
 
 /** By kind of question: draw its inputs. `mine` is the guess so far; `heard` gets each later one, and null if it is not whole. */
 export const inputs = {
@@ -27,17 +33,18 @@ export const inputs = {
     press(mine);
   },
 
-  number(parent, {low, high, words}, {mine, heard, isOpen}) {
-    const output = element("output", {class: "number"}, parent, mine ?? short((low + high) / 2));
-    const slider = element("input", {type: "range", min: low, max: high, step: (high - low) / 100, "aria-label": words, disabled: isOpen ? null : ""}, parent);
+  number(parent, question, {mine, heard, isOpen}) {
+    const {low, high, words} = question, step = isWhole(question) && high - low < 200 ? 1 : (high - low) / 100;
+    const output = element("output", {class: "number"}, parent, mine ?? short((low + high) / 2, question));
+    const slider = element("input", {type: "range", min: low, max: high, step, "aria-label": words, disabled: isOpen ? null : ""}, parent);
     slider.value = output.textContent;
-    slider.oninput = () => { output.textContent = short(slider.valueAsNumber); heard(output.textContent); };
+    slider.oninput = () => { output.textContent = short(slider.valueAsNumber, question); heard(output.textContent); };
     heard(output.textContent);
   },
 
   curve(parent, question, {mine, heard, isOpen}) {
     const middle = question.shares.map(() => (question.low + question.high) / 2);
-    const pad = new CurvePad(parent, question, mine ? values(mine) : middle, drawn => heard(drawn.map(short).join("~")));
+    const pad = new CurvePad(parent, question, mine ? values(mine) : middle, drawn => heard(drawn.map(value => short(value, question)).join("~")));
     if (mine) heard(mine);
     if (!isOpen) return pad.end();
     element("p", {class: "key"}, parent, "Draw with a finger. On a keyboard, press Tab to reach a point, and move it with the arrow keys.");
