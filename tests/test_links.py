@@ -1,17 +1,28 @@
-"""The link that a page leaves in the browser asks for the same runs again; a page names what it does not know there."""
+"""The link that a page leaves in the browser asks for the same runs again; a page names what it does not know there.
+
+And the ways from one page to the next: the menu, the doors of home, and what a run takes with it.
+"""
 
 import contextlib
 import json
 import logging
 import math
+import re
 from dataclasses import replace
+from types import SimpleNamespace
+from urllib.parse import quote
 
 import pytest
+import streamlit as st
 from cases import each, some
+from hostile_files import GOOD
+from live_page import figure
 from opened_pages import (
+    APP,
     LINKS,
     OF_EACH_ENGINE,
     WRITTEN,
+    bench_of,
     checked,
     drawn_from_link,
     errors,
@@ -19,21 +30,28 @@ from opened_pages import (
     open_page,
     run_of,
     said,
+    shown,
 )
 from own_tables import iris_csv, own_spec, sniff
 from small_specs import small
-from test_file_on_pages import give, open_own
+from streamlit.testing.v1 import AppTest
+from test_explore import is_example
+from test_file_on_pages import OWN as OWN_FILE
+from test_file_on_pages import chosen_on_data_page, give, open_own, opened, study_of
 
 from dsgcore.core.parameters import Choice, Flag, Integer, Text
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS, Spec, SpecError, default_spec
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, DiagnosticsSpec, StopSpec, sections_of
+from dsgcore.settings import PROFILES, profile_of
 from dsgcore.solver.task import Change
 from dsgcore.studies import Study, StudyError
 from pages.controls import controls
 from pages.controls.control import read_controls
 from pages.controls.link import names_of, read_also, unknown_names, with_changes
+from pages.controls.pickers import carried
 from pages.session.link import KEPT, read_link
+from pages.shell import router
 from pages.shell.page_link import PageLink
 from pages.studies.links import link_to_run, link_to_study
 
@@ -59,10 +77,6 @@ def unusual(setting):
 def spec_of(app, setting):
     assert not [notice for notice in said(app) if notice.startswith("In the link")]
     return run_of(app, setting).spec
-
-
-def opened(page="explore", **link):
-    return checked(open_page(page, **link))
 
 
 def keys(app, place="explore"):
@@ -106,18 +120,18 @@ SHOWN = [
 )
 def test_the_explore_page_leaves_a_link_to_the_same_runs_of_every_kind_of_axis(spec, more):
     study = Study.from_dict(Study(spec).to_dict() | {"seeds": [0, 1]} | more)
-    app = opened(**link_to_study(study))
+    app = open_page("explore", **link_to_study(study))
     assert keys(app) == [run.key for run in study.runs()]
     assert app.session_state["_exploring_explore"].made.study.is_best_first == study.is_best_first
-    assert keys(opened(**left_in_browser(app))) == keys(app)
+    assert keys(open_page("explore", **left_in_browser(app))) == keys(app)
 
 
 def test_the_convergence_page_leaves_a_link_to_the_same_runs():
     link = link_to_run(unusual("s3vm")) | {"setting": "s3vm", "steps": "as chosen at the side", "seeds": "3"}
-    app = opened("convergence", **link)
+    app = open_page("convergence", **link)
     assert not app.error
     assert app.session_state["_exploring_ways"].made.study.specs[0].diagnostics.n_probes == 33
-    assert keys(opened("convergence", **left_in_browser(app)), "ways") == keys(app, "ways")
+    assert keys(open_page("convergence", **left_in_browser(app)), "ways") == keys(app, "ways")
 
 
 @each(
@@ -145,20 +159,15 @@ def test_a_study_that_the_explore_page_cannot_show_has_no_link(more):
 # --- what a page does not know, or cannot read
 
 
+CLOSEST = {"ETA": "solver.step_size", "step_size": "solver.step_size", "lambda": "solver.lam", "LAM": "solver.lam"}
+
+
 @each("page", SETTINGS)
 def test_a_page_names_what_it_does_not_know_in_its_link_and_the_closest_name(page):
-    closest = {"ETA": "solver.step_size", "eta": "solver.step_size", "lambda": "solver.lam", "LAM": "solver.lam"}
-    (notice,) = read_link(SETTINGS[page], dict.fromkeys(closest, "1"))
-    assert notice.startswith("In the link, this page does not know '")
-    for given, name in closest.items():
-        assert f"'{given}' (the closest name is {name})" in notice
-    assert notice.endswith("; they are left out.")
-
-
-def test_a_page_answers_a_name_without_its_section_with_the_whole_name():
-    (notice,) = said(open_page("s3vm", step_size="0.1", foo="2"))
-    assert "'step_size' (the closest name is solver.step_size), 'foo' (the closest name is " in notice
-    assert notice.endswith("they are left out.")
+    named = ", ".join(f"'{given}' (the closest name is {name})" for given, name in CLOSEST.items())
+    sentence = f"In the link, this page does not know {named}; they are left out."
+    assert read_link(SETTINGS[page], dict.fromkeys(CLOSEST, "1")) == [sentence]
+    assert page != "s3vm" or said(open_page(page, **CLOSEST)) == [sentence]
     (notice,) = unknown_names(["data.size"], {name: name for name in ("solver.n_iter", "stop.size", "data.name")})
     assert "'data.size' (the closest name is stop.size)" in notice
 
@@ -187,7 +196,7 @@ UNKNOWN = "this page does not know"
 def test_a_name_or_a_value_that_the_other_pages_do_not_have_gets_a_sentence(page, name, value, words):
     around = {"data.name": "Iris"} if page == "data" and not words else {}
     around |= {"setting": "Ranking"} if name == "data.positive" else {}
-    notices = said(opened(page, **around | {name: value}))
+    notices = said(open_page(page, **around | {name: value}))
     (notice,) = (one for one in notices if one.startswith("In the link"))
     assert not words or notices == [notice]
     assert UNKNOWN in notice if words else notice.startswith(f"In the link, {name} must be ")
@@ -218,7 +227,7 @@ def test_odd_values_of_every_name_leave_every_page_whole_and_texts_are_drawn_as_
     odd = {name: ODD[(number + k) % len(ODD)] for k, name in enumerate(names) if name != "data.name"}
     written = {**dict.fromkeys((*names, "data.name", "hide", "present", WRITTEN), WRITTEN), LINKS: LINKS}
     for link in (odd | ({"data.name": "Two moons"} if page == "data" else {}), written):
-        app = opened(page, **link)
+        app = open_page(page, **link)
         assert drawn_from_link(app) == []
         texts = [*said(app), *errors(app)]
         assert all(len(text) < 700 and "Traceback" not in text for text in texts)
@@ -251,16 +260,33 @@ def test_the_names_in_a_file_are_drawn_as_they_are_written():
     assert drawn_from_link(app) == []
 
 
-UNSUITED = [{"data.n_labeled": "5000"}, {"data.n": "20"}, {"data.test_share": "0.9", "data.n": "30"}]
-UNSUITED += [{"data.name": "Your own file"}, {"data.n_labeled": "x"}]
+def test_a_link_made_for_one_file_says_so_when_another_is_chosen():
+    link = json.dumps({"name": "first.csv", "sha256": "0" * 64, "recipe": {}})
+    app = give(open_own(**{"data.file": link}), "second.csv", GOOD)
+    (notice,) = said(app)
+    assert "made for the file first.csv" in notice
+    assert "second.csv is a different file" in notice
+    assert run_of(app).spec.data.path == "second.csv"
+    assert said(app.run()) == [notice]  # by now the link names the second file
+    give(app, "third.csv", iris_csv())  # which nobody asked for but the one who chose it
+    assert not any("made for" in sentence for sentence in said(app))
 
 
-@each("link", UNSUITED)
-def test_a_lesson_with_values_that_do_not_suit_it_says_so(link):
-    for lesson in ("unlabeled", "one-wrong-label", "five-labels:3"):
-        app = open_page("auc", lesson=lesson, **link)
-        assert errors(app) or said(app) or run_of(app), "in a sentence, or it runs"
-        assert not [one.value for one in (*app.warning, *app.error) if "\\\\" in one.value], "escaped once"
+CENTRES = "must be a whole number between 2 and 50 (where a lesson labels the centres of groups), got 700"
+UNSUITED = [
+    ("unlabeled", {"data.n_labeled": "5000"}, "5,000 labels or pairs are not possible with these data"),
+    *((lesson, {"data.n_labeled": "5000"}, CENTRES) for lesson in ("one-wrong-label", "five-labels:3")),
+    ("five-labels:3", {"data.test_share": "0.9", "data.n": "30"}, "the slider is at 3: n_labeled must be"),
+    ("one-wrong-label", {"data.name": "Your own file"}, "A lesson does not show a file of your own."),
+    ("unlabeled", {"data.n_labeled": "x"}, "In the link, data.n_labeled must be a whole number"),
+]
+
+
+@each("lesson, link, sentence", UNSUITED)
+def test_a_lesson_with_values_that_do_not_suit_it_says_so(lesson, link, sentence):
+    app = open_page("auc", lesson=lesson, **link)
+    assert [text for text in (*said(app), *errors(app)) if sentence in text]
+    assert not [one.value for one in (*app.warning, *app.error) if "\\\\" in one.value], "escaped once"
 
 
 # --- a spec becomes a link, and the link the same spec again: every field of every setting
@@ -377,3 +403,130 @@ def test_fields_that_no_control_says_are_refused_in_a_sentence_when_they_are_not
 def test_a_link_that_asks_only_for_a_frame_opens_a_page_as_it_was_left():
     given = {"": True, "embed": True, "hide": True, "seed": False, "data.n": False}
     assert {name: PageLink(given={name: "1"} if name else {}).is_plain for name in given} == given
+
+
+# --- the menu, and every page that a reader may look for
+
+DOORS = ["Home", "Lessons", "Methods", "Data", "Explore", "Convergence", "Papers"]
+BEHIND = ["How it works", "Glossary", "Pinned runs", "To take away"]
+
+
+def test_the_menu_has_seven_doors_and_every_other_page_keeps_its_address(monkeypatch):
+    given, navigation = {}, st.navigation
+
+    def seen(pages, **options):
+        given.update({page.title: page for page in pages})
+        return navigation(pages, **options)
+
+    monkeypatch.setattr(st, "navigation", seen)
+    checked(AppTest.from_file(APP, default_timeout=60).run())
+    assert [title for title, page in given.items() if page.visibility == "visible"] == DOORS
+    methods = [profile_of(setting).short for setting in SETTINGS.values()]
+    assert list(given) == [*DOORS, *methods, *BEHIND]
+    assert [given[title].url_path for title in methods] == list(SETTINGS)
+
+
+@each("before, link, after, lost", [
+    ("auc", {"data.name": "circles", "seed": "7", "view.speed": "slow"}, "s3vm", ()),
+    ("auc", {"solver.n_features": "64"}, "s3vm", ()),
+    ("s3vm", {"data.name": "breast_cancer", "data.n_labeled": "20"}, "auc", ()),
+    ("auc", {"data.name": "breast_cancer", "seed": "7"}, "ordinal", ("data.name",)),
+])  # fmt: skip
+def test_another_setting_keeps_what_it_allows_of_the_data_and_the_values(before, link, after, lost):
+    app = checked(open_page(before, **link))
+    assert app.sidebar.selectbox[0].label == "Setting"
+    app = checked(app.selectbox(key=f"setting-{before}").set_value(after).run())
+    assert bench_of(app, after).spec.problem.name == after
+    assert not said(app)
+    assert {name: left_in_browser(app).get(name) for name in link if name not in lost}.items() <= link.items()
+
+
+@each(
+    "link, value",
+    [("solver.step_size", "1e9"), ("solver.n_features", "nan"), ("seed", "-1"), ("kernel.name", "no kernel")],
+)
+def test_a_value_that_no_setting_has_is_not_handed_on(link, value):
+    for after in SETTINGS.values():
+        assert value not in carried(SETTINGS["auc"], after, {link: value}).values()
+
+
+@each("address", ["nothing", "[Log in](https://a.b)", "päge", "x" * 200, ":red[a]", "$x$"])
+def test_an_address_of_no_page_says_so_in_plain_text_and_offers_all_pages(monkeypatch, address):
+    pages = [SimpleNamespace(url_path=path, title=path, visibility="visible") for path in ("", "auc", "data")]
+    monkeypatch.setattr(router.st, "context", SimpleNamespace(url=f"https://h/lab/{quote(address, safe='')}?a=/b"))
+    monkeypatch.setattr(router.st, "Page", lambda draw, **options: SimpleNamespace(**options))
+    (page,) = router.unknown_page(pages)
+    assert page.url_path == address
+    said = []
+    monkeypatch.setattr(router.st, "markdown", said.append)
+    router.draw_unknown(address, [])
+    assert address[:30] in shown(said[0])
+    assert "](" not in said[0]
+
+
+# --- home: every setting at work in a picture, words before names, and one place to start
+
+
+def test_home_leads_to_the_first_lesson_to_how_it_works_to_a_file_and_to_every_method():
+    app = checked(open_page("home"))
+    links = [link.proto for link in app.get("page_link")]
+    assert [(link.label.split("**")[1], link.page) for link in links[:3]] == [
+        ("Start the first lesson", "auc"),
+        ("How it works", "how_it_works"),
+        ("Try your own file", "data"),
+    ]
+    assert links[0].query_string.startswith("lesson=unlabeled")
+    assert links[2].query_string == "data.name=file"
+    cards = {link.page: link.label for link in links[3:]}
+    assert cards.items() >= {(name, f"**{profile.short}** {profile.card}") for name, profile in PROFILES.items()}
+    assert not re.search(r"[A-Z]{2}", " ".join(cards[name] for name in PROFILES)), "words, not acronyms"
+    assert len(app.get("image")) == 2 * len(PROFILES), "a moving and a still one"
+
+
+def test_the_picture_learns_from_ten_labels_and_a_crowd_by_itself_and_anew_from_a_label_given_by_hand():
+    app = checked(open_page("home"))
+    split = run_of(app, "home").split
+    assert (len(run_of(app, "home").labeled_rows), len(split.X_train) > 300) == (10, True)
+    assert bench_of(app, "home").is_playing
+    wipe = figure(app, "chart-map")["layout"]["meta"]["wipe"]
+    assert wipe["left"].startswith("labels only")
+    assert wipe["right"].startswith("with grey points")
+    grey = int(split.train_rows[split.y_train < 0][0])
+    for number, edit in enumerate(({"do": "label", "rows": [grey], "to": 1}, {"do": "label", "rows": "all"}), start=1):
+        bench = bench_of(app, "home")
+        bench.hand.take({"mount": "here", "edits": [[number, edit]]}, bench.spec, bench.live.run.split)
+        assert not bench.hand.refused
+        checked(app.run())
+        if number == 1:
+            assert len(run_of(app, "home").labeled_rows) == 11
+    assert bench.hand.lacks in [shown(text.value) for text in app.markdown]  # without labels it says what to do
+
+
+# --- a run's data and settings on their way to Explore, Convergence and the Data page, without a browser
+
+
+@pytest.mark.ci
+def test_one_click_takes_a_file_with_its_recipe_labels_and_settings_to_explore():
+    app = opened("auc", chosen_on_data_page(), **{"data.name": OWN_FILE})  # not everything of the file is as guessed
+    app = checked(app.select_slider(key="n_labeled").set_value(50).run())
+    app = checked(app.select_slider(key="gamma").set_value(0.25).run())
+    spec = run_of(app).spec
+    app = checked(app.button(key="to-explore").click().run())
+    study = study_of(app)
+    assert errors(app) == []
+    for section, name in (("data", "sha256"), ("data", "recipe"), ("data", "n_labeled"), ("problem", "gamma")):
+        assert getattr(getattr(study.spec, section), name) == getattr(getattr(spec, section), name)
+    assert (study.spec.kernel, study.spec.solver) == (spec.kernel, spec.solver)
+    assert [axis.name for axis in study.axes] == ["solver.step_size", "kernel.sigma"]
+
+
+@each("page, place", [("explore", "explore"), ("convergence", "ways")])
+def test_the_door_from_a_methods_page_varies_its_run_and_from_elsewhere_opens_the_example(page, place):
+    app = open_page("auc", **{"solver.lam": "0.01", "data.name": "Two moons", "solver.n_features": "64"}, at="2")
+    app = checked(app.switch_page(f"pages/{page}.py").run())
+    spec = study_of(app, place).specs[-1]
+    assert errors(app) == []
+    assert (spec.data.name, spec.solver.n_features) == ("two_moons", 64)
+    assert spec.solver.lam == 0.01 or page == "convergence"  # the theorem has a λ of its own
+    assert not is_example(app)
+    assert is_example(checked(open_page("papers").switch_page(f"pages/{page}.py").run()))

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import hashlib
-import json
 import platform
 import posixpath
 import re
@@ -15,18 +14,14 @@ import threading
 import time
 import weakref
 from functools import partial
-from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
-from urllib.parse import parse_qs, urlsplit
 
 import clocks
 import pytest
 import streamlit as st
 from cases import each
-from opened_pages import APP, run_of
-from opened_pages import said as said_of_addresses
-from own_tables import iris_csv
+from opened_pages import APP
 from room_phones import ask
 from small_specs import small
 from starlette.applications import Starlette
@@ -37,7 +32,6 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
-from test_file_on_pages import GOOD, give, open_own
 
 from dsgcore.core.threads import for_each_piece, pausing
 from dsgcore.experiments import SETTINGS, FileStore, LiveRun, Spec, SpecError
@@ -233,31 +227,6 @@ def test_phones_are_sent_below_the_prefix_or_to_the_address_that_the_variable_na
     assert f">{there.partition('://')[2]}<" in line
     assert f'src="{qr_image(f"{there}/ABC234")}"' in picture
     assert f"QR code of {there}/ABC234" in picture
-
-
-def test_a_file_in_the_frames_address_does_not_end_it():
-    app = give(open_own(), 'a"b&c.csv', iris_csv()).run()
-    (text,) = [code.value for code in app.code if code.value.startswith("<iframe")]
-    found, parser = [], HTMLParser()  # as a browser reads it
-    parser.handle_starttag = lambda tag, attributes: found.append(dict(attributes))
-    parser.feed(text)
-    (attributes,) = found
-    assert set(attributes) == {"src", "title", "width", "height"}
-    link = parse_qs(urlsplit(attributes["src"]).query)
-    assert json.loads(link["data.file"][0])["name"] == 'a"b&c.csv'
-    assert link["hide"] == ["sidebar,tabs"]
-
-
-def test_a_link_made_for_one_file_says_so_when_another_is_chosen():
-    link = json.dumps({"name": "first.csv", "sha256": "0" * 64, "recipe": {}})
-    app = give(open_own(**{"data.file": link}), "second.csv", GOOD)
-    (notice,) = said_of_addresses(app)
-    assert "made for the file first.csv" in notice
-    assert "second.csv is a different file" in notice
-    assert run_of(app).spec.data.path == "second.csv"
-    assert said_of_addresses(app.run()) == [notice]  # by now the link names the second file
-    give(app, "third.csv", iris_csv())  # which nobody asked for but the one who chose it
-    assert not any("made for" in sentence for sentence in said_of_addresses(app))
 
 
 # --- places and memory
@@ -502,7 +471,7 @@ def test_so_many_compute_at_once_and_an_error_gives_the_turn_back():
     with turns.turn(), turns.turn():
         thread = in_thread(wait_for_turn)
         until(lambda: turns.n_waiting == 1)
-        assert not third.wait(0.1)
+        assert not third.is_set()
     thread.join(LONG)
     assert third.is_set()
 

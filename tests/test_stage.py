@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 from html import unescape
-from html.parser import HTMLParser
 from urllib.parse import parse_qs, urlsplit
+from xml.etree.ElementTree import fromstring
 
 import numpy as np
 import pytest
 from cases import each
 from live_page import figures, status
 from opened_pages import bench_of, checked, left_in_browser, open_auc, open_page, run_of, said, shown
+from own_tables import iris_csv
+from small_specs import OWN_LESSON
+from test_file_on_pages import give, open_own
 from test_theory import finished
 
 from dsgcore import lessons
@@ -148,7 +151,7 @@ def test_a_drawn_curve_waits_is_in_the_link_and_is_laid_over_the_outcome():
     assert "your mean error is" in words(until_explained(app, "s3vm"))
 
 
-@each("sent", [None, 7, "x", [1], [None] * 6, {"auc:unlabeled": "4"}, [1e400] * 6, ["0.5"] * 6])
+@each("sent", [None, 7, "x", [1], [None] * 6, {"auc:unlabeled": "4"}, [1e400] * 6, [10**400] * 6, ["0.5"] * 6])
 def test_a_browser_can_send_what_it_likes_for_a_curve_and_for_marks(monkeypatch, sent):
     curve = LESSONS["s3vm", "batches"].steps[1].asks
     assert curve_in(curve, sent) is None
@@ -207,6 +210,18 @@ def test_a_lecture_is_made_of_lines_beside_ones_own_and_says_why_one_cannot_be_h
     assert notice.startswith("In the link, lecture cannot be followed: no single lesson has the name 'no-lesson'")
 
 
+def test_a_lesson_goes_on_if_its_file_is_saved_or_deleted_meanwhile(tmp_path, monkeypatch):
+    monkeypatch.setenv(lessons.FOLDER, str(tmp_path))
+    monkeypatch.setattr(lessons, "SECONDS_BETWEEN_LOOKS", 1e-9)
+    file = tmp_path / "mine.toml"
+    file.write_text(OWN_LESSON)
+    app = open_lesson("mine:2:answer")
+    file.write_text(OWN_LESSON.replace("My lesson", "My other lesson"))
+    assert "lesson-following" in moves(until_explained(app))
+    file.unlink()
+    assert "lesson-following" in moves(checked(app.run()))
+
+
 def test_a_run_says_done_with_its_button_and_a_late_press_on_pause_begins_nothing(monkeypatch):
     monkeypatch.setattr("pages.workbench.page.advance", lambda _bench, _until: None)
     app = open_lesson("unlabeled:1:answer")
@@ -224,36 +239,12 @@ def test_a_run_says_done_with_its_button_and_a_late_press_on_pause_begins_nothin
 # --- what is taken away: notes to print, links with and without the answer, a frame, and a lesson as a file
 
 
-class Reader(HTMLParser):
-    """A page as a browser reads it: its tags, attributes and text, and whether each that opens is closed."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.open, self.words = [], [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.handle_startendtag(tag, attributes)
-        if tag not in {"meta", "path", "polyline"}:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.words.append(data)
-
-
 def test_notes_to_print_have_every_question_and_say_why_without_markup(phones):
     for (setting, name), lesson in LESSONS.items():
         page = phones.get("/notes", of=f"{setting}/{name}").text
-        reader = Reader(re.search(r"<main>.*</main>", page, re.DOTALL)[0])
-        assert reader.open == []
-        assert not {"script", "img", "link", "iframe"} & {tag for tag, _ in reader.tags}
-        said = "".join(reader.words).replace("\N{NO-BREAK SPACE}", " ")
+        main = fromstring(re.search(r"<main>.*</main>", page, re.DOTALL)[0].replace("&nbsp;", " "))
+        assert not {"script", "img", "link", "iframe"} & {element.tag for element in main.iter()}
+        said = "".join(main.itertext())
         for step in lesson.steps:
             assert step.notes.endswith((".", "?"))
             assert plain_text(step.task)[:30] in said
@@ -297,11 +288,22 @@ def test_every_step_has_controls_and_a_chart_an_exercise_that_hides_its_answer_a
 @each("theme", THEMES)
 @each("value", ['a"b', "a'b", "<script>", "a&b=c", "Two moons", "½ #?"])
 def test_a_frames_address_is_one_attribute_whatever_is_in_it(theme, value):
-    ((tag, attributes),) = Reader(frame("https://a.b/auc", {"data": value}, theme=THEMES[theme])).tags
-    assert (tag, set(attributes)) == ("iframe", {"src", "title", "width", "height"})
-    given = parse_qs(urlsplit(attributes["src"]).query)
-    assert (given["data"], given["embed"]) == ([value], ["true"])
-    assert given.get("embed_options") == ([THEMES[theme]] if THEMES[theme] else None)
+    given = in_frame(frame("https://a.b/auc", {"data": value}, theme=THEMES[theme]))
+    options = {"embed_options": [THEMES[theme]]} if THEMES[theme] else {}
+    assert given == {"data": [value], "embed": ["true"]} | options
+
+
+def in_frame(text):
+    """Return what the address of a frame says, of which each value is one attribute."""
+    element = fromstring(text)
+    assert (element.tag, set(element.attrib)) == ("iframe", {"src", "title", "width", "height"})
+    return parse_qs(urlsplit(element.attrib["src"]).query)
+
+
+def test_the_frame_of_a_page_names_its_file_and_hides_what_a_reader_does_not_need():
+    app = give(open_own(), 'a"b&c.csv', iris_csv()).run()
+    (link,) = [in_frame(code.value) for code in app.code if code.value.startswith("<iframe")]
+    assert (json.loads(link["data.file"][0])["name"], link["hide"]) == ('a"b&c.csv', ["sidebar,tabs"])
 
 
 def test_an_exercise_keeps_its_answer_and_the_guess_is_in_its_link():
@@ -354,7 +356,7 @@ def test_a_lesson_that_is_not_there_is_refused_and_a_file_that_is_none_is_not_re
     mine.write_text("mine", encoding="utf-8")
     for name, step, why in (
         ("step-size", None, "is no lesson of DSG Lab"),
-        ("none", None, r"no single lesson has the name 'none': name one of .*auc/step-size"),
+        ("none", None, "no single lesson has the name 'none': name one of .*auc/step-size"),
         ("step-size", 9, "--step must be from 1 to 3, got 9"),
     ):
         with pytest.raises(DSGError, match=why):
