@@ -273,17 +273,49 @@ def test_fresh_features_race_fixed_ones_at_equal_memory():
         run_heats(default_spec("multiclass"), ["fixed"], (40,), 1)
 
 
-def test_the_time_at_a_larger_size_grows_with_the_square_of_the_points_but_with_fixed_features(monkeypatch):
+GROW = {  # the power of the number of points
+    "auc": {"fixed": 0, "SAMULT": 3, "SVC": 0, "SpreadingRBF": 2},
+    "s3vm": {"BLS3VM": 3, "S3VMLight": 3, "BGS3VM": 2, "FRS3VM": 1},
+    "similar_unlabeled": {"SUSL": 3, "SUDH": 3, "CUU": 1},
+    "ordinal": {"MSAMULT": 3, "SVOREX": 0},
+    "multiclass": {"LinearMC": 1, "SSMC": 2},
+}
+
+
+@pytest.mark.parametrize("setting", GROW)
+@pytest.mark.parametrize("seconds", [2.0, 0.5])
+def test_a_methods_time_at_a_larger_size_grows_as_its_own_does_and_a_short_ones_with_the_square_at_most(
+    setting, seconds, monkeypatch
+):
     told = []
+    base = default_spec(setting)
+    base = replace(base, data=replace(base.data, n=300, n_labeled=10), solver=replace(base.solver, n_iter=2))
 
     def heat(spec, name, split, seed, expected, most):
         told.append((name, expected))
-        return Heat(module.title(spec, name), int((split.y_train == -1).sum()), seed, 2.0, 0.5)
+        return Heat(module.title(spec, name), int((split.y_train == -1).sum()), seed, seconds, 0.5)
 
     monkeypatch.setattr(module, "_heat", heat)
-    run_heats(replace(SPEC, data=replace(SPEC.data, n=300)), ["fixed", "SAMULT"], (100, 10), 1)
-    assert told[1:3] == [("fixed", 0.0), ("SAMULT", 0.0)]
-    assert told[4:] == [("fixed", 2.0), ("SAMULT", pytest.approx(200.0))]
+    run_heats(base, list(GROW[setting]), (100, 10), 1)
+    n_labeled = len(load_split(base).labeled)
+    times = (n_labeled + 100) / (n_labeled + 10)
+    powers = {name: power if seconds > 1 else min(power, 2) for name, power in GROW[setting].items()}
+    own = len(powers) + 1
+    assert dict(told[:own]) == dict.fromkeys(["", *powers], 0.0)
+    assert dict(told[own + 1 :]) == {name: pytest.approx(seconds * times**power) for name, power in powers.items()}
+
+
+def test_a_system_of_all_points_that_took_seconds_is_left_out_at_thrice_the_points(monkeypatch):
+    spec = Spec.from_dict({"setting": "s3vm", "data": MOONS})
+    took = {"": 0.1, "BLS3VM": 2.8, "FRS3VM": 2.8}
+    made = lambda kind, *rest: {"seconds": took[type(kind).__name__], "score": 0.5}  # noqa: E731
+    monkeypatch.setattr(module, "measured", made)
+    heats = run_heats(spec, ["BLS3VM", "FRS3VM"], (30, 110), 1)
+    assert {h.method: bool(h.note) for h in heats if h.n_unlabeled == 110} == {
+        "TSGS3VM": False,
+        "BLS3VM": True,
+        "FRS3VM": False,
+    }
 
 
 def test_the_command_has_the_scores_of_python_with_the_names_of_commands(tmp_path, capsys):

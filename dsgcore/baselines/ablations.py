@@ -42,6 +42,7 @@ class LinearMC(PS3VT, Baseline):
     title = "Linear-MC"
     citation = "Li, Liu, Yin and Wang, IJCAI 2019, Table 2"
     sentence = "learns from the labels alone, without the graph and without a penalty on the rank"
+    growth = 1.0
 
     # A class attribute is no parameter any more: a preset keeps this value.
     tau_I: ClassVar[Any] = 0.0  # type: ignore[misc]
@@ -90,6 +91,7 @@ class SSMC(LinearMC):
 
     title = "SS-MC"
     sentence = "learns from labels and a graph of neighbours, without a penalty on the rank"
+    growth = 2.0
 
     tau_I: float | Literal["auto"] | None = like(MultiClass, "tau_I", default="auto")  # type: ignore[misc]
     n_neighbors: int = like(MultiClass, "n_neighbors")  # type: ignore[misc]

@@ -152,6 +152,7 @@ class Baseline(BaseEstimator):
     kernels: ClassVar[tuple[str, ...]] = ()
     is_everyday: ClassVar[bool] = False  # True for methods that people install, False for a paper's competitors
     is_supervised: ClassVar[bool] = False  # True for methods that learn from the labeled points only
+    growth: ClassVar[float] = 2.0  # power of the number of points with which the time of a long fit grows
 
     model_: Any
     objectives_: NDArray

@@ -122,6 +122,7 @@ class BLS3VM(CentredS3VM):
     title = "BLS3VM"
     citation = "BLS3VM, Collobert, Sinz, Weston and Bottou, JMLR 2006"
     sentence = "learns a balanced semi-supervised support vector machine by a sequence of convex problems"
+    growth = 3.0
     extra = len(HOLDERS)
 
     C: float = like(C)

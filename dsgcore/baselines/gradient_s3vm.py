@@ -241,6 +241,7 @@ class FRS3VM(GradientS3VM):
     title = "FRS3VM"
     citation = "FRS3VM, random features by Rahimi and Recht, NIPS 2007"
     sentence = "learns a semi-supervised support vector machine on fixed random features"
+    growth = 1.0
 
     n_features: int = like(SolverParameters, "n_features", usual=(16, 4096))
     batch_size: int = like(SolverParameters, "batch_size")

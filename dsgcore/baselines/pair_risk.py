@@ -119,6 +119,8 @@ class ClosedForm(BasisParameters):
 
     penalty: str = like(PENALTY, default="euclidean", options=tuple(FACTORS))
 
+    growth = 3.0  # a system of as many equations as centres
+
     def _minimise(
         self, X: NDArray, risks: Sequence[PairRisk], sets: Sequence[Sets], s: dict[str, Any], watch: Watch
     ) -> tuple[Basis, list[tuple[NDArray, float]]]:

@@ -157,6 +157,7 @@ class S3VMLight(S3VMBaseline):
     title = "S3VM-light"
     citation = "S3VM-light, Joachims, ICML 1999"
     sentence = "learns a support vector machine on labels that it guesses, and switches these guesses in pairs"
+    growth = 3.0
 
     C: float = like(C)
     C_star: float | None = like(C_STAR)

@@ -122,6 +122,7 @@ class SUSL(PairsBaseline):
     title = "SU-SL"
     citation = "Bao, Niu and Sugiyama, ICML 2018"
     sentence = "learns from similar pairs with the squared loss, in closed form"
+    growth = 3.0
 
     penalty: str = like(PENALTY)
 
@@ -197,6 +198,7 @@ class SUDH(PairsBaseline):
     title = "SU-DH"
     citation = "Bao, Niu and Sugiyama, ICML 2018"
     sentence = "learns from similar pairs with the double hinge loss, a quadratic program"
+    growth = 3.0
 
     penalty: str = like(PENALTY)
     lam: float = like(LAM, low=1e-9)  # the dual divides by it
@@ -305,6 +307,7 @@ class CUU(PairsBaseline):
     title = "CUU"
     citation = "Lu, Zhang, Niu and Sugiyama, AISTATS 2020"
     sentence = "learns from similar pairs in mini-batches, with kernels at fixed centres and a corrected risk"
+    growth = 1.0
 
     loss: str = like(SimilarUnlabeled, "loss")
     correction: str = like(SimilarUnlabeled, "correction", options=("absolute value", "ReLU", "identity"))

@@ -369,7 +369,9 @@ def carry_out_reproduction(
             X, y = read_set(file, SETTINGS[asked.setting].labels)
             labeled = [int(share * 0.7 * len(y)) for share in asked.share_labeled] or [asked.n_labeled]
             # The largest size comes first: there the grid is searched.
+            most = len(y) - len(y) // 5  # points that the test leaves
             sizes = [(m, u or int(0.7 * len(y)) - m) for m in reversed(labeled) for u in reversed(asked.unlabeled)]
+            sizes = list(dict.fromkeys((m, min(u, most - m)) for m, u in sizes))
             values: dict[str, Parameters] = {}
             for seed, (n_labeled, n_unlabeled) in product(range(asked.seeds), sizes):
                 split = drawn_split(X, y, n_labeled, n_unlabeled, seed)

@@ -43,8 +43,9 @@ SECONDS_BETWEEN_REPORTS = 0.1
 MAX_STEPS = 1000
 # The name of the run itself with features that are drawn once, as many numbers as its fresh ones of all iterations.
 FIXED_FEATURES = "fixed"
-# Seconds after which a method is not tried at a larger size. Its time is expected to grow with the square of the points.
-SECONDS = 60.0
+# Seconds that a fit may be expected to take, and those up to which its time grows with the square of the points at most: in a
+# short fit, the system of all points takes the smaller part.
+SECONDS, SHORT = 60.0, 1.0
 # The beginning of the names of everyday competitors' classes.
 EVERYDAY = "Everyday"
 SIGMA = next(p for p in KERNELS[GAUSSIAN].parameters if p.name == "sigma")
@@ -327,10 +328,18 @@ def run_heats(
                 report((len(found), len(sizes) * n_seeds * len(titles), tuple(found)))
         for name, shown in titles.items():  # NaN if it had no time here
             times = [heat.seconds for heat in found if heat.method == shown and heat.n_unlabeled == size]
-            # The steps with fixed features have as many points at any size.
-            grows = 1.0 if name == FIXED_FEATURES else (following / size) ** 2
-            expected[name] = float(np.median(times)) * grows
+            middle, n_labeled = float(np.median(times)), len(splits[0].labeled)
+            power = _growth(base, name) if middle > SHORT else min(_growth(base, name), 2.0)
+            expected[name] = middle * ((n_labeled + following) / (n_labeled + size)) ** power
     return tuple(found)
+
+
+def _growth(spec: Spec, name: str) -> float:
+    """Return the power of the number of points with which a method's time grows; the run's own fits are never left out."""
+    if name in ("", FIXED_FEATURES):  # as many points in each step, whatever the size
+        return 0.0
+    kind = competitor(spec.problem.name, name)
+    return 0.0 if kind.is_supervised else kind.growth
 
 
 def smaller(split: Split, n: int, seed: int) -> Split:
