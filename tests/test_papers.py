@@ -408,6 +408,19 @@ def test_the_outcome_follows_from_all_checks_by_the_interval_of_each():
     expected = [("faster", "open"), ("better", "fails"), ("as good", "holds")]
     assert [(check.claim, check.state) for check in own.checks] == expected
     assert "against SAMULT less processor time and a higher score" in own.asked.checked
+    better = replace(asked, claim="better", within=0.0)
+    same, near = found(0.8, 0.8, (0.8002, 0.8101, 0.8200), asked=better).checks
+    assert (same.state, same.words) == ("fails", "one against SAMULT: equal in every draw")
+    assert (near.state, near.words) == ("fails", "one against PNUAUC: -0.01 points (-0.03 to +0.01)")
+    assert found((0.8, 0.812), (0.8, 0.81), asked=better).checks[0].state == "open"
+    below = found((0.8, 0.81, 0.82), (0.80002, 0.81001, 0.82), asked=better).checks[0]
+    assert below.words == "one against SAMULT: +0.00 points (+0.00 to +0.00)"
+
+
+def test_more_points_than_a_set_has_are_all_that_the_test_leaves(made):
+    found = carry_out_reproduction(small("auc/fig2", unlabeled=(40, 100, 200)), made)
+    assert sorted(found.fits["at"].unique()) == [40, 80]  # 150 points, 40 labels, 30 for the test
+    assert len(found.fits) == 12
 
 
 def test_a_figure_whose_sets_are_not_there_is_not_run_and_says_which(tmp_path, capsys, monkeypatch):

@@ -47,6 +47,8 @@ MOST_NUMBERS = 200_000_000
 REPRODUCED, IN_PART, NOT_REPRODUCED = "reproduced", "reproduced in part", "not reproduced"
 UNDECIDED, NOT_RUN = "undecided", "not run"
 HOLDS, FAILS, OPEN = "holds", "fails", "open"
+# A tenth of a point: a smaller gain is none. Below twice that, an interval has a second digit.
+WORTH = 0.001
 KIND, VERSION, MOST_TESTED, TRIES = "reproduction", 3, 2000, 100
 FASTER, BETTER, AS_GOOD = "faster", "better", "as good"
 CHECKED = {FASTER: "less processor time", BETTER: "a higher score"}
@@ -98,7 +100,10 @@ class Reproduction:
         words = {claim: said.format(100 * self.within) for claim, said in CHECKED.items()}
         others = {name: own for name, (_, _, own) in self.methods.items() if own not in ((), (self.claim,))}
         own = [f"; against {name} {' and '.join(words[claim] for claim in own)}" for name, own in others.items()]
-        return f"Checked at the end of the axis: {words[self.claim]}{''.join(own)}."
+        small = " A gain of less than 0.1 points is none." * any(
+            BETTER in claims for _, _, claims in self.methods.values()
+        )
+        return f"Checked at the end of the axis: {words[self.claim]}{''.join(own)}.{small}"
 
     @property
     def axis(self) -> str:
@@ -149,6 +154,7 @@ class Check:
     """The claim against one rival on one set: a difference in our favour, and its interval over the seeds.
 
     It holds, or fails, if all of the interval is above, or below, the least difference that the claim needs; else it is open.
+    A claim of a higher score fails, too, if all of the interval is below `WORTH`.
     """
 
     dataset: str
@@ -162,7 +168,8 @@ class Check:
     @property
     def state(self) -> str:
         """Whether it holds."""
-        return HOLDS if self.low > self.least else FAILS if self.high < self.least else OPEN
+        needed = WORTH if self.claim == BETTER else self.least
+        return HOLDS if self.low > self.least else FAILS if self.high < needed else OPEN
 
     @property
     def words(self) -> str:
@@ -171,7 +178,10 @@ class Check:
         if self.claim == FASTER:
             of, low, high = (f"{math.exp(min(v, 700.0)):.2g}" for v in numbers)
             return f"{against} {of} times as fast ({low} to {high})"
-        of, low, high = (f"{100 * v:+.1f}" for v in numbers)
+        if self.low == self.high == 0.0:
+            return f"{against} equal in every draw"
+        digits = 1 if self.high - self.low >= 2 * WORTH else 2  # without the sign of a rounded zero
+        of, low, high = (f"{round(100 * v, digits) + 0.0:+.{digits}f}" for v in numbers)
         within = f", needed above {100 * self.least:.1f}" if self.claim == AS_GOOD else ""
         return f"{against} {of} points ({low} to {high}{within})"
 

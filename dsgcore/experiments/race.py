@@ -374,8 +374,8 @@ def _heat(spec: Spec, name: str, split: Split, seed: int, expected: float, most:
     """Fit the run, the run with fixed features, or a rival with the run's parameters, unless it is expected to take too long."""
     heat = Heat(title(spec, name), int(np.sum(split.y_train == UNLABELED)), seed)
     if name and not expected <= most:
-        about = f"it would take about {expected:,.0f} s" if math.isfinite(expected) else "fewer points took too long"
-        return replace(heat, note=about)
+        about = f"it would take about {expected:,.0f} s"
+        return replace(heat, note=about if math.isfinite(expected) else "it has no result with fewer points")
     try:
         if not name:
             run = Run(spec, split)
