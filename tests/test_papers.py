@@ -450,6 +450,9 @@ def test_the_command_says_what_the_fits_say_and_ends_with_0_if_the_claim_holds(
     assert (plain["outcome"], plain["quick"], plain["missing"]) == (outcome, False, [])
     assert plain["fits"] == found.fits.to_dict("records")
     assert [check["state"] for check in plain["checks"]] == [check.state for check in found.checks]
+    main([*line, "--quick"])
+    assert f"\n{asked.why}\n" in said
+    assert f"\nIn the kept fits, of the full form: {asked.why}\n" in capsys.readouterr().out
 
 
 def test_the_labels_of_a_draw_are_of_all_classes_or_the_draw_is_refused():

@@ -138,7 +138,8 @@ def reproduce(given: argparse.Namespace) -> Made:
     lines = [f"{asked.name}: {found.outcome}. The paper: {asked.says}", asked.checked]
     lines += [f"  {check.state:<5}  {check.words}" for check in found.checks]
     lines += [f"Left out: {', '.join(found.missing)}. {how_to_get(found.missing)}"] if found.missing else []
-    lines += [asked.why] if asked.why else []
+    # The words are on the kept fits.
+    lines += [f"In the kept fits, of the full form: {asked.why}" if given.quick else asked.why] if asked.why else []
     lines += [f"{asked.seeds} seeds, 95 % intervals over them; seconds are the processor's, in one thread."]
     if found.outcome == NOT_RUN:
         lines = [f"{asked.name}: not run. {how_to_get(found.missing)} The option --data names a folder with NAME.npz."]
