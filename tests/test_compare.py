@@ -82,11 +82,6 @@ def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):
     assert "One is pinned" in written(app)
 
 
-def test_two_settings_are_not_compared(store):
-    app = pinned(store, SPEC, default_spec("s3vm"))
-    assert "different settings" in app.info[0].value
-
-
 def test_a_link_adds_as_many_pins_as_there_are_places_beside_the_sessions(store):
     own, other = ([replace(SPEC, seed=seed) for seed in seeds] for seeds in (range(5), range(5, 11)))
     pinned(store, *own, *other)
@@ -98,20 +93,14 @@ def test_a_link_adds_as_many_pins_as_there_are_places_beside_the_sessions(store)
     assert notice.endswith(f"runs of the link: {', '.join(spec.sha256[:12] for spec in other[3:])}.")
 
 
-UNREADABLE = [
-    "",
-    "null",
-    "[]",
-    "{",
-    '{"setting": "auk"}',
-    '{"setting": "auc", "solver": {"step_size": "x"}}',
-    '{"data": 3}',
-]
+UNREADABLE = ["", "null", "[]", "{", '{"setting": "auk"}', '{"data": 3}']
+UNREADABLE += ['{"setting": "auc", "solver": {"step_size": "x"}}']
 
 
-def test_a_hostile_link_and_a_pin_that_is_no_longer_valid_are_left_out_in_a_sentence(store):
+def test_a_hostile_link_pins_that_are_no_longer_valid_and_two_settings_get_a_sentence(store):
     app = opened(page="pinned", runs="' OR 1=1 --,%,zz" + "f" * 500)
     assert "runs that are not pinned" in app.warning[0].value
+    assert "different settings" in pinned(store, SPEC, default_spec("s3vm")).info[0].value
     names = [f"{place:x}" * 64 for place in range(1, 1 + len(UNREADABLE))]
     store.keep("pin", [(name, text, None) for name, text in zip(names, UNREADABLE, strict=True)])
     short = [name[:12] for name in names]
@@ -180,14 +169,6 @@ def of_file(table):
     return checked(app.file_uploader[0].upload("own.csv", table.to_csv(index=False).encode(), "text/csv").run())
 
 
-def answered(app):
-    """Begin a comparison, wait for it and draw the page again."""
-    app.number_input(key="which_seeds").set_value(3).run()
-    checked(app.button(key="compare-methods").click().run())
-    app.session_state["_which_method"].wait(120)
-    return checked(app.run()), app.session_state["_which_method"].progress
-
-
 def test_a_session_cannot_take_more_time_or_memory_than_its_share(begun):
     app = checked(open_page("data", **{"data.name": "Iris"}))
     checked(app.selectbox(key="which_seconds").select(max(which_method.TIMES)).run())
@@ -216,7 +197,10 @@ def test_an_upload_leads_over_a_verdict_with_table_and_curves_to_a_labeled_file(
     table = own_rows("ordinal")  # three classes, of which the page's setting makes two
     app = of_file(table)
     app.number_input(key="which_labels").set_value(30).run()
-    app, found = answered(app)
+    app.number_input(key="which_seeds").set_value(3).run()
+    checked(app.button(key="compare-methods").click().run())
+    app.session_state["_which_method"].wait(120)
+    app, found = checked(app.run()), app.session_state["_which_method"].progress
     assert found.n_labeled == 30
     method = found.verdict.recommended
     assert method in TWO

@@ -179,12 +179,8 @@ def test_a_race_stays_with_its_run_and_scores_are_compared_on_the_same_points_on
     said = "Started for an earlier run on other data, and compared with that one: Two moons, seed 0."
     assert whose(started, other) == said
     assert same_data(spec, replace(spec, solver=replace(spec.solver, lam=1.0)))
-    others = (
-        other.run.spec,
-        replace(spec, data=replace(spec.data, n_labeled=30)),
-        replace(small("s3vm"), data=spec.data),
-    )
-    assert not any(same_data(spec, one) for one in others)
+    fewer, another = replace(spec, data=replace(spec.data, n_labeled=30)), replace(small("s3vm"), data=spec.data)
+    assert not any(same_data(spec, one) for one in (other.run.spec, fewer, another))
 
 
 def result(score=0.9):
@@ -247,25 +243,22 @@ def test_a_race_of_several_measures_each_method_at_each_size_and_seed():
 
 
 def test_a_method_that_would_take_too_long_or_fails_is_left_out_with_the_reason(monkeypatch):
-    spec = SPEC
-    heats = run_heats(spec, ["SAMULT"], (20, 40), 1, seconds=1e-9)
+    heats = run_heats(SPEC, ["SAMULT"], (20, 40), 1, seconds=1e-9)
     assert [bool(h.note) for h in heats] == [False, False, False, True]
     assert heats[-1].note.startswith("it would take about ")
     monkeypatch.setattr(module, "measured", lambda *_: (_ for _ in ()).throw(MemoryError))
-    notes = [heat.note for heat in run_heats(spec, ["SAMULT"], (20, 40), 1) if heat.note]
+    notes = [heat.note for heat in run_heats(SPEC, ["SAMULT"], (20, 40), 1) if heat.note]
     assert notes == ["it needs more memory than the limit", "it has no result with fewer points"]
     with pytest.raises(DSGError, match="got 'Nobody'"):
-        run_heats(spec, ["Nobody"], (20,), 1)
+        run_heats(SPEC, ["Nobody"], (20,), 1)
     for size, split in ((0, None), (20, replace(load_split(SPEC), y_train=np.arange(150) % 2))):
         with pytest.raises(RaceError, match=r"^methods race over numbers of unlabeled points"):
-            run_heats(spec, ["SAMULT"], (size,), 1, split)
+            run_heats(SPEC, ["SAMULT"], (size,), 1, split)
 
 
 def test_fresh_features_race_fixed_ones_at_equal_memory():
-    changes = [{"t": 5, "name": "n_features", "value": 16}]
-    spec = Spec.from_dict(
-        {"setting": "s3vm", "data": MOONS, "solver": {"n_iter": 6, "n_features": 8}, "changes": changes}
-    )
+    plain = {"setting": "s3vm", "data": MOONS, "solver": {"n_iter": 6, "n_features": 8}}
+    spec = Spec.from_dict(plain | {"changes": [{"t": 5, "name": "n_features", "value": 16}]})
     assert module.with_fixed_features(spec).solver.n_features == 4 * 8 + 2 * 16
     heats = run_heats(spec, ["fixed"], (40,), 2)
     assert {heat.method for heat in heats} == {"TSGS3VM", "TSGS3VM, 64 fixed features"}

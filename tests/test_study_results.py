@@ -1,8 +1,7 @@
 """Results of a study's runs: means over seeds, paired differences, best first, importance of axes, and Optuna's trials."""
 
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from threading import Barrier
 
 import numpy as np
@@ -20,7 +19,7 @@ from dsgcore.core.metrics import Effect, paired_difference
 from dsgcore.experiments import Spec
 from dsgcore.experiments.engine import Budget
 from dsgcore.jobs.tasks import ThisProcess
-from dsgcore.studies import Store, StoredRun, Study, StudyError, StudyRuns, importance, response, to_optuna
+from dsgcore.studies import StoredRun, Study, StudyError, StudyRuns, importance, response, to_optuna
 from dsgcore.studies import store as store_module
 from dsgcore.studies.carrying_out import LEFT_OUT
 from dsgcore.studies.importance import FEWEST_POINTS, HELD_OUT, N_SPLITS, Importance, _forest, encoded
@@ -28,11 +27,8 @@ from dsgcore.studies.optuna_trials import optuna_name
 from dsgcore.studies.results import evaluations
 
 STEPS, WIDTHS, SEEDS = [0.1, 0.5, 2.0], [0.5, 5.0], [0, 1, 2]
-STUDY = {
-    "spec": SPEC,
-    "axes": [{"name": "solver.step_size", "values": STEPS}, {"name": "kernel.sigma", "values": WIDTHS}],
-    "seeds": SEEDS,
-}
+AXES_OF_VALUES = [{"name": "solver.step_size", "values": STEPS}, {"name": "kernel.sigma", "values": WIDTHS}]
+STUDY = {"spec": SPEC, "axes": AXES_OF_VALUES, "seeds": SEEDS}
 
 
 def summary_of(spec, score, state="finished", **more):
@@ -43,11 +39,6 @@ def summary_of(spec, score, state="finished", **more):
 
 def kept(store, run, score, state="finished"):
     store.put(run.spec.to_json(), summary_of(run.spec, score, state), {"t": np.arange(6.0)})
-
-
-@pytest.fixture
-def store(tmp_path):
-    return Store(tmp_path / "runs.sqlite")
 
 
 def test_evaluations_count_features_from_their_change_on_and_what_is_there_is_not_asked_for_again(store):
@@ -134,15 +125,15 @@ LARGE = [{"name": "solver.n_iter", "values": [6, 100_000]}, {"name": "solver.n_f
 LONG = {"spec": {**SPEC, "solver": {"n_iter": 20_000}}, "seeds": list(range(99))}
 
 
-@each(
-    "plain, words",
-    [
-        (STUDY | {"seeds": list(range(40))}, "at most 100 are allowed; with 16 seeds it would fit"),
-        (STUDY | {"axes": MANY_WIDTHS}, "with one seed and 100 values of kernel.sigma it would fit"),
-        ({"spec": SPEC, "axes": LARGE}, "would fit"),
-        (LONG, "of one core, but at most 10 min is allowed; with"),
-    ],
-)
+TOO_MUCH = [
+    (STUDY | {"seeds": list(range(40))}, "at most 100 are allowed; with 16 seeds it would fit"),
+    (STUDY | {"axes": MANY_WIDTHS}, "with one seed and 100 values of kernel.sigma it would fit"),
+    ({"spec": SPEC, "axes": LARGE}, "would fit"),
+    (LONG, "of one core, but at most 10 min is allowed; with"),
+]
+
+
+@each("plain, words", TOO_MUCH)
 def test_what_costs_too_much_is_refused_in_one_sentence_with_what_would_fit(plain, words):
     with pytest.raises(StudyError) as caught:
         studies.check_price(Study.from_dict(plain), BUDGET)
@@ -152,14 +143,8 @@ def test_what_costs_too_much_is_refused_in_one_sentence_with_what_would_fit(plai
 
 def test_the_time_to_a_score_is_read_off_the_histories(store):
     made = StudyRuns(Study.from_dict({**STUDY, "axes": STUDY["axes"][:1], "seeds": [0, 1]}))
-    curves = [
-        [0.1, 0.9, 0.2, 0.9],
-        [0.1, 0.2, 0.3, 0.8],
-        [0.9, 0.2, 0.3, 0.9],  # sooner than both of the first point, but alone
-        [0.5, 0.5, 0.5, 0.5],
-        [0.1] * 4,
-        [0.1] * 4,
-    ]
+    sooner_but_alone = [0.9, 0.2, 0.3, 0.9]  # of the second point, whose other seed never gets there
+    curves = [[0.1, 0.9, 0.2, 0.9], [0.1, 0.2, 0.3, 0.8], sooner_but_alone, [0.5] * 4, [0.1] * 4, [0.1] * 4]
     for run, scores in zip(made.runs, curves, strict=True):
         row = summary_of(run.spec, scores[-1], seconds=2.0, iterations=4)
         store.put(run.spec.to_json(), row, {"t": np.arange(4.0), "score_test": np.array(scores)})
@@ -249,9 +234,8 @@ def naive_importance(results, n_shuffles=4):
 
 
 def test_the_shares_are_those_of_naive_loops_and_the_axis_on_which_the_score_depends_has_nearly_all():
-    results = results_of(
-        [OF_STEPS, OF_WIDTHS, WORDS], lambda step, width, word, seed: np.log(width) + 2 * step + (word == "all")
-    )
+    axes = [OF_STEPS, OF_WIDTHS, WORDS]
+    results = results_of(axes, lambda step, width, word, seed: np.log(width) + 2 * step + (word == "all"))
     assert importance(results).mean == pytest.approx(naive_importance(results), abs=0.08)
     found = importance(results_of([OF_STEPS, OF_WIDTHS], lambda step, width, seed: np.log(width)))
     assert found.mean[1] > 0.95
@@ -259,10 +243,8 @@ def test_the_shares_are_those_of_naive_loops_and_the_axis_on_which_the_score_dep
     assert np.all(found.ends[0] <= found.mean)
     assert np.all(found.mean <= found.ends[1])
     assert found.fit > 0.8
-    low, high = Importance(
-        np.array([[0.9], [0.2], [0.1], [0.4], [0.3]]), 1.0, 5
-    ).ends  # without the most extreme splits
-    assert (low.tolist(), high.tolist()) == ([0.2], [0.4])
+    low, high = Importance(np.array([[0.9], [0.2], [0.1], [0.4], [0.3]]), 1.0, 5).ends
+    assert (low.tolist(), high.tolist()) == ([0.2], [0.4])  # without the most extreme splits
     results = results_of([OF_STEPS, OF_WIDTHS], lambda s, w, seed: np.log(w), diverged=lambda point: point[0] > 0.9)
     assert importance(results).n == 30
 
@@ -293,20 +275,14 @@ def naive_response(results, across, up, found):
 
 
 def test_a_response_is_the_mean_prediction_of_naive_loops_on_an_even_grid():
-    axes = [
-        OF_STEPS | {"n": 3},
-        OF_WIDTHS | {"n": 3},
-        {"name": "solver.lam", "from": 0.01, "to": 1.0, "n": 4},
-    ]
+    axes = [OF_STEPS | {"n": 3}, OF_WIDTHS | {"n": 3}, {"name": "solver.lam", "from": 0.01, "to": 1.0, "n": 4}]
     results = results_of(axes, lambda step, width, lam, seed: step + np.log(width) + lam)
     found = response(results, 2, 0)
     assert (len(found.across), len(found.up)) == (4, 3)
     assert found.values == pytest.approx(naive_response(results, 2, 0, found))
     assert found.values[0, 0] < found.values[-1, -1]
-    axes = [
-        {"name": n, "from": a, "to": b, "n": 60, "random": True}
-        for n, a, b in (("kernel.sigma", 0.1, 10), ("solver.lam", 0.1, 1))
-    ]
+    drawn = {"from": 0.1, "n": 60, "random": True}
+    axes = [{"name": "kernel.sigma", "to": 10, **drawn}, {"name": "solver.lam", "to": 1, **drawn}]
     found = response(results_of(axes, lambda width, lam, seed: np.log(width)), 0, 1)
     assert found.values.shape == (25, 25)
     assert np.ptp(np.diff(np.log(found.across))) < 1e-9
@@ -317,10 +293,7 @@ def test_a_response_is_the_mean_prediction_of_naive_loops_on_an_even_grid():
 # --- runs of a study as trials in an Optuna storage
 
 
-AXES = [
-    {"name": "kernel.sigma", "from": 0.1, "to": 10.0, "n": 3, "scale": "log"},
-    {"name": "problem.pairing", "values": ["all", "triplets"]},
-]
+AXES = [OF_WIDTHS | {"n": 3}, WORDS]
 OPTIONS = ["--axis", "kernel.sigma=0.1:10:3:log", "--axis", "problem.pairing=all,triplets", "--jobs", "1", "--quiet"]
 
 
@@ -415,19 +388,19 @@ def test_sweeps_at_once_write_each_run_once(store, optuna, storage):
     assert sum(numbers) == len(digests) == len(set(digests)) == len(study)
 
 
-@each(
-    "url, message",
-    (
-        ("nonsense", "the Optuna storage 'nonsense' cannot be used: Could not parse"),
-        ("sqlite:////no/such/folder/a.db", "cannot be used: .*unable to open database file"),
-        ("postgresql+nothing://localhost/x", "cannot be used: "),
-        ("mysql://u:s3cret@host/db", "cannot be used: "),
-        ("postgresql+nothing://u:s3cret@localhost/x", "cannot be used: "),
-        ("mysql://u:s3c:s3cret@host/db", "cannot be used: "),
-        ("mysql://u:@/:s3cret@host/db", "cannot be used: "),
-        ("mysql://host/db?password=s3cret", "cannot be used: "),
-    ),
-)
+URLS = {
+    "nonsense": "the Optuna storage 'nonsense' cannot be used: Could not parse",
+    "sqlite:////no/such/folder/a.db": "cannot be used: .*unable to open database file",
+    "postgresql+nothing://localhost/x": "cannot be used: ",
+    "mysql://u:s3cret@host/db": "cannot be used: ",
+    "postgresql+nothing://u:s3cret@localhost/x": "cannot be used: ",
+    "mysql://u:s3c:s3cret@host/db": "cannot be used: ",
+    "mysql://u:@/:s3cret@host/db": "cannot be used: ",
+    "mysql://host/db?password=s3cret": "cannot be used: ",
+}
+
+
+@each("url, message", URLS.items())
 def test_a_storage_that_cannot_be_used_is_refused_before_any_run_and_no_password_is_printed(
     url, message, store, optuna, capsys
 ):
@@ -440,17 +413,3 @@ def test_a_storage_that_cannot_be_used_is_refused_before_any_run_and_no_password
         assert main(["sweep", "auc", *OPTIONS, "--store", str(store.file), "--optuna", url]) == 2
         assert "the Optuna storage" in capsys.readouterr().err
         assert len(store) == 0
-
-
-@pytest.mark.weekly
-def test_the_command_writes_trials_and_the_same_table_as_without(tmp_path, storage, capsys):
-    table = tmp_path / "table.csv"
-    given = ["sweep", "auc", *OPTIONS, "--store", str(tmp_path / "runs.sqlite"), "--csv", str(table)]
-    assert main([*given, "--optuna", storage]) == 0
-    assert main([*given, "--optuna", storage, "--seeds", "2"]) == 0
-    assert capsys.readouterr().err == ""
-    with closing(sqlite3.connect(tmp_path / "trials.db")) as connection:
-        assert connection.execute("SELECT count(*) FROM trials").fetchone() == (12,)
-    with_trials = table.read_text()
-    assert main([*given, "--seeds", "2"]) == 0
-    assert table.read_text() == with_trials

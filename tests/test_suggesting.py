@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -22,17 +21,9 @@ from small_specs import finished
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
 from dsgcore.core.metrics import Difference, Effect, accuracy_half_width
-from dsgcore.experiments import (
-    SETTINGS,
-    Spec,
-    begin_suggesting,
-    default_spec,
-    load_split,
-    suggest_values,
-    with_values,
-)
+from dsgcore.experiments import SETTINGS, Spec, begin_suggesting, default_spec, load_split, suggest_values
 from dsgcore.experiments.engine import ENGINES
-from dsgcore.experiments.suggesting import MOST_POINTS, _seen
+from dsgcore.experiments.suggesting import MOST_POINTS, _seen, with_values
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.model_selection import Calibrated, FoldError, Suggestion, suggest
 from dsgcore.settings import profile_of
@@ -90,12 +81,19 @@ def test_the_estimators_own_values_stay_where_nothing_is_clearly_better():
     assert all(len(one.tried) > 1 for one in found)
 
 
-@each("kind, y", some(KINDS.items(), 2, 5))
-def test_every_method_can_be_asked(kind, y):
-    found = suggest(of(kind), X, y, seconds=3.0)
-    of(kind).set_params(**found.parameters)
+@each("kind, is_inside", some([(kind, inside) for kind in KINDS for inside in (False, True)][:-1], 3, 9))
+def test_every_method_can_be_asked_alone_and_in_a_pipeline_by_its_names(kind, is_inside):
+    model, points, prefix = of(kind), X, ""
+    if is_inside:
+        model = Calibrated(model, n_splits=2) if kind is not QS3ORAO else model
+        model, points = make_pipeline(StandardScaler(), make_pipeline(MinMaxScaler(), model)), 100.0 * X
+        prefix = "pipeline__qs3orao__" if kind is QS3ORAO else "pipeline__calibrated__estimator__"
+    found = suggest(model, points, KINDS[kind], seconds=3.0)
+    model.set_params(**found.parameters)
+    assert {name.startswith(prefix) for name in tuned(found)} == {True}
     assert np.isfinite(found.score)
     assert any(one.parameters == {} for one in found.tried)
+    assert found.best_estimator_.predict(points).shape == (400,)
 
 
 OF_A_KIND = [
@@ -125,28 +123,23 @@ def test_a_method_for_pairs_that_draws_them_from_labels_is_scored_by_labels():
     assert all(one.on_folds[0].dtype == bool for one in found.tried)
 
 
-@each("kind", some([TSGS3VM, QSGS2AUC, QS3ORAO, PS3VT], 1, 4))
-def test_an_estimator_in_a_pipeline_is_tuned_by_the_pipelines_names(kind):
-    model = make_pipeline(StandardScaler(), make_pipeline(MinMaxScaler(), Calibrated(of(kind), n_splits=2)))
-    if kind is QS3ORAO:
-        model = make_pipeline(StandardScaler(), of(kind))
-    found = suggest(model, 100.0 * X, KINDS[kind], seconds=3.0)
-    prefix = "qs3orao__" if kind is QS3ORAO else "pipeline__calibrated__estimator__"
-    assert {name.startswith(prefix) for name in tuned(found)} == {True}
-    assert np.isfinite(found.score)
-    assert found.best_estimator_.predict(100.0 * X).shape == (400,)
+NO_ONE = r"estimator must be one of QSGS2AUC.*got (object|LinearSVC)$"
+BAD = [
+    (lambda: suggest(object(), X, SEEN), NO_ONE),
+    (lambda: suggest(make_pipeline(StandardScaler(), LinearSVC()), X, SEEN), NO_ONE),
+    (lambda: suggest(of(QSGS2AUC), X, SEEN, seconds=-1.0), "seconds must be"),
+    (lambda: suggest_values(spec_of("auc"), load_split(spec_of("auc")), seconds=0.0), "seconds must be"),
+    (
+        lambda: suggest(of(QSGS2AUC), X, np.where(np.arange(400) < 2, [0, 1] * 200, -1)),
+        "labeled points must be at least 5",
+    ),
+]
 
 
-def test_what_cannot_be_asked_is_said_in_a_sentence():
-    for wrong in (object(), make_pipeline(StandardScaler(), LinearSVC())):
-        with pytest.raises(ParameterError, match=r"estimator must be one of QSGS2AUC.*got (object|LinearSVC)$"):
-            suggest(wrong, X, SEEN)
-    with pytest.raises(ParameterError, match="seconds must be"):
-        suggest(of(QSGS2AUC), X, SEEN, seconds=-1.0)
-    with pytest.raises(ParameterError, match="seconds must be"):
-        suggest_values(spec_of("auc"), load_split(spec_of("auc")), seconds=0.0)
-    with pytest.raises(FoldError, match="labeled points must be at least 5"):
-        suggest(of(QSGS2AUC), X, np.where(np.arange(400) < 2, [0, 1] * 200, -1), seconds=1.0)
+@each("ask, said", BAD)
+def test_what_cannot_be_asked_is_said_in_a_sentence(ask, said):
+    with pytest.raises((ParameterError, FoldError), match=said):
+        ask()
 
 
 @pytest.mark.ci
@@ -162,10 +155,7 @@ def test_several_classes_that_no_straight_lines_separate_get_random_features():
 
 
 def test_a_search_does_not_warn_that_its_shortened_fits_have_not_converged():
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        suggest(of(TSGS3VM).set_params(n_iter=1000, tol=1e-9), X, SEEN, seconds=2.0)
-    assert [str(warning.message) for warning in said] == []
+    suggest(of(TSGS3VM).set_params(n_iter=1000, tol=1e-9), X, SEEN, seconds=2.0)  # a warning is an error
 
 
 def test_the_table_has_every_candidate_with_its_gain_over_the_own_values(monkeypatch):
@@ -183,7 +173,7 @@ def test_the_table_has_every_candidate_with_its_gain_over_the_own_values(monkeyp
         if own is not None and len(own.on_folds) == len(one.on_folds):
             assert gain.mean == pytest.approx(one.mean - own.mean)
     own_row = table[table.filter(list(found.tried[1].parameters) or ["sigma"]).isna().all(axis=1)]
-    assert (own_row["gain"] == 0.0).all()
+    assert own_row["gain"].tolist() == [0.0] * max(1, len(own_row))
 
 
 def test_a_search_follows_from_the_random_state_and_goes_on_where_it_was():
@@ -325,17 +315,6 @@ def test_every_setting_gets_values_of_its_spec_and_hidden_labels_and_test_points
     assert tried[0] == tried[1]
 
 
-@pytest.mark.ci
-def test_a_runs_bad_width_is_put_right_and_the_test_points_agree(monkeypatch):
-    use_steady_clock(monkeypatch, 0.01)
-    spec = spec_of("auc", n_labeled=150, kernel={"sigma": 5000.0}, solver={"n_iter": 100})
-    found = suggest_values(spec, load_split(spec), seconds=400.0)
-    assert found.gain.low > 0
-    assert found.parameters["sigma"] < 5000.0
-    before, after = (finished(one).history.last()["score_test"] for one in (spec, with_values(spec, found.parameters)))
-    assert after > before + 0.05
-
-
 def test_in_the_background_its_time_is_kept_and_one_that_is_given_up_ends_at_once():
     spec = spec_of("auc")
     with JobQueue(1) as queue:
@@ -343,7 +322,7 @@ def test_in_the_background_its_time_is_kept_and_one_that_is_given_up_ends_at_onc
         assert job.wait(60)
         assert job.state is JobState.DONE, job.error
         given_up.cancel()
-        assert given_up.wait(10)
+        assert given_up.wait(60)
         assert given_up.state is JobState.CANCELLED
     assert 0.0 < job.result.seconds < 60.0
     assert "round" in job.progress[1]
@@ -381,6 +360,7 @@ def test_on_a_finished_run_every_button_of_a_suggestion_does_what_it_says(monkey
     before = bench_of(app).asked
     while not bench_of(app).live.is_finished:
         app = app.run()
+    score = bench_of(app).live.run.history.last()["score_test"]
     app.selectbox(key="suggest-seconds").select(10)
     app = when_done(app.button(key="suggest-values").click().run())
     found = bench_of(app).jobs.suggested.job.result
@@ -394,6 +374,7 @@ def test_on_a_finished_run_every_button_of_a_suggestion_does_what_it_says(monkey
     asked, live = bench_of(app).asked, bench_of(app).live
     assert asked.kernel.sigma == live.run.spec.kernel.sigma == found.parameters["sigma"]
     assert asked.data == before.data
+    assert finished(asked).history.last()["score_test"] > score + 0.05
     assert left_in_browser(app)["kernel.sigma"] == f"{found.parameters['sigma']:g}"
     assert app.button(key="suggest-set").label == "Undo"
     app = click_like_a_browser(app, "suggest-set")
