@@ -17,7 +17,7 @@ import pytest
 from cases import each, some, tiers
 from scipy.sparse import csr_matrix
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning, NotFittedError, UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
@@ -28,7 +28,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from dsgcore import DSG, LRCMC, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Safe, load_model, save_model
+import dsgcore
+from dsgcore import DSG, LRCMC, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, DSGSoftmax, Safe, load_model, save_model
 from dsgcore import baselines as competitors
 from dsgcore.baselines import COMPETITORS, PNUAUC, SUSL
 from dsgcore.baselines.basis import IllPosedWarning
@@ -59,7 +60,9 @@ NAMED = pd.DataFrame(X, columns=["a", "b"])
 SMALL = {"n_iter": 20, "n_features": 16, "batch_size": 16, "random_state": 0, "max_iter": 3, "lam_u": 0.0}
 SMALL |= {"y_holds": "classes", "prior": 0.7}
 OURS = (QSGS2AUC, TSGS3VM, QS3ORAO, PS3VT, TSGSU)
-CLASSES = dict.fromkeys([DSG, *OURS, *(c for cs in COMPETITORS.values() for c in cs)])
+PUBLIC = [own for own in (getattr(dsgcore, name) for name in dir(dsgcore)) if inspect.isclass(own) and own is not Safe]
+ESTIMATORS = [own for own in PUBLIC if issubclass(own, BaseEstimator)]
+CLASSES = dict.fromkeys([*ESTIMATORS, *(c for cs in COMPETITORS.values() for c in cs)])
 
 
 def made(cls, **parameters):
@@ -399,7 +402,7 @@ def test_plain_folds_of_unlabeled_points_do_not_pass_in_silence():
 
 
 @each("model", [
-    *(made(cls) for cls in OURS),
+    *(made(cls) for cls in (DSG, DSGSoftmax, *OURS)),
     *META,
     make_pipeline(StandardScaler(), made(TSGS3VM)),
     Safe(make_pipeline(MinMaxScaler(), made(QSGS2AUC))),
@@ -434,7 +437,7 @@ def test_a_saved_estimator_learns_on_as_the_first_would_have(kind):
 FAST = {"n_iter": 30, "n_features": 32, "random_state": 0}
 # The checks' y holds class labels: of an estimator that learns from pair ids they say nothing.
 OF_CLASSES = {"y_holds": "classes", "prior": 0.7, "random_state": 0}
-ESTIMATORS = [
+CHECKED = [
     QSGS2AUC(**FAST),
     TSGSU(**FAST | OF_CLASSES, lam=1e-3),
     TSGS3VM(**FAST),
@@ -444,8 +447,8 @@ ESTIMATORS = [
     LRCMC(n_iter=30, tol=None, lam=1e-3, random_state=0),
     PS3VT(**FAST, tol=None, lam=1e-3, feature_map="fourier"),
     Safe(TSGS3VM(**FAST)),
-]
-CHECKED = [
+    DSG(**FAST),
+    DSGSoftmax(**FAST),
     SUSL(**OF_CLASSES, lam=0.1),
     competitors.BLS3VM(),
     competitors.BGS3VM(random_state=0),
@@ -463,9 +466,9 @@ DEVIATION = "check_classifiers_classes"
 @pytest.mark.parametrize(
     "estimator",
     [
-        *tiers([ESTIMATORS[0], ESTIMATORS[4]], 2, 2),
-        *tiers(ESTIMATORS[1:4], 0, 3),
-        *tiers([*ESTIMATORS[5:], *CHECKED], 0, 0),
+        *tiers([CHECKED[0], CHECKED[4]], 2, 2),
+        *tiers(CHECKED[1:4], 0, 3),
+        *tiers(CHECKED[5:], 0, 0),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )

@@ -444,6 +444,12 @@ def test_binary_scores_are_one_number_a_point():
         (PS3VT(), WINE, np.full(178, -1), "labels of at least two classes are needed, got 0 classes"),
         (PS3VT(), WINE, np.where(FEW_WINE == 1, 4, -1), "labels of at least two classes are needed, got 1 class"),
         (PS3VT(), WINE, np.linspace(0.1, 7, 178), "Unknown label type: continuous"),
+        (
+            DSGSoftmax(step_size=1e6, lam=1e3, n_iter=400),
+            WINE,
+            FEW_WINE,
+            r"DSGSoftmax diverged: step_size 1e\+06 is too",
+        ),
         # So far away that a run would diverge.
         (LinearMC(step_size=1e6), 1e305 * WINE, FEW_WINE, r"X\[0, 0\] must be of size 1e\+70 at most, .*: scale the"),
     ],
