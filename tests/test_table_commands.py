@@ -341,6 +341,22 @@ def test_a_table_that_is_not_read_whole_means_what_it_means_in_memory(name, fold
     assert len(list((tmp_path / f"{name} out parts").glob("part-*"))) == 6
 
 
+def test_rows_without_any_value_are_left_out_of_scores_and_counted(folder, tmp_path, monkeypatch, capsys):
+    model, whole = str(tmp_path / "model"), pd.read_parquet(folder)
+    assert main(["fit", "QSGS2AUC", str(folder), "--out", model, "--quiet", "--target=grade", "--positive=top"]) == 0
+    is_empty, found = np.arange(len(whole)) % 50 < 2, []
+    whole[~is_empty].reindex(whole.index).to_parquet(tmp_path / "gaps.parquet", row_group_size=75)
+    for most in (binary.LARGE, 0):
+        monkeypatch.setattr(binary, "LARGE", most)
+        out, csv = str(tmp_path / f"out {most}"), str(tmp_path / f"{most}.csv")
+        capsys.readouterr()
+        assert main(["predict", model, str(tmp_path / "gaps.parquet"), "--out", out, "--csv", csv, "--keep=id"]) == 0
+        assert f"{is_empty.sum()} rows without any value are left out." in capsys.readouterr().err
+        found.append(pd.read_csv(csv))
+    pd.testing.assert_frame_equal(*found)
+    assert len(found[0]) == np.sum(~is_empty)
+
+
 # --- the command data: its output, and conversion in pieces that equals reading the whole file
 
 

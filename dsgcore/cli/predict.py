@@ -30,6 +30,7 @@ from dsgcore.data import DataError
 from dsgcore.data.reading import Features, File
 from dsgcore.data.reading.binary import is_large
 from dsgcore.data.reading.cells import check_column, listed
+from dsgcore.data.reading.file import about_empty_rows
 from dsgcore.data.rows import PartedTable
 from dsgcore.models import load_model
 from dsgcore.problems.thresholds import classify
@@ -207,8 +208,12 @@ class Fitted:
         large = PartedTable.of(data)
         for name in (*self.features.columns, *keep):
             check_column(name, [*large.kinds])
-        frames = large.frames(self.features, keep)
-        return [Part(name, partial(self._of_frame, read, keep, f"{name}: ", ())) for name, read in frames]
+        left_out = large.empty_rows(self.features.recipe)
+        said, frames = about_empty_rows(len(left_out)), large.frames(self.features, keep, left_out)
+        return [
+            Part(name, partial(self._of_frame, read, keep, f"{name}: ", said * (i == 0)))
+            for i, (name, read) in enumerate(frames)
+        ]
 
     def _of_frame(
         self, read: Callable[[], pd.DataFrame], keep: Sequence[str], name: str, notes: Sequence[str]

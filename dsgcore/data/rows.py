@@ -279,10 +279,23 @@ class PartedTable:
         ]  # of values
         return y, list(classes), said, [*missing, *guessed], gaps
 
-    def frames(self, features: Features, keep: Sequence[str]) -> list[tuple[str, Callable[[], pd.DataFrame]]]:
+    def empty_rows(self, recipe: Recipe) -> NDArray[np.int64]:
+        """Return the rows that have no value."""
+        first = np.arange(min(SAMPLE, self.parts.parts[0].n))
+        some = self.frame(0, [*self.kinds], recipe.missing_words, first)
+        return self._empty(np.arange(len(self.parts)), recipe, some)
+
+    def frames(
+        self, features: Features, keep: Sequence[str], left_out: NDArray | None = None
+    ) -> list[tuple[str, Callable[[], pd.DataFrame]]]:
         """Return the name of each part, and a function that reads its columns of features and those to keep."""
         names, words = list(dict.fromkeys([*features.columns, *keep])), features.recipe.missing_words
-        return [(one.name, partial(self.frame, i, names, words)) for i, one in enumerate(self.parts.parts)]
+        found = list[tuple[str, Callable[[], pd.DataFrame]]]()
+        for i, one in enumerate(self.parts.parts):
+            own = np.arange(one.n)
+            rows = own if left_out is None else own[~np.isin(self.parts.starts[i] + own, left_out)]
+            found.append((one.name, partial(self.frame, i, names, words, None if len(rows) == one.n else rows)))
+        return found
 
 
 def _framed(read: Any) -> pd.DataFrame:
