@@ -413,6 +413,8 @@ def test_the_outcome_follows_from_all_checks_by_the_interval_of_each():
     assert (same.state, same.words) == ("fails", "one against SAMULT: equal in every draw")
     assert (near.state, near.words) == ("fails", "one against PNUAUC: -0.01 points (-0.03 to +0.01)")
     assert found((0.8, 0.812), (0.8, 0.81), asked=better).checks[0].state == "open"
+    fast = replace(near, claim="faster", difference=math.log(128.0), low=math.log(0.314), high=math.log(2140.0))
+    assert fast.words == "one against PNUAUC: 130 times as fast (0.31 to 2,100)"
     below = found((0.8, 0.81, 0.82), (0.80002, 0.81001, 0.82), asked=better).checks[0]
     assert below.words == "one against SAMULT: +0.00 points (+0.00 to +0.00)"
 

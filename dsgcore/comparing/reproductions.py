@@ -176,7 +176,7 @@ class Check:
         """The difference and its interval in words."""
         against, numbers = f"{self.dataset} against {self.rival}:", (self.difference, self.low, self.high)
         if self.claim == FASTER:
-            of, low, high = (f"{math.exp(min(v, 700.0)):.2g}" for v in numbers)
+            of, low, high = (f"{float(f'{math.exp(min(v, 700.0)):.2g}'):,g}" for v in numbers)
             return f"{against} {of} times as fast ({low} to {high})"
         if self.low == self.high == 0.0:
             return f"{against} equal in every draw"
