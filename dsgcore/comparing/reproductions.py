@@ -256,7 +256,8 @@ def how_to_get(missing: Sequence[str]) -> str:
     """Return a sentence on sets that were not found: the command that fetches them, or the file to give."""
     remotes = {name: remote.name for name in missing if (remote := archive_of(name))}
     ways = [f"fetch it with `dsg-lab data fetch {' '.join(remotes.values())}`"] * bool(remotes)
-    ways += [f"name a folder that holds {name}.npz" for name in missing if name not in remotes]
+    files = [f"{name}.npz" for name in missing if name not in remotes]
+    ways += [f"name a folder that holds {' and '.join(files)}"] * bool(files)
     return f"Needs {', '.join(missing)}: {' and '.join(ways)}."
 
 
