@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from cases import each
 from saved_models import make_model
-from test_kernels import feature_map
+from test_kernels import COMPILED, feature_map
 
 from dsgcore.core.threads import n_workers, pausing, set_workers
-from dsgcore.kernels import KERNELS, Gaussian
+from dsgcore.kernels import KERNELS, Gaussian, loops
 from dsgcore.kernels.features import Cosines
 from dsgcore.solver import model as expansion
 
@@ -95,17 +95,22 @@ def test_points_are_evaluated_in_whole_tiles_of_bounded_size(d, n):
 
 
 @each("dtype, tolerance", [("float64", 1e-13), ("float32", 1e-5)])
-def test_points_of_any_layout_have_the_same_values_also_one_at_a_time(X, dtype, tolerance):
+def test_points_of_any_layout_have_the_same_values_also_one_at_a_time_and_no_loop_is_compiled_for_them(
+    X, dtype, tolerance
+):
     # A product's summation order depends on its shape, so this is rounding: of sums of amplitudes of about 40 in all.
     model, points = make_model(dtype=dtype), X.astype(np.float32)
     read_only = points.copy()
     read_only.setflags(write=False)
-    unaligned = np.frombuffer(b"0" + points.tobytes(), dtype=np.float32, offset=1).reshape(points.shape)
+    unaligned = np.frombuffer(bytearray(b"0" + points.tobytes()), dtype=np.float32, offset=1).reshape(points.shape)
     together, single = model.evaluate(points), np.concatenate([model.evaluate(x[None]) for x in points])
     assert together.dtype == single.dtype == dtype
     np.testing.assert_allclose(single, together, rtol=0, atol=tolerance)
-    for other in (points.astype(float), points.tolist(), np.asfortranarray(points), read_only, unaligned):
-        np.testing.assert_allclose(model.evaluate(other), together, rtol=0, atol=tolerance)
+    compiled = set(loops.evaluate.kept.signatures) if COMPILED else None  # each one costs everybody a second
+    for other in (points.astype(float), points.tolist(), np.asfortranarray(points), read_only, unaligned, points[::2]):
+        values = together[::2] if len(other) == 150 else together
+        np.testing.assert_allclose(model.evaluate(other), values, rtol=0, atol=tolerance)
+    assert compiled is None or set(loops.evaluate.kept.signatures) == compiled
 
 
 # --- the cache of frequencies

@@ -158,31 +158,6 @@ def printed(program, **environment):
 
 
 @pytest.mark.weekly
-@compiled_only
-def test_one_specialisation_per_kernel_and_dtype():
-    """Use a separate process: tests of the loops call them with arrays that the package would never pass."""
-    program = """
-import numpy as np
-from dsgcore import QSGS2AUC
-from dsgcore.kernels import loops
-rng = np.random.default_rng(0)
-X, y = rng.normal(size=(60, 3)), np.where(np.arange(60) < 20, np.arange(60) % 2, -1)
-for points in (X, np.asfortranarray(X), X.astype(np.float32), X[::2].repeat(2, axis=0)):
-    points.flags.writeable = False
-    for dtype in ("float32", "float64"):
-        model = QSGS2AUC(n_iter=2, n_features=4, dtype=dtype, random_state=0).fit(points, y)
-        model.decision_function(points[:1])
-from dsgcore.experiments import Run, Spec
-for dtype in ("float32", "float64"):
-    run = Run(Spec.from_dict({"setting": "auc", "solver": {"n_iter": 2, "dtype": dtype}}))
-    run.advance()
-    run.exact_values(run.split.X_test)
-print([len(loop.kept.signatures) for loop in (loops.evaluate, loops.accumulate, loops.gaussian_sums)])
-"""
-    assert printed(["-c", program])[0] == "[4, 2, 2]\n"  # values alone, and with squares
-
-
-@pytest.mark.weekly
 @pytest.mark.compiled
 @compiled_only
 def test_a_damaged_cache_costs_a_run_nothing_but_time_and_the_next_one_has_a_sound_cache(tmp_path):
