@@ -143,12 +143,14 @@ def test_cached_frequencies_are_not_mixed_up_between_models(X):
             np.testing.assert_allclose(model.evaluate(X[:n]), expected[:n], rtol=0, atol=tolerance)
 
 
-def test_iterations_that_shrink_nothing_add_up_to_the_same_whatever_the_points():
+def test_iterations_that_shrink_nothing_are_evaluated_together_in_blocks_of_bounded_size(monkeypatch):
     X, rng = np.random.default_rng(1).normal(size=(50, 3)), np.random.default_rng(2)
-    sizes = [700, *[64] * 10, 500, 20]
-    blocks = [np.stack([rng.random(m), rng.uniform(-0.5, 0.5, m)]) for m in sizes]
+    blocks = [np.stack([rng.random(m), rng.uniform(-0.5, 0.5, m)]) for m in (700, *[64] * 10, 500, 20)]
     model = expansion.Expansion(Gaussian(0.7), 3, 3, np.dtype(np.float64), blocks, [1.0] * len(blocks))
+    taken, evaluate = [], Cosines.evaluate
+    monkeypatch.setattr(Cosines, "evaluate", lambda *given: taken.append(given[3].shape[1]) or evaluate(*given))
     values = model.evaluate(X)
+    assert taken == [700, 512, 128, 500, 20]
     np.testing.assert_allclose(values, explicit(model, X, len(model)), rtol=1e-10)
     assert (model.evaluate(X[:7]) == values[:7]).all(), "a point's value depends on the others"
     assert (model.evaluate(X, 9) == model.prefix(9).evaluate(X)).all()

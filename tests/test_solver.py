@@ -85,6 +85,14 @@ def test_values_and_averages_at_batch_points_are_those_of_the_model_before_the_s
                 np.testing.assert_allclose(values[source], own.evaluate(task.X[rows]), rtol=1e-10, atol=1e-13)
 
 
+@each("start, stop", [(0, 0), (0, 1), (3, 70), (64, 130)])
+def test_joined_batches_are_those_of_the_iterations(make_task, start, stop):
+    task = make_task(n_iter=130, batch_size=3)
+    expected = [np.concatenate(list(task.batch(t).values())) for t in range(start + 1, stop + 1)]
+    expected = np.reshape(expected, (stop - start, 3 * len(task.rows)))
+    np.testing.assert_array_equal(task.joined_batches(start, stop), expected)
+
+
 def test_visited_points_are_given_up_after_their_last_visit_unless_each_is_visited_often(make_task):
     task = make_task(n_iter=5, batch_size=2)
     points = VisitedPoints(task, task.new_model())
