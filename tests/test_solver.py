@@ -112,6 +112,14 @@ def test_the_same_seed_gives_the_same_bits_with_and_without_an_average(make_task
     assert (other != first).any()
 
 
+def test_a_step_that_is_too_big_ends_the_run_with_finite_coefficients(make_task):
+    task = make_task(step_size=1e30, n_iter=50, dtype="float32")
+    with np.errstate(over="ignore", invalid="ignore"):
+        iterates = list(solve(task, task.new_model()))
+    assert 0 < len(iterates) < 50
+    assert all(np.isfinite(iterate.weights).all() for iterate in iterates)
+
+
 @each("with_variance", [False, True])
 def test_a_run_goes_on_and_points_join_late_as_if_from_the_start(make_task, with_variance):
     task = make_task(n_iter=9, average_after=4)
