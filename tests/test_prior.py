@@ -77,6 +77,15 @@ def test_equals_the_energy_distance_program(path, record_property):
     assert residual < (1e-7 if d["alpha"] == 1.0 else 1e-5)
 
 
+@each("method, n_distances", [("km1", 0), ("km2", 1)])
+def test_only_km2_needs_the_slope_at_one(method, n_distances):
+    rng, asked, distance = np.random.default_rng(0), [], HullDistance.__call__
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(HullDistance, "__call__", lambda self, t: asked.append(t) or distance(self, t))
+        mixture_proportion(mixture(rng, 60, 0.5, 4.0), rng.normal(size=(60, 2)), method=method)
+    assert asked.count(1.05) == n_distances
+
+
 @each("method", ["km1", "km2"])
 @each("share", [0.25, 0.5, 0.7])
 def test_a_proportion_is_recovered(method, share):
