@@ -581,9 +581,9 @@ def test_scale_is_that_of_the_points_and_one_where_they_have_no_spread():
 
 
 def test_a_seed_is_a_number_or_drawn_from_a_random_state():
-    one, same, drawn = (seed_of(seed) for seed in (np.random.RandomState(3), np.random.RandomState(3), None))
-    assert one == same != 3
-    assert 0 <= drawn < 2**31
+    one, same, other = (seed_of(np.random.RandomState(seed)) for seed in (3, 3, 4))
+    assert one == same != other
+    assert 0 <= seed_of(None) < 2**31
     assert [seed_of(seed) for seed in (5, np.int64(5), MAX_SEED)] == [5, 5, MAX_SEED]
     with pytest.raises(ValueError, match="random_state must be"):
         seed_of(-1)
