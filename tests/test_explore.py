@@ -1,11 +1,11 @@
 """The Explore page without a browser: what is asked, what it costs, what is shown, and the way to the workbench."""
 
-import json
 from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from live_page import figure
 from opened_pages import OF_EACH_ENGINE, checked, open_page
 
 from dsgcore.cli.runs import asked_study
@@ -18,6 +18,8 @@ from pages.studies.going import look_at
 from pages.studies.links import link_to_study
 from pages.studies.study_charts import DIVERGED_COLOR
 from pages.studies.trajectory_asking import WITH_A_WAY
+
+pytestmark = pytest.mark.usefixtures("store")
 
 
 def opened(page="explore", **link):
@@ -48,26 +50,31 @@ def fill(store, made, *, is_diverging=True):
         store.put(run.spec.to_json(), row, {"t": np.arange(6.0), "score_test": np.linspace(0.4, 0.5, 6)})
 
 
-@pytest.fixture
-def made(store):
-    """The runs of the study that the page asks at first, which are all in the store."""
-    runs = StudyRuns(first_study())
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """Return a store that has all runs of the study that the page asks at first, and these runs."""
+    store, runs = Store(tmp_path_factory.mktemp("filled") / "runs.sqlite"), StudyRuns(first_study())
     fill(store, runs)
-    return runs
+    return store, runs
 
 
-def figure(app, key="chart-study"):
-    chart = next(c for c in app.get("bidi_component") if key in c.proto.id)
-    return json.loads(chart.proto.bytes.split(b"\n", 1)[1])
+@pytest.fixture
+def made(filled, store, monkeypatch):
+    """Give the app the filled store instead of its empty one; return the runs."""
+    monkeypatch.setenv("DSGLAB_STORE", str(filled[0].file))
+    return filled[1]
+
+
+def drawn(app):
+    return figure(app, "chart-study")
 
 
 def heat(app):
     """Return the finite numbers of the page's one map of colours."""
-    (trace,) = [trace for trace in figure(app)["data"] if trace["type"] == "heatmap"]
+    (trace,) = [trace for trace in drawn(app)["data"] if trace["type"] == "heatmap"]
     return [z for row in trace["z"] for z in row if z is not None]
 
 
-@pytest.mark.usefixtures("store")
 def test_what_is_too_much_is_refused_in_a_sentence_with_what_would_fit():
     app = opened(seeds="50", **{"solver.step_size.n": "20", "kernel.sigma.n": "20"})
     (error,) = app.error
@@ -83,7 +90,7 @@ def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing():
     app = opened()
     assert "All runs are done" in "".join(m.value for m in app.markdown)
     assert len(heat(app)) == 30
-    assert [t["name"] for t in figure(app)["data"] if t.get("mode") == "markers"] == ["all seeds diverged"]
+    assert [t["name"] for t in drawn(app)["data"] if t.get("mode") == "markers"] == ["all seeds diverged"]
     ranking = app.dataframe[0].value
     assert ranking["test AUC"].str.contains("diverged").tolist() == [False] * 30 + [True] * 6
     assert ranking["minus the best (AUC)"][0] == ""
@@ -100,25 +107,25 @@ def test_the_time_to_a_score_is_compared_like_any_other_number():
     # No run reaches it: only the diverged ones are left.
     assert set(checked(app).dataframe[0].value["seconds to 0.6"]) == {"– (3 diverged)"}
     app.number_input(key="x_target").set_value(None).run()
-    assert "seconds to" in figure(checked(app))["layout"]["title"]["text"]
+    assert "seconds to" in drawn(checked(app))["layout"]["title"]["text"]
 
 
 def test_one_axis_is_lines_with_a_band_and_three_are_parallel_with_what_is_not_selected_in_grey(store):
     fill(store, looked_at(opened(vary="Step size")).made)
-    lines = figure(opened(vary="Step size"))["data"]
+    lines = drawn(opened(vary="Step size"))["data"]
     assert {"lowest to highest seed", "mean", "diverged"} <= {trace.get("name") for trace in lines}
     three = {"vary": "Step size,Regularisation,Mini-batch", "random": "true", "points": "12"}
     fill(store, looked_at(opened(**three)).made)
     app = opened(**three)
     assert len(looked_at(app).made.points) == 12
-    assert "not selected" not in {trace.get("name") for trace in figure(app)["data"]}
+    assert "not selected" not in {trace.get("name") for trace in drawn(app)["data"]}
     app.select_slider(key="x_best").set_value(0.25).run()
-    grey = next(trace for trace in figure(checked(app))["data"] if trace.get("name") == "not selected")
+    grey = next(trace for trace in drawn(checked(app))["data"] if trace.get("name") == "not selected")
     assert grey["y"].count(None) == 11 - 3  # a gap a line
     assert grey["line"]["color"] == DIVERGED_COLOR
 
 
-def test_the_pages_files_are_the_study_for_the_command_and_back_on_the_page(store, made, tmp_path, monkeypatch):
+def test_the_pages_files_are_the_study_for_the_command_and_back_on_the_page(filled, made, tmp_path, monkeypatch):
     files = {}
     with monkeypatch.context() as patch:
         patch.setattr("streamlit.download_button", lambda label, make, file, *_, **__: files.update({file: make}))
@@ -126,13 +133,12 @@ def test_the_pages_files_are_the_study_for_the_command_and_back_on_the_page(stor
     (tmp_path / "study.json").write_text(files["study.json"](), encoding="utf-8")
     study = asked_study(tmp_path / "study.json", [], None)
     assert study == made.study
-    table = csv_of(table_of(study, carry_out(study, store)))  # none is made again
+    table = csv_of(table_of(study, carry_out(study, filled[0])))  # none is made again
     assert table == files["study.csv"]()
     assert table.splitlines()[1].startswith("0.05,0.05,0,0.5,0.1,0.1,finished,")
     assert looked_at(opened(**link_to_study(study))).made.study == study
 
 
-@pytest.mark.usefixtures("store")
 @pytest.mark.parametrize("setting", OF_EACH_ENGINE)
 def test_a_point_opens_as_the_same_run_in_the_workbench(setting):
     spec = looked_at(opened(setting=profile_of(SETTINGS[setting]).short)).made.runs[4].spec
@@ -169,7 +175,6 @@ def is_example(app):
     )
 
 
-@pytest.mark.usefixtures("store")
 def test_the_store_is_small_and_holds_an_example_of_each_page():
     names = {f"study-{setting}" for setting in SETTINGS} | {f"ways-{setting}" for setting in WITH_A_WAY}
     assert Store(FILE, is_fixed=True).kept(KIND).keys() == names
@@ -177,7 +182,6 @@ def test_the_store_is_small_and_holds_an_example_of_each_page():
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.usefixtures("store")
 def test_explore_opens_with_a_question_that_can_be_asked_and_a_finished_example(setting, monkeypatch):
     app = opened(setting=profile_of(SETTINGS[setting]).short)
     assert not app.error
@@ -187,9 +191,9 @@ def test_explore_opens_with_a_question_that_can_be_asked_and_a_finished_example(
     assert is_example(app)
     assert len(heat(app)) >= len(example.points) // 2
     assert app.button(key="study-start")
-    drawn = []
-    monkeypatch.setattr(links, "open_with", lambda page, _: drawn.append(page))
+    led = []
+    monkeypatch.setattr(links, "open_with", lambda page, _: led.append(page))
     checked(app.button(key="pin-point").click().run())
-    assert drawn == ["explore"]  # once
+    assert led == ["explore"]  # once
     values = next(frame.value for frame in app.dataframe if "parameter" in frame.value).set_index("parameter")["value"]
     assert values["Iterations"] == str(example.study.spec.solver.n_iter)
