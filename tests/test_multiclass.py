@@ -29,6 +29,7 @@ from dsgcore.experiments import Run, Spec, load_split, script
 from dsgcore.experiments.run import Health
 from dsgcore.kernels import Gaussian, block_frequencies
 from dsgcore.kernels.features import explicit
+from dsgcore.multiclass import automatic
 from dsgcore.multiclass import loop as task_module
 from dsgcore.multiclass.automatic import RIDGE_FACTORS, left_out_factor, smooth_minimiser
 from dsgcore.multiclass.features import FixedFeatures, LazyFeatures
@@ -475,6 +476,12 @@ def open_task(points=FAR, y=FEW, **said):
 
 def exact(task):
     return smooth_minimiser(task.problem, task.X, task.y, task.n_classes, task.M)
+
+
+def test_a_start_that_is_not_exact_after_all_warns_of_nothing_because_the_iterations_go_on_from_it(monkeypatch):
+    few = {"max_iter": 1}  # of 1,000, which are too few for some real sets
+    monkeypatch.setattr(automatic, "LogisticRegression", lambda **given: LogisticRegression(**given | few))
+    assert np.isfinite(exact(open_task(loss="logistic"))).all()
 
 
 @each("n_iter", [1, 7, 12, 230, 400, 401])

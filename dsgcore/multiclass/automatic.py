@@ -12,11 +12,13 @@ regressions choose a factor of the ridge by leaving labels out.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from dsgcore.core.sampling import evenly_spread
@@ -176,7 +178,12 @@ def smooth_minimiser(problem: MultiClass, phi: NDArray, y: NDArray, K: int, M: N
     # Two classes have one score, whose halves are theirs: their penalty is half of that for one column.
     ridge, points = (0.5 if K == 2 else 1.0) * len(rows) / len(y), phi[rows, :-1] @ unfold
     solver = "newton-cholesky" if (d + 1) * K <= MOST_EXACT else "lbfgs"
-    machine = LogisticRegression(C=1.0 / ridge, solver=solver, tol=1e-4, max_iter=1000).fit(points, y[rows])
+    machine = LogisticRegression(C=1.0 / ridge, solver=solver, tol=1e-4, max_iter=1000)
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", ConvergenceWarning
+        )  # iterations go on from there, and say so if they are too few
+        machine.fit(points, y[rows])
     intercept = (machine.intercept_ - (machine.intercept_.mean() if K > 2 else 0.0)) / phi[0, -1]
     W = np.vstack([unfold @ machine.coef_.T, intercept])
     return W * [-0.5, 0.5] if K == 2 else W
