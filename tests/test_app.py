@@ -10,9 +10,12 @@ import pytest
 from cases import each, some
 from live_page import figure, figures, has_run, numbers, status
 from opened_pages import APP, checked, full, open_auc, open_page, run_of, said
+from real_sets import as_csv
+from sklearn.svm import SVC, SVR, LinearSVC
 from streamlit.testing.v1 import AppTest
+from test_file_on_pages import give, open_own
 
-from dsgcore.experiments import SETTINGS, FileStore, Health, SpecError, default_spec, load_split
+from dsgcore.experiments import SETTINGS, FileStore, SpecError, default_spec
 from pages.controls import controls
 from pages.controls.link import with_changes
 from pages.session.bench import Bench, begin
@@ -146,35 +149,6 @@ def test_every_page_runs_at_once_and_has_its_details(name):
     assert len(app.error) == 0
 
 
-def away_from_defaults(problem):
-    """Values that make a spec together, as many as there are, none of them the default; and the link that asks for them."""
-    dataset = controls.dataset_choice(problem).default
-    offered = controls.controls_for(problem, dataset)
-    values, link = {name: c.parameter.default for name, c in offered.items()}, {}
-    for name, control in offered.items():
-        others = [value for value in control.options if value != control.parameter.default]
-        if not others or name == "kernel":
-            continue
-        wanted = values | {name: others[len(others) // 2]}
-        try:
-            load_split(controls.to_spec(problem, wanted, dataset, 3))
-        except ValueError:  # not with the values of the others
-            continue
-        values = wanted
-        link[control.name] = control.text(values[name])
-    return values, link, controls.to_spec(problem, values, dataset, 3)
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_a_link_of_every_control_gives_its_spec(name):
-    values, link, spec = away_from_defaults(SETTINGS[name])
-    app = open_page(name, seed="3", **link)
-    # Of the link; values so far from the defaults may make an objective grow.
-    assert [sentence for sentence in said(app) if sentence != Health.GROWING.value] == []
-    assert len(link) > len(values) / 2
-    assert run_of(app, name).spec == spec
-
-
 @pytest.mark.ci
 @pytest.mark.parametrize("name", some(PAGES, 2))
 def test_every_lesson_of_every_page_runs(name):
@@ -220,22 +194,55 @@ def test_a_parameter_without_effect_is_no_control():
 
     pulls = {"Trust in the graph", "Pull to low rank", "Singular values left out", "Largest norm", "Neighbours"}
     assert without(variant="softmax") >= pulls
-    assert without(variant="softmax") == without(variant="preconditioned softmax")
-    assert without(variant="released") == {"Largest norm"}
     assert without(feature_map="linear") >= {"Random features", "Inverse bandwidth"}
+    problem = SETTINGS["multiclass"]
+    assert problem(variant="softmax").without_effect == problem(variant="preconditioned softmax").without_effect
+    assert {*problem(variant="released").without_effect} - {*problem().without_effect} == {"radius"}
 
 
-@each("key, value, says", [
-    ("n_labeled", 20, "begun anew with labeled points 20"),
-    ("n_features", 64, "1 change recorded: random features 64 from step 3 on"),
-    ("sigma", 2.0, "begun anew with inverse bandwidth 2"),
-    ("seed", 3, "begun anew with seed 3"),
-    ("data", "two_moons", "begun anew with data Two moons"),
-    ("step_size", 0.2, "1 change recorded: step size 0.2 from step 3 on"),
-])  # fmt: skip
-def test_a_moved_control_says_whether_the_run_goes_on_or_begins_anew(key, value, says):
-    app = open_auc(at="2")
-    widgets = {"data": app.selectbox, "seed": app.number_input}
-    app = checked(widgets.get(key, app.select_slider)(key=key).set_value(value).run())
-    assert says in status(app)
-    assert "begun anew" not in status(checked(app.button(key="reset").click().run()))
+MOVED = {
+    "n_labeled": (20, "begun anew with labeled points 20"),
+    "n_features": (64, "1 change recorded: random features 64 from step 3 on"),
+    "sigma": (2.0, "begun anew with inverse bandwidth 2"),
+    "step_size": (0.2, "1 change recorded: step size 0.2 from step 3 on"),
+    "seed": (3, "begun anew with seed 3"),
+    "data": ("two_moons", "begun anew with data Two moons"),
+}
+
+
+def test_a_moved_control_says_whether_the_run_goes_on_or_begins_anew():
+    app = open_auc()
+    for key, (value, says) in MOVED.items():
+        app = checked(app.button(key="reset").click().run())
+        assert status(app) == "step 0 of 300 · paused"
+        run_of(app).advance(2)
+        widgets = {"data": app.selectbox, "seed": app.number_input}
+        app = checked(widgets.get(key, app.select_slider)(key=key).set_value(value).run())
+        assert says in status(app), key
+
+
+# --- a first run on a table brought by a person, beside what people install on the same few labels
+
+PEERS = {
+    "s3vm": ("codrna", "y", SVC()),
+    "multiclass": ("pendigits", "y", LinearSVC()),
+    "ordinal": ("kin40k", "y5", SVR()),
+}
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("setting", PEERS)
+def test_a_first_run_on_few_labels_of_a_real_set_is_at_least_as_good_as_a_peer_on_the_labels_alone(setting):
+    name, label, peer = PEERS[setting]
+    app = give(open_own(setting), f"{name}.csv", as_csv(name, rows=1000, label=label))  # with all labels
+    labels = next(slider for slider in app.select_slider if slider.key.endswith("n_labeled"))
+    run = run_of(checked(labels.set_value(50).run()), setting)
+    run.advance()
+    split = run.split
+    assert len(split.labeled) == 50
+    peer.fit(split.X_train[split.labeled], split.y_train[split.labeled])
+    if setting == "ordinal":  # whose score is no share of right answers
+        own = run.spec.problem.score(split.y_test, peer.predict(split.X_test))
+    else:
+        own = peer.score(split.X_test, split.y_test)
+    assert run.history.last()["score_average"] >= round(own, 3)
