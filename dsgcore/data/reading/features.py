@@ -173,8 +173,9 @@ class Features:
         yield from self.left_out_sentences()
         yield from self._notes
         for name in self._categories:
-            without = f"; {n:,} rows without one have 0 in all" if (n := self.missing[name]) else ""
-            yield f"{name!r}: {len(self._known[name])} categories, a column each{without}."
+            k, n = len(self._known[name]), self.missing[name]
+            without = f"; {n:,} {'rows without one have' if n > 1 else 'row without one has'} 0 in all" if n else ""
+            yield f"{name!r}: {k} {'categories, a column each' if k > 1 else 'category, in one column'}{without}."
         for name in self._texts:
             learned = f"{self._sizes[name]} singular directions, both learned from {fitted}"
             yield f"{name!r}: text as TF-IDF of its words, then {learned}."
