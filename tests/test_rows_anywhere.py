@@ -290,6 +290,7 @@ def test_a_dask_table_is_trained_on_however_it_was_made(tmp_path):
 
 def folder_of(folder, **files):
     """Write tables to a folder; the names of the files have `/` for a folder, and their endings."""
+    folder.mkdir(exist_ok=True)
     for name, table in files.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -320,9 +321,11 @@ def test_what_may_be_a_mistake_is_said_of_rows_anywhere(tmp_path):
     own = {"m": np.where(np.arange(60) % 6 == 0, -999, np.arange(60) % 5), "same": np.arange(60) % 2 * 7}
     table = piece(0, 60, **own)
     table.to_parquet(tmp_path / "t.parquet", index=False)
-    table.to_csv(tmp_path / "t.csv", index=False)  # it is read whole
+    table["a"] = [f"{45 + i},{100 + 7 * i}" for i in range(60)]
+    table.to_csv(tmp_path / "t.csv", index=False, sep=";")  # it is read whole
     for ending in ("parquet", "csv"):
         notes = " ".join(rows_of(tmp_path / f"t.{ending}", "t")[0].notes)
+        assert ("'a': 45,100 and others are read as fractions." in notes) == (ending == "csv")
         assert "Does -999 mean missing in 'm'? 10 cells hold it" in notes, ending
         assert "Warning: the column 'same' gives the label away" in notes, ending
 
@@ -345,6 +348,15 @@ PARQUET_FOLDERS = {
         np.repeat([2020, 2021], 20)])),
     "partitions of which some have one more key": ({"k=0.5/x.parquet": piece(0), "k=2/m=3/x.parquet": piece(20),
         "k=2/m=4/x.parquet": piece(40)}, "x.parquet has no column 'm', and another file has"),
+    "no files": ({}, "the folder .* holds no files of data"),
+    "a feature that the last one does not have": ({"1.parquet": piece(0), "2.parquet": piece(20).drop(columns="a")},
+        "2.parquet has no column 'a'"),
+    "a feature that the first one does not have": ({"1.parquet": piece(0).drop(columns="a"), "2.parquet": piece(20)},
+        "1.parquet has no column 'a'"),
+    "a label that the last one does not have": ({"1.parquet": piece(0), "2.parquet": piece(20).drop(columns="t")},
+        "2.parquet has no column 't'"),
+    "numbers, then text": ({"1.parquet": piece(0), "2.parquet": piece(20, a=list("ab") * 10)},
+        r"'a' holds double in 1.parquet and \w*string in 2.parquet"),
     "partitions named as a column": ({"a=1/x.parquet": piece(0), "a=2/x.parquet": piece(20)}, HALVES),
     "partitions of fractions": ({"k=0.5/x.parquet": piece(0), "k=2/x.parquet": piece(20)}, np.column_stack([HALVES,
         np.repeat([0.5, 2.0], 20)])),
@@ -366,7 +378,7 @@ def test_a_folder_of_parquet_files_is_one_table(tmp_path_factory, kind):
     files, expected = PARQUET_FOLDERS[kind]
     folder = folder_of(tmp_path_factory.mktemp("folder"), **files)
     if isinstance(expected, str):
-        with pytest.raises(DataError, match=expected):
+        with pytest.raises(DataError, match=rf"^[^\n]*{expected}[^\n]*\Z"):
             rows_of(folder, "t")
         return
     rows, y = rows_of(folder, "t")
@@ -393,21 +405,6 @@ def test_labels_may_be_the_names_of_folders(tmp_path):
     assert list(y) == ["no"] * 20 + ["yes"] * 20
     numbered = folder_of(tmp_path / "n", **{"t=0/1.parquet": piece(0)[["a"]], "t=1/1.parquet": piece(20)[["a"]]})
     assert list(rows_of(numbered, "t")[1]) == [0] * 20 + [1] * 20
-
-
-@each("files, said", [
-    ({}, "the folder .* holds no files of data"),
-    ({"1.parquet": piece(0), "2.parquet": piece(20).drop(columns="a")}, "2.parquet has no column 'a'"),
-    ({"1.parquet": piece(0).drop(columns="a"), "2.parquet": piece(20)}, "1.parquet has no column 'a'"),
-    ({"1.parquet": piece(0), "2.parquet": piece(20).drop(columns="t")}, "2.parquet has no column 't'"),
-    ({"1.parquet": piece(0), "2.parquet": piece(20, a=list("ab") * 10)},
-        r"'a' holds double in 1.parquet and \w*string in 2.parquet"),
-])  # fmt: skip
-def test_files_that_are_no_one_table_are_refused_in_one_sentence(tmp_path_factory, files, said):
-    folder = folder_of(tmp_path_factory.mktemp("folder"), **files)
-    with pytest.raises(DataError, match=said) as caught:
-        rows_of(folder, "t")
-    assert "\n" not in str(caught.value)
 
 
 def test_columns_of_one_name_are_refused_by_the_name_of_their_file(tmp_path):

@@ -7,10 +7,11 @@ import json
 import lzma
 import warnings
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from importlib.util import find_spec
-from itertools import product
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -20,6 +21,8 @@ import pyarrow as pa
 import pytest
 from cases import each, some
 from four_estimators import SMALL
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from opened_pages import errors, run_of
 from own_tables import lines, read, sniff, sniff_file
 from pyarrow import csv, parquet
@@ -53,8 +56,12 @@ def frame(index=None, labels=KIND, kind=None):
 # --- ways in: each returns the features, the classes, and the number of rows without a label
 
 
+def name_of(one):
+    return str(int(one)) if isinstance(one, float) else str(one)
+
+
 def names(classes):
-    return tuple(sorted(str(int(one)) if isinstance(one, float) else str(one) for one in np.asarray(classes).tolist()))
+    return tuple(sorted(map(name_of, np.asarray(classes).tolist())))
 
 
 def found_in(features, labels):
@@ -65,15 +72,24 @@ def found_in(features, labels):
 def by_description(path, **known):
     described = describe_file(path, sniff_file(path, **known))
     sizes = described.class_sizes
-    return list(described.features.names), tuple(sorted(sizes)), N - sum(sizes.values())
+    return list(described.features.names), tuple(sorted(sizes)), described.n - sum(sizes.values())
 
 
-def by_upload(path):
+def by_words(path):
+    return by_description(path, missing_words=["-999"])
+
+
+@cache
+def uploaded(path):
     *_, (_, points) = take_steps(path.read_bytes(), path.name, Step("look", "classes"))
     if isinstance(points, DSGError):
         raise points
-    classes = tuple(sorted(name.removeprefix("'") for name in points.class_names))
-    return list(points.feature_names), classes, int(np.sum(points.y < 0))
+    return points, [name.removeprefix("'") for name in points.class_names]
+
+
+def by_upload(path):
+    points, classes = uploaded(path)
+    return list(points.feature_names), tuple(sorted(classes)), int(np.sum(points.y < 0))
 
 
 def by_conversion(path):
@@ -82,8 +98,13 @@ def by_conversion(path):
     return by_description(made, unlabeled=recipe.unlabeled)  # LIBSVM's signs are not in a table
 
 
+@cache
+def rows_in(path):
+    return rows_of(path, "label")
+
+
 def by_rows(path):
-    rows, labels = rows_of(path, "label")
+    rows, labels = rows_in(path)
     return found_in(rows.names, labels)
 
 
@@ -110,7 +131,7 @@ def scores(model, path):
 
 def by_command(path):
     model, facts = fit(path, "--quiet")
-    assert len(scores(model, path)) == N
+    assert len(scores(model, path)) == len(rows_in(path)[0])
     return facts["features"], names(facts["classes"]), by_rows(path)[2]
 
 
@@ -219,6 +240,18 @@ def test_a_table_is_the_same_however_it_is_written_and_whatever_writes_it(name):
     assert len(data.sha256) == 64
 
 
+@dataclass(frozen=True)
+class Case:
+    """A file: its name, how it is written, what each way in must find in it, and the ways."""
+
+    file: str
+    write: Callable[[Path], object]
+    features: tuple[str, ...] = ("a", "b")
+    classes: tuple[str, ...] = ("rye", "wheat")
+    unlabeled: int = 0
+    ways: tuple[Callable, ...] = (*OF_TABLES, by_rows)
+
+
 # --- an index is no feature
 
 
@@ -235,9 +268,21 @@ INDEXES = {
 }
 
 
-def by_polars(path, column):
-    table = polars.from_pandas(frame()).with_row_index(column)
-    (table.write_parquet if path.suffix == ".parquet" else table.write_csv)(path)
+def as_pandas(table, path):
+    table.to_csv(path, index=False) if path.suffix == ".csv" else table.to_parquet(path, index=False)
+
+
+def as_arrow(table, path):
+    table = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
+    csv.write_csv(table, path) if path.suffix == ".csv" else parquet.write_table(table, path, row_group_size=17)
+
+
+def as_polars(table, path):
+    table = polars.from_arrow(pa.Table.from_pandas(table, preserve_index=False))
+    table.write_csv(path) if path.suffix == ".csv" else table.write_parquet(path)
+
+
+WRITERS = {"pandas": as_pandas, "pyarrow": as_arrow, "polars": as_polars}
 
 
 def in_dask(path, table):
@@ -269,75 +314,188 @@ def in_any_order(name):
     return table
 
 
-NUMBERING = ["id", "ID", "Row", "row_id", "PassengerId", "customer_id", "sampleid", "#", "S.No.", "lfd. Nr.", "rn", ""]
-CODES = np.unique(KIND, return_inverse=True)[1]
-INDEXED = {
-    **{f"pandas, {name} index": ("t.parquet", lambda path, index=index: frame(index).to_parquet(path, index=None))
-       for name, index in INDEXES.items()},
-    "pandas, index kept": ("t.parquet", lambda path: frame().to_parquet(path, index=True)),
-    "pyarrow, without metadata": ("t.parquet", lambda path:
-        parquet.write_table(pa.Table.from_pandas(frame(SHUFFLED)).replace_schema_metadata(None), path)),
-    "polars": ("t.parquet", lambda path: by_polars(path, "index")),
-    "Dask, unnamed index": ("folder", lambda path: in_dask(path, frame(SHUFFLED))),
-    "Dask, named index": ("folder", lambda path: in_dask(path, frame(pd.Index(SHUFFLED, name="place")))),
-    "a number that begins again in each part": ("folder", in_parts),
-    "a number in Parquet": ("t.parquet", lambda path: numbered("ID", 1).to_parquet(path)),
-    "the label as the index": ("t.parquet", lambda path: frame().set_index("label").to_parquet(path)),
-    "CSV, default index": ("t.csv", lambda path: frame().to_csv(path)),
-    "CSV, shuffled index": ("t.csv", lambda path: frame(SHUFFLED).to_csv(path)),
-    "CSV, drawn with repeats": ("t.csv", lambda path: frame().sample(N, replace=True, random_state=0).to_csv(path)),
-    "CSV of CSV": ("t.csv", lambda path: frame().reset_index(names="Unnamed: 0").to_csv(path)),
-    "CSV of parts": ("t.csv", lambda path: pd.concat(PARTS).to_csv(path)),
-    "CSV by polars": ("t.csv", lambda path: by_polars(path, "row_nr")),
-    "Parquet, customer_id in any order": ("t.parquet", lambda path: in_any_order("customer_id").to_parquet(path)),
-    **{f"CSV, {name} in any order": ("t.csv", lambda path, name=name: in_any_order(name).to_csv(path, index=False))
-       for name in ("id", "customerid", "User ID", "PassengerId", "uuid")},
-    "TSV": ("t.tsv", lambda path: frame().to_csv(path, sep="\t", index_label="index")),
-    "LIBSVM": ("t.txt", lambda path: dump_svmlight_file(frame()[["a", "b"]], CODES, str(path))),
-    "npz": ("t.npz", lambda path: np.savez(path, X=frame()[["a", "b"]], y=CODES, id=np.arange(N))),
-    **{f"CSV, {name} from {start}": ("t.csv", lambda path, own=(name, start): numbered(*own).to_csv(path, index=False))
-       for name in NUMBERING for start in (0, 1)},
-}  # fmt: skip
-BY_EVERY_WAY = ["decimal comma", "title and units", "R", "zip", "Feather", "Parquet"]
+def like_an_index(name):
+    """Return a table whose first column looks like an index: by its name, or by its numbers."""
+    table = in_any_order(name) if name == "bid" else numbered(name)
+    return table.assign(id=table["id"] % 7) if name == "id" else table
 
 
-@each("name", [*BY_EVERY_WAY, "the label as the index", "Parquet, customer_id in any order", *some(INDEXED, 5)])
-def test_features_and_classes_are_the_same_by_every_way_in(name, tmp_path_factory):
-    file, write = INDEXED[name] if name in INDEXED else ("table", lambda path: path.write_bytes(FORMATS[name]))
-    path = tmp_path_factory.mktemp("written") / file
-    write(path)
-    has_numbers = path.suffix in (".txt", ".npz")
-    expected = (["x1", "x2"], ("0", "1"), 0) if has_numbers else (["a", "b"], ("rye", "wheat"), 0)
-    has_rows = name in BY_EVERY_WAY or path.suffix == ".parquet" or path.is_dir()
-    for way in (*(OF_TABLES if path.is_file() else ()), *(OF_ROWS if has_rows else ())):
-        assert way(path) == expected, way.__name__
-
-
-@each("is_indexed", [True, False])
-@each("labels", [("rye", "wheat"), (0, 1)])
-def test_columns_without_names_of_their_own_are_named_as_pandas_does(is_indexed, labels, tmp_path):
-    table = frame(labels=labels).set_axis([0, 1, "label"], axis=1)
-    table.to_csv(tmp_path / "t.csv", index=is_indexed)
-    table.set_axis([0, 1, 2], axis=1).to_csv(tmp_path / "u.csv", index=is_indexed)
-    for name, way in product(("t.csv", "u.csv"), OF_TABLES):
-        assert way(tmp_path / name) == (["0", "1"], names(labels), 0)
-
-
-@each("way", [by_description, by_conversion, by_rows, by_estimator, by_dask])
-def test_rows_without_any_value_are_left_out_by_every_way_in(way, tmp_path):
+def with_gaps():
+    """Return a table of which three rows have no value, and others some."""
     table = frame().astype({"label": object})
     table.loc[[3, 4, 20]] = None
     table.loc[30, "a"], table.loc[31, ["a", "b"]], table.loc[32, "label"] = None, None, None
-    files = {"t.parquet": lambda path: table.to_parquet(path, row_group_size=7)}
-    if way is not by_dask:
-        files["t.csv"] = lambda path: table.to_csv(path, index=False)
-    for name, write in files.items():
-        write(tmp_path / name)
-        rows, labels = rows_of(tmp_path / name, "label")
-        assert (len(rows), len(labels)) == (N - 3, N - 3)
-        assert rows.notes[0] == rows.guesses[0] == "3 rows without any value are left out."
-        assert "1 row has no label: it is unlabeled and never used for testing." in rows.notes
-        assert way(tmp_path / name)[:2] == (["a", "b"], ("rye", "wheat")), name
+    return table
+
+
+def as_numbers(labels, path):
+    X, y = frame()[["a", "b"]].to_numpy(), np.resize(labels, N)
+    if path.suffix == ".npz":
+        np.savez(path, X=X, y=y)
+    else:
+        path.write_text("".join(f"{one} 1:{a} 2:{b}\n" for one, (a, b) in zip(y, X, strict=True)))
+
+
+NUMBERING = ["id", "ID", "Row", "row_id", "PassengerId", "customer_id", "sampleid", "#", "S.No.", "lfd. Nr.", "rn", ""]
+CODES = np.unique(KIND, return_inverse=True)[1]
+X_Y = {"features": ("x1", "x2"), "classes": ("0", "1")}
+ALL = (*OF_TABLES, *OF_ROWS)
+BY_EVERY_WAY = {
+    **{name: Case("table", lambda path, name=name: path.write_bytes(FORMATS[name]), ways=ALL)
+       for name in ("decimal comma", "title and units", "R", "zip", "Feather", "Parquet")},
+    "an index of several levels": Case("t.parquet", lambda path: frame(INDEXES["several levels"]).to_parquet(path), ways=ALL),
+    "the label as the index": Case("t.parquet", lambda path: frame().set_index("label").to_parquet(path), ways=ALL),
+    "Parquet, customer_id in any order": Case("t.parquet", lambda path: in_any_order("customer_id").to_parquet(path),
+        ways=ALL),
+    **{f"a column named self, {end}": Case(f"t.{end}",  # as an argument of pandas
+        lambda path: as_pandas(frame().rename(columns={"a": "self"}), path), ("self", "b"), ways=(*ALL, by_words))
+       for end in ("csv", "parquet")},
+    "blanks around names": Case("t.parquet", lambda path:
+        as_pandas(frame().rename(columns={"a": " a ", "label": "label "}), path), ways=ALL),
+    "a feature without a name": Case("t.parquet", lambda path: as_pandas(in_any_order("").assign(**{"": SHUFFLED / 7}), path),
+        ("column 1", "a", "b"), ways=ALL),
+    "a number without a name, and gaps": Case("t.parquet", lambda path:
+        as_pandas(numbered("").assign(label=with_gaps()["label"]), path), unlabeled=4, ways=ALL),
+    **{f"rows without any value, {end}": Case(f"t.{end}", lambda path: as_pandas(with_gaps(), path), unlabeled=1,
+        ways=(*ALL, *[by_dask] * (end == "parquet"))) for end in ("csv", "parquet")},
+}  # fmt: skip
+INDEXED = {
+    **{f"pandas, {name} index": Case("t.parquet",
+        lambda path, index=index: frame(index).to_parquet(path, index=None), ways=ALL)
+       for name, index in INDEXES.items()},
+    "pandas, index kept": Case("t.parquet", lambda path: frame().to_parquet(path, index=True), ways=ALL),
+    "pyarrow, without metadata": Case("t.parquet", lambda path:
+        parquet.write_table(pa.Table.from_pandas(frame(SHUFFLED)).replace_schema_metadata(None), path), ways=ALL),
+    "Dask, unnamed index": Case("folder", lambda path: in_dask(path, frame(SHUFFLED)), ways=OF_ROWS),
+    "Dask, named index": Case("folder", lambda path: in_dask(path, frame(pd.Index(SHUFFLED, name="place"))),
+        ways=OF_ROWS),
+    "a number that begins again in each part": Case("folder", in_parts, ways=OF_ROWS),
+    "a number in Parquet": Case("t.parquet", lambda path: numbered("ID", 1).to_parquet(path), ways=ALL),
+    "polars": Case("t.parquet", lambda path: as_polars(numbered("index"), path), ways=ALL),
+    "CSV by polars": Case("t.csv", lambda path: as_polars(numbered("row_nr"), path)),
+    "CSV, default index": Case("t.csv", lambda path: frame().to_csv(path)),
+    "CSV, shuffled index": Case("t.csv", lambda path: frame(SHUFFLED).to_csv(path)),
+    "CSV, drawn with repeats": Case("t.csv", lambda path: frame().sample(N, replace=True, random_state=0).to_csv(path)),
+    "CSV of CSV": Case("t.csv", lambda path: frame().reset_index(names="Unnamed: 0").to_csv(path)),
+    "CSV of parts": Case("t.csv", lambda path: pd.concat(PARTS).to_csv(path)),
+    "TSV": Case("t.tsv", lambda path: frame().to_csv(path, sep="\t", index_label="index")),
+    "LIBSVM": Case("t.txt", lambda path: dump_svmlight_file(frame()[["a", "b"]], CODES, str(path)), **X_Y),
+    "npz": Case("t.npz", lambda path: np.savez(path, X=frame()[["a", "b"]], y=CODES, id=np.arange(N)), **X_Y,
+        ways=OF_TABLES),
+    **{f"CSV, {name} in any order": Case("t.csv", lambda path, name=name: as_pandas(in_any_order(name), path))
+       for name in ("id", "customerid", "User ID", "PassengerId", "uuid")},
+    **{f"CSV without names, {'numbered' if index else 'plain'}": Case("t.csv",
+        lambda path, index=index: frame().assign(a=np.random.default_rng(0).permutation(N)).to_csv(
+            path, header=False, index=index),
+        ("x2", "x3") if index else ("x1", "x2"), ways=(by_description, by_upload)) for index in (True, False)},
+    **{f"the feature {name}, {end}": Case(f"t.{end}", lambda path, name=name: as_pandas(like_an_index(name), path),
+        (name, "a", "b"))
+       for name in ("x", "time", "position", "grid", "humid", "bid", "x1", "id") for end in ("csv", "parquet")},
+    **{f"numbers as names, {labels}, {last}, {index}": Case("t.csv", lambda path, labels=labels, last=last, index=index:
+        frame(labels=labels).set_axis([0, 1, last], axis=1).to_csv(path, index=index), ("0", "1"), names(labels),
+        ways=OF_TABLES) for labels in (("rye", "wheat"), (0, 1)) for last in ("label", 2) for index in (True, False)},
+}  # fmt: skip
+
+
+# --- labels, as each program writes them: the labels of rows in order, the classes, how many have none, and pandas' type
+
+
+LABELS = {
+    "-1 beside two": ((-1, 0, 1), ("0", "1"), 1),
+    "-1 and one other": ((-1, 1), ("-1", "1"), 0),
+    "-1, one other, and missing": ((-1, 1, None), ("-1", "1"), 1, "Int64"),
+    "-1 beside text": (("ham", "-1", "spam"), ("ham", "spam"), 1),
+    "text and missing": (("ham", None, "spam"), ("ham", "spam"), 1),
+    "-1, missing and two": ((0, 1, -1, None), ("0", "1"), 2, "Int64"),
+    "floats and missing": ((0.0, 1.0, None), ("0", "1"), 1, "Float64"),
+    "large and missing": ((BIG, BIG + 1, None), (str(BIG), str(BIG + 1)), 1, "Int64"),
+    "large and -1": ((BIG, BIG + 1, -1), (str(BIG), str(BIG + 1)), 1),
+    "beyond int64 and missing": ((LARGE, LARGE + 1, None), (str(LARGE), str(LARGE + 1)), 1, "UInt64"),
+    "truth values and missing": ((True, False, None), ("False", "True"), 1, "boolean"),
+    "truth values": ((True, False), ("False", "True"), 0),
+    "another negative class": ((-2, -1, -2), ("-1", "-2"), 0),
+    "forms of a word": (("Yes", "YES", "YES", "no"), ("YES", "no"), 0),
+    "a word that means no label": (("a", "b", "unlabeled"), ("a", "b"), 1),
+    "text with white space": ((" spam", "spam", "two\nlines", "two  lines"), ("spam", "two lines"), 0),
+    "dates": ((date(2020, 1, 1), date(2021, 1, 1), None), ("2020-01-01", "2021-01-01"), 1),
+    **{f"the word {word!r}": ((word, "x", "y"), ("x", "y"), 1)
+       for word in some(["NA", "n/a", "<NA>", "null", "#N/A", "NaN", "None", "?", " NA "], 4)},
+}  # fmt: skip
+IN_PARQUET = {
+    "times of a zone": ((pd.Timestamp(0, tz="UTC"), pd.Timestamp(9**9, tz="UTC"), None),
+        ("1970-01-01 00:00:00+00:00", "1970-01-01 00:00:00.387420489+00:00"), 1),
+    "durations": ((pd.Timedelta("1D"), pd.Timedelta("2D"), None), ("1 days 00:00:00", "2 days 00:00:00"), 1),
+    "bytes that are no text": ((b"\xff", b"\xfe", None), ("\\xfe", "\\xff"), 1),
+    "a word that means missing, as bytes": ((b"NA", b"x", b"y"), ("x", "y"), 1),
+}  # fmt: skip
+
+
+def labeled(name, writer="pandas"):
+    """Return the case of a kind of labels in Parquet: by one writer it is tried by every way in, by another one by Dask, too."""
+    labels, classes, unlabeled, *kind = (LABELS | IN_PARQUET)[name]
+    in_dask = not any(word in name for word in ("large", "beyond", "the word"))  # pandas makes floats of large numbers
+    ways = ALL if writer == "pyarrow" else (*OF_TABLES, by_rows, *[by_dask] * in_dask)
+    unlabeled = unlabeled * N // len(labels)
+    return Case(
+        "t.parquet",
+        lambda path: WRITERS[writer](frame(None, labels, *kind), path),
+        ("a", "b"),
+        classes,
+        unlabeled,
+        ways,
+    )
+
+
+BY_ARROW = {f"{name}, pyarrow": labeled(name, "pyarrow") for name in (*IN_PARQUET, *LABELS)}
+SPARSE = {
+    f"{labels}, {end}": Case(f"t.{end}", lambda path, labels=labels: as_numbers(labels, path), ("x1", "x2"), classes, unlabeled,
+        OF_TABLES if end == "npz" else (*OF_TABLES, by_rows))
+    for end in ("svm", "npz") for labels, classes, unlabeled in (
+        ((-1, 0, 1), ("0", "1"), 20),
+        ((-1, 1), ("-1", "1"), 0),
+        ((BIG, BIG + 2, -1), (str(BIG), str(BIG + 2)), 20),
+        ((BIG + 1, BIG + 3), (str(BIG + 1), str(BIG + 3)), 0),
+        *[(("+1", "-1", "0"), ("-1", "1"), 20)] * (end == "svm"),  # as SVMlight writes them: there 0 is the unlabeled one
+    )
+}  # fmt: skip
+CASES = BY_EVERY_WAY | {name: labeled(name) for name in LABELS} | SPARSE | INDEXED | dict(some(BY_ARROW.items(), 5, 20))
+
+
+def check(path, ways, *expected):
+    """Fail unless all ways find the same in a file, and the page and the rows have the same points and labels in one order."""
+    for way in ways:
+        assert way(path) == expected, way.__name__
+    if {by_upload, by_rows} <= {*ways}:
+        (points, known), (rows, labels) = uploaded(path), rows_in(path)
+        np.testing.assert_allclose(rows[:], points.X, rtol=1e-5)
+        classes, codes = encode(labels)
+        found = [name_of(np.asarray(classes).tolist()[code]) if code >= 0 else None for code in codes]
+        assert found == [known[code] if code >= 0 else None for code in points.y]
+
+
+FITTED = {*CASES} - {*INDEXED} | {*some(INDEXED, 4, 30)}  # which takes longest
+
+
+@each("name", CASES)
+def test_features_and_classes_are_the_same_by_every_way_in(name, tmp_path_factory):
+    case = CASES[name]
+    path = tmp_path_factory.mktemp("written") / case.file
+    case.write(path)
+    ways = [way for way in case.ways if name in FITTED or way not in (by_estimator, by_command)]
+    check(path, ways, list(case.features), case.classes, case.unlabeled)
+
+
+@settings(max_examples=20)
+@given(data=st.data(), writer=st.sampled_from(list(WRITERS)), end=st.sampled_from(["csv", "parquet"]))
+def test_a_number_of_the_row_is_no_feature_whatever_the_labels_and_whoever_writes_them(
+    data, writer, end, tmp_path_factory
+):
+    labels, classes, unlabeled, *kind = LABELS[data.draw(st.sampled_from(list(LABELS)))]
+    table, place = frame(None, labels, *kind), data.draw(st.sampled_from([0, 2, None]))
+    if place is not None:
+        table.insert(place, data.draw(st.sampled_from(NUMBERING)), np.arange(N) + data.draw(st.sampled_from([0, 1, 7])))
+    WRITERS[writer](table, path := tmp_path_factory.mktemp("written") / f"t.{end}")
+    check(path, (*OF_TABLES, by_rows), ["a", "b"], classes, unlabeled * N // len(labels))
 
 
 @each("labels", [(-1, 0, 1), (None, "a", "b"), ("unlabeled", "a", "b")])
@@ -348,41 +506,20 @@ def test_rows_in_parts_count_those_without_a_label_as_a_whole_table_does(labels,
     assert [one for one in rows_of(path, "label")[0].notes if "no label" in one] == [said]
 
 
-def test_a_folder_says_how_many_rows_without_any_value_all_its_files_have(tmp_path):
+def test_rows_without_any_value_are_said_and_a_folder_says_how_many_all_its_files_have(tmp_path):
+    with_gaps().to_parquet(tmp_path / "t.parquet", row_group_size=7)
+    rows, labels = rows_of(tmp_path / "t.parquet", "label")
+    assert (len(rows), len(labels)) == (N - 3, N - 3)
+    assert rows.notes[0] == rows.guesses[0] == "3 rows without any value are left out."
+    assert "1 row has no label: it is unlabeled and never used for testing." in rows.notes
+    (folder := tmp_path / "folder").mkdir()
     for number in range(3):
         own = frame().astype({"label": object})
         own.loc[list(range(number))] = None
-        own.to_csv(tmp_path / f"{number}.csv", index=False)
-    file = File.of_path(tmp_path)
+        own.to_csv(folder / f"{number}.csv", index=False)
+    file = File.of_path(folder)
     said = file.table(file.recipe("classes")).notes
     assert [one for one in said if "without any" in one] == ["3 rows without any value are left out."]
-
-
-@each("name", ["t.parquet", "t.csv"])
-def test_a_column_may_have_the_name_of_an_argument_of_pandas(name, tmp_path):
-    table = frame().rename(columns={"a": "self"})
-    table.to_parquet(tmp_path / name) if name == "t.parquet" else table.to_csv(tmp_path / name, index=False)
-    assert sniff_file(tmp_path / name, missing_words=["-999"]).role("self") == "number"
-    for way in (*OF_TABLES, *OF_ROWS):
-        assert way(tmp_path / name)[0] == ["self", "b"], way.__name__
-
-
-@each("is_numbered", [True, False])
-def test_an_index_without_a_name_is_no_feature(is_numbered, tmp_path):
-    table = frame().assign(a=np.random.default_rng(0).permutation(N))
-    table.to_csv(tmp_path / "t.csv", header=False, index=is_numbered)
-    for way in (by_description, by_upload):
-        assert way(tmp_path / "t.csv")[0] == (["x2", "x3"] if is_numbered else ["x1", "x2"])
-
-
-@each("name", ["x", "time", "position", "grid", "humid", "bid", "x1", "id"])
-def test_a_feature_that_only_looks_like_an_index_stays_one(name, tmp_path):
-    table = numbered(name) if name != "bid" else in_any_order(name)
-    if name == "id":
-        table[name] %= 7
-    table.to_parquet(tmp_path / "t.parquet")
-    table.to_csv(tmp_path / "t.csv", index=False)
-    assert by_upload(tmp_path / "t.csv")[0] == by_rows(tmp_path / "t.parquet")[0] == [name, "a", "b"]
 
 
 def test_an_index_that_a_person_names_is_used(tmp_path, capsys):
@@ -456,92 +593,11 @@ def test_columns_in_another_order_are_refused_wherever_the_rows_are(name, tmp_pa
         model.predict(tmp_path / "t.parquet")
 
 
-# --- labels
-
-
-@dataclass(frozen=True)
-class Case:
-    """Labels of rows in order, with the classes as written, and the number of rows without a label."""
-
-    labels: tuple
-    classes: tuple[str, ...]
-    unlabeled: int  # of so many labels
-    kind: str | None = None  # pandas' type
-
-    @property
-    def expected(self):
-        return ["a", "b"], self.classes, self.unlabeled * N // len(self.labels)
-
-    def write(self, path, writer="pandas"):
-        WRITERS[writer](frame(labels=self.labels, kind=self.kind), path)
-        return path
-
-
-CASES = {
-    "-1 beside two": Case((-1, 0, 1), ("0", "1"), 1),
-    "-1 and one other": Case((-1, 1), ("-1", "1"), 0),
-    "-1, one other, and missing": Case((-1, 1, None), ("-1", "1"), 1, "Int64"),
-    "-1 beside text": Case(("ham", "-1", "spam"), ("ham", "spam"), 1),
-    "text and missing": Case(("ham", None, "spam"), ("ham", "spam"), 1),
-    "-1, missing and two": Case((0, 1, -1, None), ("0", "1"), 2, "Int64"),
-    "floats and missing": Case((0.0, 1.0, None), ("0", "1"), 1, "Float64"),
-    "large and missing": Case((BIG, BIG + 1, None), (str(BIG), str(BIG + 1)), 1, "Int64"),
-    "large and -1": Case((BIG, BIG + 1, -1), (str(BIG), str(BIG + 1)), 1),
-    "beyond int64 and missing": Case((LARGE, LARGE + 1, None), (str(LARGE), str(LARGE + 1)), 1, "UInt64"),
-    "truth values and missing": Case((True, False, None), ("False", "True"), 1, "boolean"),
-    "truth values": Case((True, False), ("False", "True"), 0),
-    "another negative class": Case((-2, -1, -2), ("-1", "-2"), 0),
-    "forms of a word": Case(("Yes", "YES", "YES", "no"), ("YES", "no"), 0),
-    "a word that means no label": Case(("a", "b", "unlabeled"), ("a", "b"), 1),
-    "text with white space": Case((" spam", "spam", "two\nlines", "two  lines"), ("spam", "two lines"), 0),
-    "dates": Case((date(2020, 1, 1), date(2021, 1, 1), None), ("2020-01-01", "2021-01-01"), 1),
-}
-IN_PARQUET = {
-    "times of a zone": Case((pd.Timestamp(0, tz="UTC"), pd.Timestamp(9**9, tz="UTC"), None),
-        ("1970-01-01 00:00:00+00:00", "1970-01-01 00:00:00.387420489+00:00"), 1),
-    "durations": Case((pd.Timedelta("1D"), pd.Timedelta("2D"), None), ("1 days 00:00:00", "2 days 00:00:00"), 1),
-    "bytes that are no text": Case((b"\xff", b"\xfe", None), ("\\xfe", "\\xff"), 1),
-}  # fmt: skip
-
-
-def as_pandas(table, path):
-    table.to_csv(path, index=False) if path.suffix == ".csv" else table.to_parquet(path, index=False)
-
-
-def as_arrow(table, path):
-    table = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
-    csv.write_csv(table, path) if path.suffix == ".csv" else parquet.write_table(table, path, row_group_size=17)
-
-
-def as_polars(table, path):
-    table = polars.from_arrow(pa.Table.from_pandas(table, preserve_index=False))
-    table.write_csv(path) if path.suffix == ".csv" else table.write_parquet(path)
-
-
-WRITERS = {"pandas": as_pandas, "pyarrow": as_arrow, "polars": as_polars}
-
-
-@pytest.mark.parametrize(("writer", "ending"), some(product(WRITERS, ["csv", "parquet"]), 1, 2))
-def test_labels_are_the_same_by_every_way_in(tmp_path_factory, writer, ending):
-    for name, case in (CASES | (IN_PARQUET if (writer, ending) == ("pyarrow", "parquet") else {})).items():
-        path = case.write(tmp_path_factory.mktemp("written") / f"t.{ending}", writer)
-        # One writer is enough to see that a fit and the command take what `rows_of` reads.
-        of_rows = OF_ROWS if (writer, ending) == ("pyarrow", "parquet") else (by_rows,)
-        for way in (*OF_TABLES, *of_rows):
-            assert way(path) == case.expected, (name, way.__name__)
-
-
-@each("name", [name for name in CASES if "large" not in name and "beyond" not in name])
-def test_dask_has_the_same_classes(tmp_path, name):
-    assert by_dask(CASES[name].write(tmp_path / "t.parquet")) == CASES[name].expected
-
-
 def test_large_numbers_that_have_been_floats_are_refused(tmp_path):
     dask = pytest.importorskip("dask.dataframe")
-    case = CASES["large and missing"]
-    table = frame(labels=case.labels, kind=case.kind)
+    table = frame(labels=(BIG, BIG + 1, None), kind="Int64")
     rows, exact = rows_of(dask.from_pandas(table, npartitions=2), "label")
-    assert found_in(rows.names, exact) == case.expected
+    assert found_in(rows.names, exact) == (["a", "b"], (str(BIG), str(BIG + 1)), N // 3)
     floats = dask.from_pandas(table.astype({"label": "float64"}), npartitions=2)
     with pytest.raises(DSGError, match=r"exact labels, got the float 9007199254740992.* give integers"):
         rows_of(floats, "label")
@@ -553,7 +609,7 @@ def test_large_numbers_that_have_been_floats_are_refused(tmp_path):
 
 @each("ending", ["csv", "parquet"])
 def test_an_infinite_label_is_refused_in_a_sentence(tmp_path, ending):
-    path = Case((np.inf, 0.0, 1.0), (), 0).write(tmp_path / f"t.{ending}")
+    as_pandas(frame(labels=(np.inf, 0.0, 1.0)), path := tmp_path / f"t.{ending}")
     for way in (*OF_TABLES, by_rows, by_estimator)[: 3 if ending == "csv" else 5]:
         with pytest.raises(DSGError, match=r"infinite|finite numbers, got inf"):
             way(path)
@@ -577,25 +633,9 @@ def test_ordered_categories_of_files_keep_their_order(tmp_path, writer):
     assert QS3ORAO(**SMALL).fit(path, "label").classes_.tolist() == ["low", "mid", "high"]
 
 
-@each("labels, classes, unlabeled", [
-    ((-1, 0, 1), ("0", "1"), 20),
-    ((-1, 1), ("-1", "1"), 0),
-    ((BIG, BIG + 2, -1), (str(BIG), str(BIG + 2)), 20),
-    ((BIG + 1, BIG + 3), (str(BIG + 1), str(BIG + 3)), 0),
-    (("+1", "-1", "0"), ("-1", "1"), 20),  # as SVMlight writes them: there 0 is the unlabeled one
-])  # fmt: skip
-def test_svmlight_text_and_archives_have_the_same_classes(tmp_path, labels, classes, unlabeled):
-    y, X = np.resize(labels, N), frame()[["a", "b"]].to_numpy()
-    (tmp_path / "t.svm").write_text("".join(f"{one} 1:{a} 2:{b}\n" for one, (a, b) in zip(y, X, strict=True)))
-    np.savez(tmp_path / "t.npz", X=X, y=y)
-    for name, way in product(("t.svm",) if "+1" in labels else ("t.svm", "t.npz"), OF_TABLES):
-        assert way(tmp_path / name) == (["x1", "x2"], classes, unlabeled), (name, way.__name__)
-    assert by_rows(tmp_path / "t.svm") == (["x1", "x2"], classes, unlabeled)
-
-
 @each("unlabeled, classes, n", [("none", ("-1", "0", "1"), 0), ("0", ("-1", "1"), 20), ("-1", ("0", "1"), 20)])
 def test_one_option_says_otherwise_everywhere(tmp_path, capsys, unlabeled, classes, n):
-    path = CASES["-1 beside two"].write(tmp_path / "t.parquet")
+    as_pandas(frame(labels=(-1, 0, 1)), path := tmp_path / "t.parquet")
     for said in (unlabeled, None) if unlabeled == "none" else (unlabeled,):
         assert found_in(["a", "b"], rows_of(path, "label", unlabeled=said)[1]) == (["a", "b"], classes, n)
     dataset = read(path.read_bytes(), sniff_file(path, unlabeled=unlabeled), labels="classes")
@@ -632,7 +672,7 @@ def test_pair_numbers_of_files_stay_apart_beside_missing_ones(tmp_path, ending):
 
 
 def test_labels_of_a_file_whose_class_is_minus_one_are_learned_and_scored(tmp_path):
-    path = CASES["-1, one other, and missing"].write(tmp_path / "t.parquet")
+    as_pandas(frame(labels=(-1, 1, None), kind="Int64"), path := tmp_path / "t.parquet")
     rows, labels = rows_of(path, "label")
     assert isinstance(labels, np.ma.MaskedArray)
     model = TSGS3VM(**SMALL).fit(rows, labels)
@@ -643,8 +683,8 @@ def test_labels_of_a_file_whose_class_is_minus_one_are_learned_and_scored(tmp_pa
 
 
 def test_long_labels_that_are_cut_to_the_same_name_stay_two_classes_with_two_names(tmp_path):
-    case = Case(("x" * 120 + "a", "x" * 120 + "b"), (), 0)
-    content = case.write(tmp_path / "t.csv").read_bytes()
+    as_pandas(frame(labels=("x" * 120 + "a", "x" * 120 + "b")), path := tmp_path / "t.csv")
+    content = path.read_bytes()
     table = read(content, sniff(content, "t.csv", labels="classes"), labels="classes")
     assert len(set(table.class_names)) == len(set(table.y)) == 2
 

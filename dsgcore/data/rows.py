@@ -24,7 +24,17 @@ from dsgcore.core.sampling import UNLABELED, evenly_spread
 from dsgcore.data.datasets import SCALING, DataError, checked
 from dsgcore.data.parts import Callback, Part, Parts, Rows
 from dsgcore.data.reading.binary import ParquetTable, frame_of_table, is_parquet_data, pandas_index
-from dsgcore.data.reading.cells import Seen, about_missing, blanked, listed, readable, suspicions, with_columns, written
+from dsgcore.data.reading.cells import (
+    Seen,
+    about_missing,
+    blanked,
+    column_names,
+    listed,
+    readable,
+    suspicions,
+    with_columns,
+    written,
+)
 from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, leaks, may_be_index
 from dsgcore.data.reading.features import SAMPLE, Features
 from dsgcore.data.reading.file import File, about_empty_rows, training_labels
@@ -85,9 +95,12 @@ class PartedTable:
             raise DataError(f"there is no file or folder {str(path)!r}")
         if is_parquet_data(path):
             table = ParquetTable.of(path)
-            kinds = {field.name: _kind_of_arrow(field.type) for field in table.schema}
-            parts = [Part(*group) for group in table.groups()]
-            return cls(path.name, Parts(parts, callback), kinds, pandas_index(table.schema.metadata), table.keys)
+            own = dict(zip(column_names(table.schema.names)[0], table.schema.names, strict=True))
+            kinds = {name: _kind_of_arrow(field.type) for name, field in zip(own, table.schema, strict=True)}
+            parts = [Part(called, n, partial(_of_parquet, read, own)) for called, n, read in table.groups()]
+            declared = pandas_index(table.schema.metadata)
+            index, keys = ([name for name in own if own[name] in some] for some in (declared, table.keys))
+            return cls(path.name, Parts(parts, callback), kinds, frozenset(index), keys)
         file = File.of_path(path)
         frame = file.table(file.sniff()).frame
         part = Part(path.name, len(frame), partial(_of_frame, frame))
@@ -301,6 +314,11 @@ class PartedTable:
 def _framed(read: Any) -> pd.DataFrame:
     is_frame = isinstance(read, pd.DataFrame)  # of which Dask's have an index of their own
     return read.reset_index(drop=True) if is_frame else frame_of_table(read, LOCAL)[0]
+
+
+# A column is asked for by the name that the reader gives it: without blanks, and by its number if it has none.
+def _of_parquet(read: Callable[..., Any], own: Mapping[str, str], names: Sequence[str], rows: NDArray | None) -> Any:
+    return read([own[name] for name in names], rows).rename_columns(list(names))
 
 
 def _of_frame(frame: pd.DataFrame, names: Sequence[str], rows: NDArray | None) -> pd.DataFrame:
