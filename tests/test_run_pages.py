@@ -1,13 +1,15 @@
 """A run's page: looking back, a run that diverges, what limits a run, and clicks while the page is at work."""
 
+import re
 import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cases import each, some
+from clocks import until
 from live_page import figure, head, numbers, status
-from opened_pages import APP, bench_of, checked, left_in_browser, open_auc, open_page, run_of
+from opened_pages import APP, bench_of, checked, errors, left_in_browser, open_auc, open_page, run_of, said
 from small_specs import small
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
@@ -182,10 +184,28 @@ def test_the_page_does_not_say_that_nothing_limits_a_run_beside_worse_than_label
 # --- a click or a moved slider while a page is at work ends the drawing, in the same thread, and nothing is lost
 
 
-def move_a_slider(widgets=None):
-    """Request the page again, as a slider does that moves while the page is drawn; `widgets` are the browser's values."""
-    context = get_script_run_ctx()
-    context.script_requests.request_rerun(RerunData(widget_states=widgets, page_script_hash=context.page_script_hash))
+def move_a_slider_while(monkeypatch, place, name, *, before=False, widgets=None):
+    """Request the page again before a function of a place begins, or after its end, as a slider does that moves meanwhile.
+
+    `widgets` are the values that the browser has then. Return the list of what the function has returned.
+    """
+    answer, returned = getattr(place, name), []
+
+    def request():
+        context = get_script_run_ctx()
+        known = {"widget_states": widgets, "page_script_hash": context.page_script_hash}
+        context.script_requests.request_rerun(RerunData(**known))
+
+    def answer_while_a_slider_moves(*arguments, **options):
+        if before:
+            request()
+        returned.append(answer(*arguments, **options))
+        if not before and len(returned) == 1:
+            request()
+        return returned[-1]
+
+    monkeypatch.setattr(place, name, answer_while_a_slider_moves)
+    return returned
 
 
 def test_a_session_has_one_thread_at_a_time():
@@ -194,14 +214,7 @@ def test_a_session_has_one_thread_at_a_time():
 
 
 def test_a_slider_moved_while_a_race_starts_does_not_lose_it(monkeypatch):
-    begin, begun = race_views.begin_race, []
-
-    def begin_while_a_slider_moves(*arguments, **options):
-        begun.append(begin(*arguments, **options))
-        move_a_slider()
-        return begun[-1]
-
-    monkeypatch.setattr(race_views, "begin_race", begin_while_a_slider_moves)
+    begun = move_a_slider_while(monkeypatch, race_views, "begin_race")
     app = open_page("s3vm", **{"data.n": "100"})
     checked(app.button(key="race-start").click().run())
     (job,) = begun
@@ -216,13 +229,7 @@ def test_a_slider_moved_while_a_race_starts_does_not_lose_it(monkeypatch):
     ("place", "name", "button"), [(sidebar, "_reset", "reset"), (head_of_page, "_apply", "preset-1")]
 )
 def test_a_click_is_not_lost_where_a_slider_moves_while_it_is_answered(monkeypatch, place, name, button):
-    answer = getattr(place, name)
-
-    def answer_while_a_slider_moves(*arguments):
-        move_a_slider()
-        answer(*arguments)
-
-    monkeypatch.setattr(place, name, answer_while_a_slider_moves)
+    move_a_slider_while(monkeypatch, place, name, before=True)
     app = open_auc(at="7")
     number, link = bench_of(app).number, left_in_browser(app)
     checked(app.button(key=button).click().run())
@@ -233,16 +240,9 @@ def test_a_click_is_not_lost_where_a_slider_moves_while_it_is_answered(monkeypat
 
 def test_values_that_a_click_sets_outlive_a_request_with_those_that_the_browser_had_before(monkeypatch):
     app = open_auc()
-    before, follow, asked = app._tree.get_widget_states(), page.follow, []
-
-    def follow_while_the_browser_asks(*arguments):
-        follow(*arguments)
-        if not asked:
-            asked.append(move_a_slider(before))
-
-    monkeypatch.setattr(page, "follow", follow_while_the_browser_asks)
+    followed = move_a_slider_while(monkeypatch, page, "follow", widgets=app._tree.get_widget_states())
     checked(app.button(key="preset-1").click().run())
-    assert asked
+    assert len(followed) > 1
     assert run_of(app).spec.solver.step_size == 20
     app.run()
     assert run_of(app).spec.solver.step_size == 20
@@ -251,12 +251,62 @@ def test_values_that_a_click_sets_outlive_a_request_with_those_that_the_browser_
 
 
 def test_a_link_is_shown_where_it_was_paused_though_a_slider_moves_meanwhile(monkeypatch):
-    begin = steering.begin
-
-    def begin_while_a_slider_moves(*arguments):
-        begin(*arguments)
-        move_a_slider()
-
-    monkeypatch.setattr(steering, "begin", begin_while_a_slider_moves)
+    move_a_slider_while(monkeypatch, steering, "begin")
     bench = bench_of(open_auc(at="7"))
     assert (bench.live.run.t, bench.is_playing) == (7, False)
+
+
+# --- a race from its page, with its real process: test_race.py has its numbers and its sentences
+
+
+def start_race(app):
+    checked(app.button(key="race-start").click().run())
+    return app.session_state["_races"]["s3vm"].job
+
+
+@pytest.mark.ci
+def test_a_race_is_refused_for_memory_and_another_one_with_its_own_numbers_is_cancelled():
+    app = open_page("s3vm", **{"data.n": "10000", "solver.n_iter": "20"})  # 7,000 training points
+    app.select_slider(key="race-limit-s3vm").set_value(0.1).run()
+    job = start_race(app)
+    assert job.wait(60)
+    assert errors(app.run()) == ["S3VM-light needs more memory than the limit of 0.1 GB, and was stopped."]
+    app.select_slider(key="race-limit-s3vm").set_value(4.0).run()
+    app = app.selectbox(key="race-s3vm").select("BGS3VM").run()
+    next(box for box in app.number_input if "BGS3VM-n_passes" in box.key).set_value(1000).run()
+    job = start_race(app)
+    until(lambda: job.is_over or job.progress)
+    assert any("of 10,000 at most" in one.proto.text for one in app.run().get("progress"))
+    assert app.button(key="race-start").disabled
+    app = checked(app.button(key="race-cancel").click().run())
+    (said,) = (info.value for info in app.info if "cancelled" in info.value)
+    assert re.fullmatch(r"BGS3VM was cancelled after \d+\.\d s\.", said)
+    assert (errors(app), app.button(key="race-start").disabled) == ([], False)
+
+
+def curves_of(app, key):
+    return {trace["name"]: trace for trace in figure(checked(app), key)["data"] if trace["type"] == "scatter"}
+
+
+@pytest.mark.ci
+def test_a_competitor_that_does_not_converge_says_so_once_and_is_drawn_beside_the_run():
+    app = open_page("s3vm", **{"data.n": "300", "solver.n_iter": "50"}, at="50")
+    app = app.selectbox(key="race-s3vm").select("QNS3VM").run()
+    next(box for box in app.number_input if "QNS3VM-max_iter" in box.key).set_value(1).run()
+    assert start_race(app).wait(60)
+    (notice,) = said(app.run())
+    assert re.search(r"QN-S3VM has not converged: [^.\n]*(\.\d[^.\n]*)*\.$", notice)
+    rival = curves_of(app, "chart-race")["QN-S3VM"]
+    assert (rival["y"][0], rival["line"]["color"]) == (rival["y"][-1], "#E69F00")
+    kinds = [[trace["type"] for trace in figure(app, f"chart-race-score-{k}")["data"]] for k in (0, 1)]
+    assert [one.count("heatmap") for one in kinds] == [1, 1]
+    app.segmented_control(key="race-axis").set_value("by time")
+    app.segmented_control(key="race-map").set_value("classes").run()
+    assert figure(app, "chart-race")["layout"]["xaxis"]["title"]["text"] == "seconds of training"
+    assert figure(app, "chart-race-classes-1")["data"][0]["zmax"] == 1.5
+    # Beside the run, while it is live; another run meanwhile: the race stays with the one that it was started for.
+    assert "QN-S3VM" in curves_of(app, "chart-score")
+    app.number_input(key="svm_seed").set_value(7).run()
+    assert "QN-S3VM" not in curves_of(app, "chart-score")
+    assert any("Started for an earlier run on other data" in one.value for one in app.caption)
+    assert "QN-S3VM" in curves_of(app, "chart-race")
