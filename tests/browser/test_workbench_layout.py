@@ -16,6 +16,7 @@ from .watched_pages import (
     PHONE,
     PLOT,
     PROJECTOR,
+    STILL,
     TimeoutError,
     at_size,
     expect,
@@ -101,14 +102,14 @@ def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(o
     expect(said.first).to_be_visible()
 
 
+PLACE = """selector => {
+    const place = document.querySelector(selector)?.getBoundingClientRect();  // none while a part is drawn again
+    return place?.width && place.toJSON();
+}"""
+
+
 def box(page, selector):
-    part = page.locator(selector).first
-    for _ in range(100):
-        part.wait_for()  # a part that is being drawn again has no place for a moment
-        if (found := part.bounding_box()) is not None:
-            return found | {"right": found["x"] + found["width"], "bottom": found["y"] + found["height"]}
-        page.wait_for_timeout(50)
-    raise AssertionError(f"{selector} keeps no place for five seconds")
+    return page.wait_for_function(PLACE, arg=selector).json_value()
 
 
 # Whether the map is drawn at the size that it is shown at, and as a square.
@@ -239,13 +240,10 @@ def heights(page, parts):
 
 
 def at_rest(page, parts):
-    """Return at which heights parts of a page are that has just been opened: when they are there half a second later, too."""
-    found = heights(page, parts)
-    for _ in range(20):
-        page.wait_for_timeout(500)
-        if (before := found) == (found := heights(page, parts)):
-            return found
-    raise AssertionError(f"the page does not come to rest: {before}, then {found}")
+    """Return at which heights parts of a page are when none of them moves any more."""
+    for part in parts:
+        page.locator(part).first.evaluate(STILL)
+    return heights(page, parts)
 
 
 @pytest.mark.weekly
@@ -255,7 +253,7 @@ def test_a_diverged_run_says_so_where_it_moves_and_covers_nothing(open_page):
     for number, (width, height) in enumerate(some([(1280, 900), PHONE, PROJECTOR], 2)):
         if number:  # bring the run to its beginning, where it waits
             choose_speed(page, "slow")
-            page.locator(".st-key-reset button").first.click()
+            page.locator(".st-key-reset button:visible").click()  # a phone's button has another one behind it
             status(page, "step 0 of")
             expect(health).not_to_have_attribute("data-tone", "red")
             at_size(page, width, height)
