@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[1]
 # The files that take longest; the others follow in the order of their names.
 LONGEST = (
     *("test_lessons", "test_toys", "test_file_on_pages", "test_stage", "test_cli", "test_judgement"),
-    *("test_every_estimator", "test_links", "test_studies", "test_docs", "test_kernels"),
+    *("test_every_estimator", "test_links", "test_studies", "test_docs", "test_kernels", "test_strangers_files"),
     *("test_app", "test_data_recipes", "test_convergence", "test_server", "test_inside", "test_comparing"),
 )
 
