@@ -78,7 +78,9 @@ def test_the_measured_limits_name_the_cause_too(name, fault):
     assert measured.leading == LEADING.get(fault, measured.leading)
     assert not measured.converged or fault != "too small a step"
     found = judgement(finished(spec), limits=measured)
-    assert found.cause in (causes if fault != "few labels" else {Cause.LABELS, Cause.REGULARISATION}), found
+    if fault == "few labels" or name == "similar_unlabeled":  # a ridge that helps more is named first
+        causes = causes | {Cause.REGULARISATION}
+    assert found.cause in causes - {Cause.ITERATIONS}, found
     assert found.remedy
     assert [figure.cause for figure in found.reason][:3] == [Cause.ITERATIONS, Cause.BATCHES, Cause.FEATURES]
 
