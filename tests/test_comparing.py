@@ -26,6 +26,7 @@ from dsgcore.__main__ import main
 from dsgcore.comparing import METHODS, Comparison, ComparisonError, Fit, FitRequest, Help, Sample, fits, html_of, rounds
 from dsgcore.comparing.methods import Method, chosen_methods, chosen_score
 from dsgcore.comparing.report import curve_figure, shown_table, text_of
+from dsgcore.comparing.samples import about_shift
 from dsgcore.core.metrics import mean_half_width, paired_difference
 from dsgcore.core.parameters import ParameterError
 from dsgcore.data.reading import File
@@ -245,6 +246,14 @@ def test_what_may_mislead_is_said_before_labels_are_given():
     assert found["ordinal"].score.title == "mean AUC"
     assert set(found["ordinal"].curves["labels"]) == {20, 50, found["ordinal"].n_labeled}
     assert set(found["ordinal"].curves["method"]) == {"SVR", "OrdinalSVC"}
+
+
+def test_a_difference_between_rows_that_chance_explains_is_not_warned_of():
+    y = np.where(np.arange(20) % 2, -1, np.arange(20) // 2 % 2)
+    for seed in (3, 8, 22):  # samples of one distribution that a forest tells apart with an AUC above 0.6
+        X = np.random.default_rng(seed).normal(size=(20, 2))
+        assert list(about_shift(X, y)) == []
+        assert len(list(about_shift(X + 3.0 * (y < 0)[:, None], y))) == 1
 
 
 def test_the_command_has_the_numbers_of_python_and_reads_unlabeled_rows(tmp_path, capsys):
