@@ -7,7 +7,7 @@ from dsgcore.experiments import default_spec
 def small(setting, **sections):
     """Return a setting's first spec with few points and iterations; keywords are sections with their changes."""
     plain = default_spec(setting).to_dict()
-    plain["data"] |= {"n": 150}
+    plain["data"] |= {"n": 150, "n_labeled": min(plain["data"]["n_labeled"], 100)}
     plain["solver"] |= {"n_iter": 20, "n_features": 32}
     if setting == "similar_unlabeled":
         plain["data"]["n_labeled"] = 20
