@@ -322,9 +322,10 @@ LIVE = ("chart-objective", "chart-score", "chart-error", "chart-spectrum")
 
 @pytest.mark.ci
 @each("name", SETTINGS)
-def test_every_title_axis_and_legend_of_the_live_run_explains_itself(name):
+def test_every_title_axis_and_legend_explains_itself_and_the_page_leads_to_how_it_works(name):
     app = open_page(name, at="5")
     assert not app.exception
+    assert "how_it_works" in [link.proto.page for link in app.get("page_link")]
     charts = {key: figure for key, figure in figures(app).items() if key in LIVE}
     of_theory = ("chart-terms", "chart-bound") if name != "multiclass" else ("chart-terms",)
     charts |= {key: figure(app, key) for key in of_theory}
