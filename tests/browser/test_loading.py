@@ -3,16 +3,17 @@
 import json
 import re
 import time
+from urllib.request import urlopen
 
 import pytest
 from cases import some
+from clocks import until
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
 from pages.charts.live_chart import LIBRARY
 from pages.shell.router import BEHIND, DOORS
 
-from .conftest import page_of_its_own
 from .watched_pages import (
     AT_ONCE,
     IS_NO_WIDER,
@@ -23,6 +24,7 @@ from .watched_pages import (
     SIZE,
     THEMES,
     WORDS,
+    TimeoutError,
     assert_accessible,
     at_size,
     expect,
@@ -57,12 +59,9 @@ GOOD = 0.1  # what the browsers' makers call good
 
 
 @pytest.fixture(scope="module")
-def warm_app(browser, app_url):
+def warm_app(app_url):
     """Wait until the server's core is ready. Before, a page says so, and its layout changes afterwards."""
-    page = page_of_its_own(browser)
-    page.goto(f"{app_url}/auc")
-    page.locator("#chart-score .js-plotly-plot").wait_for()
-    page.context.close()
+    until(lambda: b"Compiling" not in urlopen(f"{app_url}/starting", timeout=30).read(), seconds=240)
 
 
 # Counts the moments at which neither the words for the start nor the page is seen.
@@ -263,14 +262,19 @@ def test_an_unknown_address_keeps_style_and_links_and_offers_the_doors_and_a_wor
     expect(page).to_have_title("Gaps - DSG Lab")
 
 
+ALIKE_WORDS = f"""recorded => {{
+    const shown = new Set(({WORDS})()), was = new Set(recorded), both = [...was].filter(word => shown.has(word)).length;
+    return both >= 0.85 * (was.size + shown.size - both);
+}}"""
+
+
 @pytest.mark.weekly
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_of_the_readme_shows_the_words_of_its_page(open_page, name):
     page = open_page(PICTURES[name], viewport=tuple(SIZE.values()))
-    recorded = set(json.loads(RECORDED.read_text(encoding="utf-8"))[name])
-    for _ in range(20):  # a run begins and ends, and its buttons with it
-        shown = set(page.evaluate(WORDS))
-        if len(recorded & shown) >= 0.85 * len(recorded | shown):
-            return
-        page.wait_for_timeout(500)
-    pytest.fail(f"record the pictures again, these words differ: {sorted(recorded ^ shown)}")
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))[name]
+    try:  # a run begins and ends, and its buttons with it
+        page.wait_for_function(ALIKE_WORDS, arg=recorded, timeout=10_000)
+    except TimeoutError:
+        differ = sorted({*recorded} ^ {*page.evaluate(WORDS)})
+        pytest.fail(f"record the pictures again, these words differ: {differ}")

@@ -220,6 +220,7 @@ def test_a_reload_keeps_the_room_its_key_is_no_scripts_a_closed_one_counts_no_mo
     stored = lecturer.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])")
     assert cookie["httpOnly"]
     assert [text for text in (stored, lecturer.content(), *asked) if cookie["value"] in text] == []
+    phone.clock.install()
     enter(phone, lecturer)
     button(lecturer, "Timer").click()
     button(lecturer, "120 seconds").click()
@@ -227,7 +228,7 @@ def test_a_reload_keeps_the_room_its_key_is_no_scripts_a_closed_one_counts_no_mo
     button(lecturer, "More").click()
     button(lecturer, "Close the room").click()
     says(phone, "#title", "This room is closed")
-    phone.wait_for_timeout(1200)  # two beats of its clock
+    phone.clock.run_for(2500)  # two beats of its clock
     expect(phone.locator("#time")).to_be_empty()
     expect(button(lecturer, "Ask the class")).to_be_visible()
     lecturer.locator(".st-key-stage-answer [role=radiogroup] label").first.click()

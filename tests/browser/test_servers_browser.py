@@ -5,8 +5,9 @@ from html import unescape
 from urllib.parse import urlsplit
 
 import pytest
-from servers import NGINX, NO_NGINX, nginx, served, started, wait_for
+from servers import NGINX, NO_NGINX, Server, nginx, served
 
+from .test_room_browser import SAVED, ask_the_class, bars, button, open_lesson, says
 from .watched_pages import expect, status, until_ready
 
 PREFIX = "lab"
@@ -92,12 +93,8 @@ def test_runs_ways_to_other_pages_and_what_is_handed_on_stay_below_a_prefix(open
 @pytest.mark.weekly
 @pytest.mark.parametrize("app_url", ["nginx takes it off"], indirect=True, scope="module")
 def test_a_class_answers_below_the_prefix_and_a_reload_keeps_its_room(open_page, page_health, asked, new_page, app_url):
-    lecturer = asked(open_page("auc?present=1&lesson=unlabeled&view.speed=instant"))
-    expect(lecturer.get_by_role("button", name="Ask the class")).to_be_visible()
-    until_ready(lecturer)
-    with lecturer.expect_response(lambda one: (one.request.post_data or "").endswith(" key")):
-        lecturer.get_by_role("button", name="Ask the class").click()
-    (cookie,) = [one for one in lecturer.context.cookies() if one["name"].startswith("dsglab_room_")]
+    lecturer = asked(open_lesson(open_page, "auc?lesson=unlabeled"))
+    cookie = ask_the_class(lecturer)
     assert cookie["path"] == f"/{PREFIX}"  # no other app on this host is sent it
     code = cookie["name"].removeprefix("dsglab_room_")
     address = lecturer.locator(".room-key a, .room-address a").get_attribute("href")
@@ -106,46 +103,29 @@ def test_a_class_answers_below_the_prefix_and_a_reload_keeps_its_room(open_page,
     page_health.watch(phone)
     phone.goto(f"{app_url}/r")
     phone.get_by_label("The room's code").fill(code.lower())
-    phone.get_by_role("button", name="Enter").click()
-    phone.get_by_role("button", name="about the same").click()
-    expect(phone.locator("#said")).to_contain_text("Your answer is saved")
-    lecturer.get_by_role("button", name="Reveal").click()
-    bars = lecturer.locator(".room-bars")
-    expect(bars).to_have_attribute("aria-label", "Guesses: A: 0, B: 1, C: 0")
+    button(phone, "Enter").click()
+    button(phone, "about the same").click()
+    says(phone, "#said", SAVED)
+    button(lecturer, "Reveal").click()
+    bars(lecturer, "A: 0, B: 1, C: 0")
     lecturer.wait_for_url(re.compile("room=[A-Z0-9]{8}(&|$)"))
     lecturer.reload()
-    expect(bars).to_have_attribute("aria-label", "Guesses: A: 0, B: 1, C: 0")
+    bars(lecturer, "A: 0, B: 1, C: 0")
 
 
 # --- a server that is killed while a run plays: once there is a server again, the open page comes back by itself, where it was
 
 
-def begun(folder, port=0):
-    server, address = started(folder, port=port, DSGLAB_SESSIONS="600")
-    try:
-        wait_for(server, address, folder / "log")
-    except BaseException:
-        end(server)
-        raise
-    return server, address
-
-
-def end(server):
-    server.kill()
-    server.wait()
-
-
 @pytest.mark.weekly
 def test_after_a_killed_server_the_page_is_back_where_it_was(new_page, tmp_path):
-    server, address = begun(tmp_path)
-    page = new_page()
+    server, page = Server(tmp_path, DSGLAB_SESSIONS="600"), new_page()
+    address = server.address
 
     def restarted():
-        """Kill the server, and begin another one at its port and with its store; wait until the page is loaded again."""
-        nonlocal server
+        """Kill the server, and start it again; wait until the page is loaded again."""
         page.evaluate("window.wasHere = true")
-        end(server)
-        server, _ = begun(tmp_path, urlsplit(address).port)
+        server.kill()
+        server.start()
         page.wait_for_function("!window.wasHere")
 
     try:
@@ -170,4 +150,4 @@ def test_after_a_killed_server_the_page_is_back_where_it_was(new_page, tmp_path)
         page.locator("input[type=file]").wait_for(state="attached")
         assert page.get_by_test_id("stException").count() == 0
     finally:
-        end(server)
+        server.kill()

@@ -113,19 +113,31 @@ SMALL = """() => {
         const {left, right, top, bottom} = element.getBoundingClientRect();
         const isOver = left < map.right - 1 && map.left + 1 < right && top < map.bottom - 1 && map.top + 1 < bottom;
         if (isOver && !element.closest(".live-charts")) found.push("over the map: " + element.textContent.slice(0, 40)); });
-    return [...new Set(found)];
+    return {found: [...new Set(found)]};
+}"""
+# What a look finds in six frames in a row: at a single one a drawing may be under way.
+SETTLED = """async () => {
+    const look = LOOK;
+    for (let last = "", same = 0; ;) {
+        await new Promise(requestAnimationFrame);
+        const now = JSON.stringify(look());
+        same = now === last ? same + 1 : 0;
+        if (same === 6) return JSON.parse(now);
+        last = now;
+    }
 }"""
 LED_ON = ".st-key-lesson-next button:enabled, .st-key-lesson-following button, .st-key-lesson-on a[href$=lessons]"
 RUN = ".st-key-lesson-run button, .st-key-lesson-show button"
 
 
-def faults(page, name, look):
-    """Return what is wrong with a page; wait a moment for a drawing that follows another size."""
-    for _ in range(100):
-        if not (found := look()):
+def faults(page, name, *looks, only=("",)):
+    """Return what is wrong with a page, and what it showed; wait a moment for a drawing that follows another size."""
+    for _ in range(60):
+        seen = [page.evaluate(SETTLED.replace("LOOK", look)) for look in looks]
+        found = [f"{name}: {what}" for one in seen for what in one["found"] if what.startswith(only)]
+        if not found:
             break
-        page.wait_for_timeout(100)
-    return [f"{name}: {what}" for what in found]
+    return found, seen
 
 
 def wrong_at(page, name, sizes):
@@ -133,9 +145,8 @@ def wrong_at(page, name, sizes):
     found, places = [], {}
     for size in sizes:
         at_size(page, *size)
-        found += faults(page, f"{name}, {size}", lambda: page.evaluate(LOOK)["found"])
-        seen = page.evaluate(LOOK)
-        places[size] = seen["places"]
+        wrong, (seen,) = faults(page, f"{name}, {size}", LOOK)
+        found, places[size] = found + wrong, seen["places"]
         if len(seen["controls"]) > MOST_CONTROLS:
             found.append(f"{name}, {size}: {len(seen['controls'])} controls: {', '.join(seen['controls'])}")
     return found, places
@@ -143,18 +154,13 @@ def wrong_at(page, name, sizes):
 
 def too_small(page, name):
     """Return what is wrong with a page before a class."""
-    return faults(page, name, lambda: [*page.evaluate(SMALL), *page.evaluate(LOOK)["found"]])
+    return faults(page, name, SMALL, LOOK)[0]
 
 
 def over_the_map(page, name):
     """Return what lies over the map or is cut off before a class in a window as small as a desk's; leave it as it was."""
     at_size(page, *DESK)
-    wanted = ("over the map", "outside the window")
-
-    def look():
-        return [what for what in (*page.evaluate(SMALL), *page.evaluate(LOOK)["found"]) if what.startswith(wanted)]
-
-    found = faults(page, f"{name}, {DESK}", look)
+    found, _ = faults(page, f"{name}, {DESK}", SMALL, LOOK, only=("over the map", "outside the window"))
     at_size(page, *PROJECTOR)
     return found
 
