@@ -19,7 +19,16 @@ from dsgcore.data import DATASETS
 from dsgcore.data.edits import CHOICES, EDITS
 from dsgcore.experiments import SETTINGS, Setting, Spec, default_spec
 from dsgcore.experiments.settings import kernel_names, sections_of
-from dsgcore.settings.lessons import HERE, GuidedLesson, LessonError, read_lesson, read_table, some_text, table_in
+from dsgcore.settings.lessons import (
+    HERE,
+    SPECTRUM,
+    GuidedLesson,
+    LessonError,
+    read_lesson,
+    read_table,
+    some_text,
+    table_in,
+)
 
 FOLDER = "DSGLAB_LESSONS"  # environment variable: a folder with files of one's own
 
@@ -122,6 +131,8 @@ def check_lesson(lesson: GuidedLesson, file: Path) -> None:
         here = f"{place}, step {number + 1}"
         if (step.asks is None) == (step.goal is None):
             raise LessonError(f"{here} must have either a question (pick, estimate or curve) or a goal")
+        if SPECTRUM in step.show and SETTINGS[lesson.setting].decision != "highest":
+            raise LessonError(f"{here}, show: {lesson.setting} has no {SPECTRUM}, which is that of multiclass")
         for values in (lesson.values_at(number), lesson.solved_at(number)):
             try:
                 _check_values(lesson.setting, values, step.controls)

@@ -199,6 +199,7 @@ def test_a_saved_file_is_read_again_and_a_broken_one_is_left_out_with_its_messag
         ('["n_labeled"]', '["labels"]', ", step 2, values: there is no control 'labels'"),
         ('"auc"', '"multiclass"\nsteps = []', " is not valid TOML"),
         ("goal.text", "other.text", ", step 2 has no field 'other'"),
+        ('text = "Look."', 'text = "Look."\nshow = ["spectrum"]', ", step 1, show: auc has no spectrum"),
     ],
 )
 def test_a_lesson_of_ones_own_that_no_page_can_show_says_why(own, found, written, sentence):

@@ -269,7 +269,8 @@ class Curve(_Scale):
 
 MAP = "map"
 # Charts that a step can show beside the map: at most one, so that a step has one picture of its answer.
-CHARTS = ("score", "objective", "error", "parts", "spectrum")
+SPECTRUM = "spectrum"  # of the weights of many classes
+CHARTS = ("score", "objective", "error", "parts", SPECTRUM)
 # The largest number of controls in a step, because a beginner has to find them at once.
 MOST_CONTROLS = 2
 
