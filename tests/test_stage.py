@@ -351,13 +351,17 @@ def test_the_command_writes_a_file_with_the_numbers_of_the_app_that_asks_no_serv
     assert "://" not in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
 
 
-def test_a_lesson_that_is_not_there_is_refused_and_a_file_that_is_none_is_not_replaced(tmp_path):
+def test_a_lesson_that_is_not_there_is_refused_and_a_file_that_is_none_is_not_replaced(tmp_path, monkeypatch):
+    monkeypatch.setenv(lessons.FOLDER, str(tmp_path))
+    begun = 'values = { edits = "empty sheet" }\ncontrols = ["n_labeled"]'
+    (tmp_path / "sheet.toml").write_text(OWN_LESSON.replace("values = { n_iter = 20 }", begun))
     mine = tmp_path / "step-size.html"
     mine.write_text("mine", encoding="utf-8")
     for name, step, why in (
         ("step-size", None, "is no lesson of DSG Lab"),
         ("none", None, "no single lesson has the name 'none': name one of .*auc/step-size"),
         ("step-size", 9, "--step must be from 1 to 3, got 9"),
+        ("sheet", 1, "no value of n_labeled makes a run in this step of 'sheet': name another one with --step"),
     ):
         with pytest.raises(DSGError, match=why):
             write_lesson(name, tmp_path, step)

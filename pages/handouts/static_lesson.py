@@ -79,6 +79,9 @@ def write_lesson(name: str, folder: Path, step: int | None = None) -> Path:
             with suppress(DSGError):  # the spec or the data refuse it, such as more labels than there are rows
                 load_split(chosen.spec(value))
                 possible.append(value)
+        if not possible:
+            why = f"no value of {chosen.parameter.name} makes a run in this step of {name!r}"
+            raise DSGError(f"{why}: name another one with --step")
         (part / file.name).write_text(_page(replace(chosen, values=tuple(possible))), encoding="utf-8")
     return file
 
