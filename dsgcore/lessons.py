@@ -125,8 +125,8 @@ def check_lesson(lesson: GuidedLesson, file: Path) -> None:
     if lesson.setting not in SETTINGS:
         said = f'setting must be one of {", ".join(SETTINGS)}, as in setting = "auc"'
         raise LessonError(f"{place}, {said}, got {lesson.setting!r}")
-    if ":" in lesson.name or "/" in lesson.name:
-        raise LessonError(f"{place}: the name of a lesson's file must have no colon")
+    if set(":/|") & set(lesson.name):  # which separate the parts of a link and of a lecture
+        raise LessonError(f"{place}: the name of a lesson's file must have no colon and no bar")
     for number, step in enumerate(lesson.steps):
         here = f"{place}, step {number + 1}"
         if (step.asks is None) == (step.goal is None):

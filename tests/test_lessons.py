@@ -6,6 +6,7 @@ alone: without the twin where nothing compares with it, and without the exact ke
 
 import json
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -207,6 +208,13 @@ def test_a_lesson_of_ones_own_that_no_page_can_show_says_why(own, found, written
     (fault,) = library().faults
     assert fault.startswith(f"{own.name}/mine.toml")
     assert sentence in fault
+
+
+@each("name", ["a:b", "a|b", "a/b"])
+def test_the_name_of_a_lessons_file_has_no_sign_that_a_link_or_a_lecture_needs(name):
+    lesson = replace(lessons.lesson_named("auc/unlabeled"), name=name)
+    with pytest.raises(LessonError, match="must have no colon and no bar"):
+        lessons.check_lesson(lesson, HERE / "auc" / "file.toml")
 
 
 @each(
