@@ -49,7 +49,7 @@ TESTS = {
     "test_run.py::test_the_exported_script_gives_the_history_of_the_run",
     "test_run.py::test_the_theory_says_what_it_assumes",
     "test_app.py::test_every_page_runs_at_once_and_has_its_details",
-    "test_app.py::test_a_link_of_every_control_gives_its_spec",
+    "test_links.py::test_every_field_of_a_spec_of_every_data_set_a_file_and_the_changes_are_the_same_after_they_have_been_a_link",
     "test_kernels.py::test_random_features_are_unbiased",
     "test_kernels.py::test_sums_equal_the_product_with_the_matrix",
     "test_kernel_controls.py::test_every_kernel_runs_on_its_page",
