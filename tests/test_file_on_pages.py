@@ -32,8 +32,11 @@ OWN = "Your own file"
 def table(n=240, wide=1.0):
     X = wide * np.random.default_rng(0).normal(size=(n, 2))
     kinds = np.array(["low", "mid", "top"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0).astype(int)]
-    rows = (f"{7 * i},{a},{b},{k},{'uv'[i % 2]}" for i, ((a, b), k) in enumerate(zip(X, kinds, strict=True)))
-    return lines("row,x,z,kind,other", *rows)
+    rows = (
+        f"{7 * i},2024-05-{1 + i % 28:02},{a},{b},{k},{'uv'[i % 2]}"
+        for i, ((a, b), k) in enumerate(zip(X, kinds, strict=True))
+    )
+    return lines("row,day,x,z,kind,other", *rows)
 
 
 def opened(page, app=None, **link):
@@ -226,6 +229,7 @@ def test_what_was_chosen_of_a_file_is_not_lost_in_a_setting_nor_on_the_way_home(
     assert errors(app) == []
     recipe = run_of(app, setting).spec.data.recipe
     assert (recipe.column("label"), recipe.missing) == ("kind", "drop")
+    assert [recipe.role(name) for name in ("row", "day", "x", "other")] == ["index", "date", "number", "category"]
     if setting in ("multiclass", "ordinal"):
         assert len(run_of(app, setting).split.class_names) == 3
         return

@@ -147,17 +147,10 @@ class Choosing:
     label: str | None = None
     roles: dict[str, str] | None = None  # that the editor started with
     edited: dict[str, str] | None = None
-    guessed: dict[str, str] = field(default_factory=dict)  # roles guessed from the file alone
-    carried: dict[str, str] = field(default_factory=dict)  # roles chosen on another page
     version: int = 0
     visit: int = -1  # the visit in which its widgets were last drawn
     own: OwnFile | None = None  # the result of the last reading
     suited: set[str] = field(default_factory=set)  # pages whose controls have values that suit the file
-
-    @property
-    def chosen(self) -> dict[str, str]:
-        """Return the roles that the reader has chosen."""
-        return {name: role for name, role in (self.edited or {}).items() if self.guessed.get(name) != role}
 
 
 def choosing_key(problem: type[Setting]) -> str:

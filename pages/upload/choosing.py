@@ -17,7 +17,7 @@ from pages.controls.own_file import LAST, Choosing, OwnFile, choosing_key, file_
 from pages.shell.page_link import given, link_now, say_in_link
 
 # Parts of a recipe that do not depend on the setting.
-_OF_ANY_SETTING = (*OF_FORMAT, "missing", "text_dimensions", "unlabeled")
+_OF_ANY_SETTING = (*OF_FORMAT, "roles", "missing", "text_dimensions", "unlabeled", "positive")
 _LONGEST_LINK = 20_000
 
 
@@ -45,10 +45,7 @@ def choosing_in(problem: type[Setting], uploaded: Any, linked: dict[str, Any] | 
         state = _begun(problem, digest, name, linked)
         if last is not None and last.own is not None and last.sha256 == digest and not state.is_from_link:
             # Start with the choices in another setting: its format, columns and positive class.
-            recipe, label = last.own.recipe, tuple(pair for pair in last.own.recipe.roles if pair[1] == "label")
-            chosen = {part: getattr(recipe, part) for part in _OF_ANY_SETTING}
-            state.begun = replace(state.begun, **chosen, roles=label, positive=recipe.positive)
-            state.carried = last.chosen
+            state.begun = replace(state.begun, **{part: getattr(last.own.recipe, part) for part in _OF_ANY_SETTING})
     # Keep this order: if the drawing ends between the two lines, the next one does both.
     st.session_state[LAST] = state
     st.session_state[choosing_key(problem)] = state

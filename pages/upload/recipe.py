@@ -80,10 +80,7 @@ def guess(choosing: Choosing, look: Look, recipe: Recipe) -> None:
     if choosing.format == recipe:
         return
     guessed = recipe if choosing.is_from_link and choosing.format is None else look.recipe
-    choosing.guessed = {name: guessed.role(name) for name in look.names}
-    roles = _with_label(choosing.guessed, look, guessed.column("label"))
-    carried = {name: role for name, role in choosing.carried.items() if name in roles}
-    roles = _with_label(roles, look, _label_of(carried)) | carried
+    roles = _with_label({name: guessed.role(name) for name in look.names}, look, guessed.column("label"))
     choosing.format, choosing.label, choosing.roles, choosing.edited = recipe, _label_of(roles), roles, dict(roles)
     choosing.version += 1
 
