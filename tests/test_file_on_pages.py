@@ -23,6 +23,7 @@ from pages.controls.own_file import OwnFile
 from pages.gallery.data_views import agreement
 from pages.upload import upload
 from pages.workbench import tabs
+from pages.workbench.head import REFUSED_FILE
 
 pytestmark = pytest.mark.usefixtures("store")
 ESTIMATORS = WITHOUT_MULTICLASS | {"multiclass": PS3VT}
@@ -133,6 +134,7 @@ def test_names_of_a_file_become_no_link_picture_or_formula_and_the_app_goes_on_a
         assert len(app.error) == 1, name
         assert "\n" not in app.error[0].value
         assert "Traceback" not in app.error[0].value
+        assert [info.value for info in app.main.info] == [REFUSED_FILE], name
     give(app, "good.csv", GOOD)
     assert errors(app) == []
     assert run_of(app).spec.data.path == "good.csv"
@@ -200,8 +202,11 @@ def test_the_data_page_looks_closely_at_a_file_and_another_one_begins_with_label
 def test_the_data_page_begins_with_the_setting_that_suits_a_files_labels_and_does_not_call_three_two(
     labels, setting, is_ordered
 ):
-    rows = [f"{i % 7},{i % 11},{labels[i % len(labels)]}" for i in range(60)]
-    app = give(open_own("data"), "own.csv", "\n".join(["a,b,label", *rows, ""]).encode())
+    rows = [f"{i % 7},{labels[i % len(labels)]}" for i in range(60)]
+    app = give(open_own("data"), "own.csv", "\n".join(["a,label", *rows, "1,", ""]).encode())
+    assert "1 of them without a label · 1 feature ·" in written(app)
+    assert "61 rows, 1 feature, " in written(app)
+    assert "; 1 row without a label" in written(app)
     assert box(app, "Hide labels as in").value == setting
     app = choose(app, "Hide labels as in", "auc")
     assert ("so there is nothing to order" in written(app)) != is_ordered

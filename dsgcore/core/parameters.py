@@ -32,6 +32,11 @@ _NUMBERS = re.compile(r"\[[\s\d.,eE+-]+\]")  # a list of numbers
 PARAMETER = "parameter"
 
 
+def counted(n: int, one: str) -> str:
+    """Return a number of things in words."""
+    return f"{n:,} {one}{'s' * (n != 1)}"
+
+
 def quoted(value: object) -> str:
     """Return a given value as text for a message, cut if it is long."""
     try:

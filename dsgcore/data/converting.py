@@ -14,7 +14,7 @@ import pyarrow
 from pyarrow import parquet
 
 from dsgcore.core.files import whole_files
-from dsgcore.core.parameters import quoted
+from dsgcore.core.parameters import counted, quoted
 from dsgcore.data.datasets import LABELS, DataError
 from dsgcore.data.reading.cells import Seen, listed, printable, written
 from dsgcore.data.reading.features import Features
@@ -47,13 +47,13 @@ class Description:
     def sentences(self) -> Iterator[str]:
         """Return sentences that describe the file's contents."""
         features, sizes = self.features, self.class_sizes
-        columns = f"{self.n:,} rows, {len(self.missing):,} columns: {len(features.names):,} features"
+        columns = f"{counted(self.n, 'row')}, {counted(len(self.missing), 'column')}: {counted(len(features.names), 'feature')}"
         left_out = f", {len(features.left_out)} left out ({listed(features.left_out)})" if features.left_out else ""
         yield f"{columns}, the label {self.recipe.column('label')!r}{left_out}."
         shown = ", ".join(f"{printable(name)!r} {size:,}" for name, size in list(sizes.items())[:_SHOWN])
         more = f" and {len(sizes) - _SHOWN} more" if len(sizes) > _SHOWN else ""
         without = self.n - sum(sizes.values())
-        yield f"{len(sizes)} {'bins' if self.recipe.bins else 'classes'}: {shown}{more}; {without:,} rows without a label."
+        yield f"{len(sizes)} {'bins' if self.recipe.bins else 'classes'}: {shown}{more}; {counted(without, 'row')} without a label."
         gaps = {name: count for name, count in self.missing.items() if count and self.recipe.role(name) != "label"}
         few = ", ".join(f"{count:,} in {name!r}" for name, count in list(gaps.items())[:_SHOWN]) or "none"
         yield f"Missing values: {few}{f' and in {len(gaps) - _SHOWN} more' if len(gaps) > _SHOWN else ''}."

@@ -196,12 +196,20 @@ def hide_labels(
     y = dataset.y
     known = np.flatnonzero(y != UNLABELED)  # rows without a label in their source do not count as labeled rows
     n_test = max(round(len(known) * checked(TEST_SHARE, test_share)), 1)
+    names, counts = dataset.class_names, np.bincount(y[known], minlength=len(dataset.class_names))
+    if stratified and counts.min() < 2:
+        must = "each class must have at least 2 labeled rows, one of them for testing"
+        raise DataError(f"{must}: got {counts.min()} of {quoted(names[int(np.argmin(counts))])}")
     if len(known) - n_test < 2:
         raise DataError(f"at least 2 training rows must be left, got {len(known) - n_test} of {len(known)} rows")
     n_labeled = check_count("n_labeled", n_labeled, 2, len(known) - n_test, "the number of training rows")
     groups = y if stratified else np.zeros_like(y)
-    if stratified:
-        _check_classes(dataset, n_labeled, n_test)
+    if stratified:  # each class gets a labeled row and a test row
+        # Enough labeled rows are enough training rows: `n_labeled` is at most the number of these.
+        for what, given in (("n_labeled", n_labeled), ("the number of test rows", n_test)):
+            if given < len(counts):
+                said = f"{what} must be at least {len(counts)}, one for each class, got {given}"
+                raise CountError(said, len(counts)) if what == "n_labeled" else DataError(said)
     test_rows = known[_draw(groups[known], n_test, keyed_generator(seed, "split/test"), leave=1)]
     others = np.setdiff1d(np.arange(len(y)), test_rows)
     train_rows = keyed_generator(seed, "split/order").permutation(others)
@@ -306,21 +314,6 @@ def _given_pairs(
     order = keyed_generator(seed, "split/order").permutation(np.concatenate([members, rows[base.train_rows]]))
     y_train = np.where(pairs[order] == UNLABELED, UNLABELED, np.searchsorted(drawn, pairs[order]))
     return _assembled(dataset, order, rows[base.test_rows], y_train, scaling)
-
-
-def _check_classes(dataset: Dataset, n_labeled: int, n_test: int) -> None:
-    """Raise `DataError` if a stratified split cannot give each class a labeled row and a test row."""
-    names = dataset.class_names
-    y = dataset.y[dataset.y != UNLABELED]
-    counts = np.bincount(y, minlength=len(names))
-    smallest = int(np.argmin(counts))
-    if counts[smallest] < 2:
-        raise DataError(f"each class must have at least 2 rows, got {counts[smallest]} of {quoted(names[smallest])}")
-    # Enough labeled rows are enough training rows: `n_labeled` is at most the number of these.
-    for what, given in (("n_labeled", n_labeled), ("the number of test rows", n_test)):
-        if given < len(counts):
-            said = f"{what} must be at least {len(counts)}, one for each class, got {given}"
-            raise CountError(said, len(counts)) if what == "n_labeled" else DataError(said)
 
 
 def _draw(groups: NDArray[np.int64], total: int, rng: np.random.Generator, leave: int) -> NDArray[np.bool_]:

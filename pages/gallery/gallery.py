@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from dsgcore.core.parameters import counted
 from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry
 from dsgcore.data.datasets import AS_IS, ONE_REST
 from dsgcore.data.reading.sources import READABLE
@@ -62,10 +63,10 @@ def gallery(choose: Callable[[str], None]) -> None:
 def facts(entry: DatasetEntry) -> str:
     """Return a set's size, source and licence as text."""
     what = {"regression": "bins of a regression target", "ordinal": "ordered classes"}.get(entry.target, "classes")
-    points = f"{entry.n + entry.n_unlabeled:,} points"
+    points = counted(entry.n + entry.n_unlabeled, "point")
     if entry.n_unlabeled:
         points += f", {entry.n_unlabeled:,} of them without a label"
-    size = f"{points} · {entry.d} features · {len(entry.class_names)} {what}"
+    size = f"{points} · {counted(entry.d, 'feature')} · {len(entry.class_names)} {what}"
     if entry.name == FILE:
         return size
     return f"{size}  \nGenerated" if entry.is_generated else f"{size}  \n{entry.source} · {entry.licence}"

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from streamlit.components.v2 import component
 
+from dsgcore.core.parameters import counted
 from dsgcore.rooms.questions import Places, Question, plain_text
 from dsgcore.rooms.rooms import State
 from dsgcore.settings import Curve, Estimate, Pick
@@ -138,11 +139,6 @@ def _curves(asks: Curve, rounds: Sequence[Sequence[Any]], outcome: Sequence[floa
 def _box(*ends: float) -> str:
     """Return the ends of the axes from left to bottom as an attribute, for a phone that draws its own answer there."""
     return f'data-box="{" ".join(map(str, ends))}"'
-
-
-def counted(n: int, one: str) -> str:
-    """Return a number of things in words."""
-    return f"{n} {one}{'s' * (n != 1)}"
 
 
 def _in_words(values: Iterable[float]) -> str:

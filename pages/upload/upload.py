@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dsgcore.core.parameters import counted
 from dsgcore.data import DataError
 from dsgcore.data.reading import Limits, Look, Recipe, Step, listed
 from dsgcore.data.reading.sources import READABLE
@@ -157,9 +158,9 @@ def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Look, place: DeltaGe
         say_of_link(
             f"This link was made for the file {choosing.instead_of}. {choosing.name} is a different file, so the numbers differ."
         )
-    without = f", {own.n - own.n_known:,} rows without a label" if own.n_known < own.n else ""
+    without = f"; {counted(own.n - own.n_known, 'row')} without a label" if own.n_known < own.n else ""
     few = ", ".join(own.class_names[:4]) + (" …" if len(own.class_names) > 4 else "")
-    st.caption(f"{own.n:,} rows, {own.d:,} features, {len(own.class_names)} classes: {plain(few)}{without}")
+    st.caption(f"{own.n:,} rows, {counted(own.d, 'feature')}, {len(own.class_names)} classes: {plain(few)}{without}")
 
     def say(icon: str, text: str) -> None:
         place.markdown(f":orange[:material/{icon}:] {text}")

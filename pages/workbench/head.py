@@ -102,6 +102,9 @@ point and a column with the labels. Then its columns and first rows appear here,
 
 Rows without a label are welcome: they are the unlabeled points. The file goes to this app only, and the app forgets it at the
 end of the session (your browser keeps it for a reload, an hour at most)."""
+REFUSED_FILE = (
+    "This file cannot be learned from as it is: the sidebar says why, under *Data* (on a phone, open it with »)."
+)
 
 
 ANSWER = "answer"  # the answer to a lesson's question or goal

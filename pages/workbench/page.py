@@ -10,7 +10,8 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
 from pages.charts.live_chart import sent, theme_now
-from pages.controls.control import buttons, draw, keep
+from pages.controls.control import buttons, draw, keep, key_of
+from pages.controls.own_file import choosing_key
 from pages.controls.view import (
     EDIT,
     GRAPH,
@@ -42,7 +43,15 @@ from pages.shell.plain_text import plain, say_of_link
 from pages.shell.sharing import drawing, turns
 from pages.shell.warm_up import is_ready
 from pages.workbench import tabs
-from pages.workbench.head import CHOOSE_FILE, enlarge_for_a_class, head, hidden_parts, lay_out, waits_for_file
+from pages.workbench.head import (
+    CHOOSE_FILE,
+    REFUSED_FILE,
+    enlarge_for_a_class,
+    head,
+    hidden_parts,
+    lay_out,
+    waits_for_file,
+)
 from pages.workbench.sidebar import spec_of_controls, step_limits, transport
 from pages.workbench.steering import bench_key, bring_back, follow, take
 from pages.workbench.suggest_view import suggest_button, suggestion
@@ -86,7 +95,8 @@ def workbench(problem: type[Setting], bench: Bench) -> None:
         prepare(bench, problem.name, may_begin=asked is not None)
         return
     if is_waiting:
-        st.info(CHOOSE_FILE, icon=":material/upload_file:")
+        has_file = choosing_key(problem) in st.session_state or st.session_state.get(key_of(problem, "upload"))
+        st.info(REFUSED_FILE if has_file else CHOOSE_FILE, icon=":material/upload_file:")
     elif bench.live is not None:
         _draw_run(problem, bench)
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dsgcore.core.parameters import counted
 from dsgcore.data import CONVERSIONS
 from dsgcore.data.datasets import AS_IS
 from dsgcore.diagnostics import RunLimits, begin_limits, check_possible
@@ -118,7 +119,7 @@ def data(live: LiveRun) -> None:
     data_views.split_views(split, run.problem.labels, theme, key="chart-tab")
     d = split.X_train.shape[1]
     st.caption(
-        f"{d} features, scaling: {run.spec.data.scaling}, fitted on the training points. Only the diagnostic scores "
+        f"{counted(d, 'feature')}, scaling: {run.spec.data.scaling}, fitted on the training points. Only the diagnostic scores "
         "use the labels of unlabeled points."
     )
     if split.before is not None:
