@@ -181,6 +181,20 @@ def test_the_store_is_small_and_holds_an_example_of_each_page():
     assert FILE.stat().st_size < 90_000 * len(SETTINGS)
 
 
+@pytest.mark.usefixtures("store")
+def test_what_has_no_effect_is_neither_varied_nor_offered_unless_a_link_names_it():
+    linear = {"setting": "multiclass", "problem.feature_map": "linear"}
+    for more, varied in (
+        ({}, ["solver.step_size", "problem.tau_S"]),
+        ({"vary": "kernel.sigma"}, ["kernel.sigma"]),
+    ):
+        app = opened(**linear, **more)
+        vary = next(box for box in app.multiselect if box.label == "Vary")
+        assert list(vary.value) == varied
+        assert ("Inverse bandwidth" in vary.options) == ("kernel.sigma" in varied)
+        assert "Random features" not in [*vary.options, *(slider.label for slider in app.select_slider)]
+
+
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_explore_opens_with_a_question_that_can_be_asked_and_a_finished_example(setting, monkeypatch):
     app = opened(setting=profile_of(SETTINGS[setting]).short)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -31,7 +31,7 @@ from dsgcore.settings import profile_of
 from dsgcore.settings.profile import short
 from dsgcore.solver.parameters import OF_A_FIT
 from dsgcore.solver.task import SCHEDULE_WORDS, SHUFFLED
-from pages.controls.control import Control, key_of, read_controls, shown
+from pages.controls.control import BAD_INPUT, Control, key_of, read_controls, shown, without_blank
 from pages.controls.link import ALSO, LINE, read_also
 from pages.controls.own_file import entry_of, own_file, suited_to_own
 
@@ -222,6 +222,21 @@ def kernel_asked(problem: type[Setting]) -> str:
 def kernel_widths(offered: Mapping[str, Control]) -> list[str]:
     """Return the names of the controls for the width of the kernel, which depends on the data."""
     return [name for name, c in offered.items() if c.section == "kernel" and isinstance(c.parameter, Real)]
+
+
+def _present(control: Control) -> Any:
+    return st.session_state.get(control.key, control.usual)
+
+
+def without_effect(
+    problem: type[Setting], offered: Mapping[str, Control], present: Callable[[Control], Any] = _present
+) -> Collection[str]:
+    """Return the names of the controls that change nothing beside the present values of the others."""
+    own: Any = {name: without_blank(present(c)) for name, c in offered.items() if c.section == "problem"}
+    try:
+        return problem(**own).without_effect
+    except BAD_INPUT:  # the spec's own error is drawn
+        return ()
 
 
 def _follow_shares(problem: type[Setting], dataset: str) -> None:

@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dsgcore.core.parameters import Choice, Flag, Integer, Real
 from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import SETTINGS
+from dsgcore.settings import profile_of
 from dsgcore.studies import MEASURES, Study
 from dsgcore.studies.study import MOST_AXES
 from pages.controls.control import Control, count, draw, in_link
@@ -53,15 +54,19 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Study | None:
     """
     begun = QUESTION.begin(upload)
     axes = {f"{c.section}.{name}": c for name, c in begun.offered.items() if can_be_axis(c)}
+    idle = QUESTION.without_effect(begun)
+    effective = {name: c for name, c in axes.items() if c.parameter.name not in idle}
     # By default the step size and the width of the kernel vary.
-    widths = [name for name, c in axes.items() if c.section == "kernel" and isinstance(c.parameter, Real)]
-    steps = [name for name in axes if name.startswith("solver.")]
+    widths = [name for name, c in effective.items() if c.section == "kernel" and isinstance(c.parameter, Real)]
+    front = [f"{begun.offered[name].section}.{name}" for name in profile_of(begun.problem).front]
+    steps = [name for name in front if name in effective and not name.startswith("data.")]
     vary = QUESTION.followed(QUESTION.varied(begun.problem, axes, (*steps[:1], *(widths or steps[1:])[:1])))
+    asked = st.session_state.get(vary.key, ())  # a link may name one without effect
     with main:
         first, second, third = st.columns([4, 1, 1.5], gap="small", vertical_alignment="bottom")
         chosen = first.multiselect(
             vary.parameter.label,
-            list(axes),
+            [name for name in axes if name in effective or name in asked],
             default=vary.usual,
             key=vary.key,
             max_selections=MOST_AXES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -25,6 +25,7 @@ from pages.controls.control import (
     count,
     draw,
     in_link,
+    keep,
     key_of,
     number,
     read_controls,
@@ -148,11 +149,12 @@ class Question:
         choose a file. Raise `SpecError` if a value does not fit.
         """
         values = {name: control.parameter.default for name, control in begun.offered.items()}
+        idle = self.without_effect(begun)
         for title, is_of_data in (("Everything else", False), ("Data options", True)):
             with st.expander(title):
                 for name, control in begun.offered.items():
                     if (control.section == "data") is is_of_data and name not in varied:
-                        values[name] = draw(self.followed(control))
+                        values[name] = (keep if name in idle else draw)(self.followed(control))
         end_anew(self.prefix)
         if begun.dataset == FILE and begun.own is None:
             return None
@@ -181,6 +183,14 @@ class Question:
         kept = "" if fit_any_seed(spec.data.edits) else f" They name points of the data of seed {spec.seed}."
         main.caption(f"With your edits of the data by hand.{kept} Other data come without them.")
         return spec
+
+    def without_effect(self, begun: Begun) -> Collection[str]:
+        """Return the names of the controls that change nothing beside the others, which may have to follow their data."""
+
+        def present(control: Control) -> Any:
+            return control.usual if is_anew(self.prefix, control) else st.session_state.get(control.key, control.usual)
+
+        return controls.without_effect(begun.problem, begun.offered, present)
 
     def varied(self, problem: type[Setting], axes: Mapping[str, Control], usual: tuple[str, ...] = ()) -> Control:
         """Return the choice of what varies as a control: of several axes, or of one or none."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,7 @@ from dsgcore.experiments.run import step_limit
 from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.control import BAD_INPUT, Control, buttons, count, draw, keep, key_of, without_blank
+from pages.controls.control import BAD_INPUT, Control, buttons, count, draw, keep, key_of
 from pages.controls.pickers import draw_dataset, draw_setting, keep_dataset, offered_controls, say_kernel
 from pages.controls.view import SLIDER, SPEED, seed_control, view_control
 from pages.session.bench import Bench, begin_again, button
@@ -84,11 +83,7 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tupl
     dataset = draw_dataset(problem)
     own_data = draw_upload(problem, own_file_place) if dataset == FILE else None
     offered = offered_controls(problem, dataset)
-    values, own = dict[str, Any](), {name: c for name, c in offered.items() if c.section == "problem"}
-    present: Any = {name: without_blank(st.session_state.get(c.key, c.usual)) for name, c in own.items()}
-    idle: Collection[str] = ()
-    with suppress(*BAD_INPUT):  # the spec's own error is drawn
-        idle = problem(**present).without_effect
+    values, idle = dict[str, Any](), controls.without_effect(problem, offered)
 
     def take(control: Control) -> Any:
         return (keep if control.parameter.name in idle else draw)(control)
