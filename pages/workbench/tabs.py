@@ -17,6 +17,7 @@ from dsgcore.data import CONVERSIONS
 from dsgcore.data.datasets import AS_IS
 from dsgcore.diagnostics import RunLimits, begin_limits, check_possible
 from dsgcore.experiments import History, LiveRun, Run, script
+from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import JobError, JobState, shared_queue
 from dsgcore.solver.exact import DiagnosticsError
 from pages.charts.detail_charts import LIMITS, parts_chart, shares_chart
@@ -147,14 +148,15 @@ def code(bench: Bench) -> None:
         f"This script repeats the run with the same data, mini-batches and features{fits}, so the numbers are the same."
     )
     st.code(text, language="python", wrap_lines=True)
+    is_own = run.spec.data.name == FILE
     st.markdown(
         "To show this run in another page, paste this code there. (The link in your browser's address bar "
-        "holds all parameters.)"
+        f"holds all parameters{', but not your file: each reader must choose it in the sidebar' * is_own}.)"
     )
     # Without the class's room, and without the position of a running run.
     said = {name: text for name, text in link_now().said.items() if text and name != ROOM}
     said = {name: text for name, text in said.items() if not text.endswith(PLAYING)}
-    draw_frame(st.context.url or "", said | {"hide": "sidebar,tabs"}, key="frame-theme")
+    draw_frame(st.context.url or "", said | {"hide": "tabs" if is_own else "sidebar,tabs"}, key="frame-theme")
     st.caption(f"sha256 of the spec: {run.spec.sha256}")
 
 
