@@ -234,7 +234,7 @@ def test_what_was_chosen_of_a_file_is_not_lost_in_a_setting_nor_on_the_way_home(
     assert errors(app) == []
     recipe = run_of(app, setting).spec.data.recipe
     assert (recipe.column("label"), recipe.missing) == ("kind", "drop")
-    assert [recipe.role(name) for name in ("row", "day", "x", "other")] == ["index", "date", "number", "category"]
+    assert [recipe.role(name) for name in ("day", "x", "other")] == ["date", "number", "category"]
     if setting in ("multiclass", "ordinal"):
         assert len(run_of(app, setting).split.class_names) == 3
         return

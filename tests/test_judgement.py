@@ -1,5 +1,6 @@
 """What is said of a run: its judgement and remedy, the interval against its twin, and the outcome."""
 
+import re
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -17,7 +18,7 @@ from dsgcore.core.metrics import Difference, Effect, Z, accuracy_half_width, auc
 from dsgcore.diagnostics import Cause, four_runs, judgement, limits
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec, outcome_of
 from dsgcore.experiments.run import step_limit
-from dsgcore.experiments.verdict import at_chance, fallen_from, gain_over_twin
+from dsgcore.experiments.verdict import at_chance, fallen, gain_over_twin
 from dsgcore.kernels import KERNELS
 from dsgcore.problems.thresholds import mean_auc
 from dsgcore.solver.gauges import BatchSpread, Gauges
@@ -253,16 +254,23 @@ def test_the_limit_of_the_step_and_the_remedy_follow_what_is_changed_during_a_ru
 
 def test_a_score_that_has_fallen_is_said_with_the_iteration_where_it_was_best():
     live = first_page("similar_unlabeled")
-    best = fallen_from(live.run)
+    best, now = fallen(live.run)
     assert best > live.run.history.last()["score_test"] + 0.05
     found = judgement(live.run, baseline=live.supervised)
-    assert f"the score has fallen from {best:.3f} to" in found.sentence
+    assert f"the score has fallen from {best:.3f} to {now:.3f}." in found.sentence
     assert found.changes["solver"]["n_iter"] < live.run.n_iter / 2
-    assert fallen_from(first_page("auc").run) is None
+    spec = default_spec("similar_unlabeled")
+    spec = replace(spec, solver=replace(spec.solver, step_size=20.0))
+    assert re.search(r"by \d,\d{3}% of its size", judgement(finished(replace(spec, seed=2))).sentence)
+    wild = finished(spec)  # its last iterate is a lucky one
+    best, now = fallen(wild)
+    assert now < best < wild.result_score
+    assert f"from {best:.3f} to {now:.3f}." in judgement(wild).sentence
+    assert fallen(first_page("auc").run) is None
     run = Run(default_spec("s3vm"))  # whose score of exactly 1 does not fall by rounding
     run.advance(180)
     assert run.history.column("score_test")[-9:].tolist() == [1.0] * 9
-    assert fallen_from(run) is None
+    assert fallen(run) is None
 
 
 # --- the verdict

@@ -39,7 +39,7 @@ from dsgcore.experiments.stochastic import CURVATURE
 from dsgcore.experiments.verdict import (
     at_chance,
     best_score,
-    fallen_from,
+    fallen,
     gain_over_twin,
     is_constant,
     score_half_width,
@@ -407,9 +407,8 @@ def _worse(state: _State) -> Iterator[Judgement]:
         said = f"The unlabeled points hurt: “{name}” scores {-gain.mean:.3f} better."
         if changes:
             yield Judgement(Cause.UNLABELED, said, f"Take “{name}”", {"problem": changes})
-    best = fallen_from(run)
-    if best is not None:
-        said, then = f"the score has fallen from {best:.3f} to {run.result_score or 0.0:.3f}.", best_score(run)[1]
+    if (scores := fallen(run)) is not None:
+        said, then = "the score has fallen from {:.3f} to {:.3f}.".format(*scores), best_score(run)[1]
         remedy: Remedy = f"Fewer iterations: {run.n_iter:,} → {then:,}", {"solver": {"n_iter": then}}
         yield Judgement(Cause.ITERATIONS, f"The iterations are too many: {said}", *remedy)
 
@@ -520,4 +519,4 @@ def _figures(state: _State) -> list[Figure]:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}" if share < 9.995 else f"{share:,.0f} ×"
+    return f"{share:.1%}" if share < 0.0995 else f"{share:,.0%}"

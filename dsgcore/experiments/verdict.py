@@ -119,16 +119,16 @@ def best_score(run: Run) -> tuple[float, int]:
     return float(means.max()), int(means.argmax()) + window
 
 
-def fallen_from(run: Run) -> float | None:
-    """Return a run's highest test score if the last one, each a mean over a twentieth of the iterations, is clearly below.
+def fallen(run: Run) -> tuple[float, float] | None:
+    """Return a run's highest test score and its last one if that is clearly below, else None.
 
-    The interval is that of two independent scores, so it is rather too wide.
+    Each is a mean over a twentieth of the iterations. The interval is that of two independent scores, so it is rather too wide.
     """
     if not run.t or run.health is Health.DIVERGED:
         return None
     best, last = best_score(run)[0], run.history.column("score_test")[-max(1, run.t // 20) :]
     now = float(np.mean(last)) if run.spec.solver.average is None else run.result_score or 0.0
-    return best if best - now > math.sqrt(2.0) * score_half_width(run, (best + now) / 2.0) else None
+    return (best, now) if best - now > math.sqrt(2.0) * score_half_width(run, (best + now) / 2.0) else None
 
 
 # Values of an outcome's measure "verdict".
