@@ -24,11 +24,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from dsgcore.core.parameters import counted
 from dsgcore.rooms.questions import plain_question, plain_text
 from dsgcore.rooms.rooms import MOST_CLIENTS, Key, RoomError, Rooms, State, results_csv
 from dsgcore.studies import Store, StoreError, default_store
 from pages.charts.live_chart import address_of
-from pages.room.drawings import answers, counted, standing
+from pages.room.drawings import answers, standing
 from pages.shell.addresses import caller_of, own_route, redirect
 from pages.shell.room_key import cookie_name
 
