@@ -3,6 +3,7 @@
 import json
 import threading
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -20,6 +21,7 @@ from pages.controls import controls
 from pages.controls.link import with_changes
 from pages.session.bench import Bench, begin
 from pages.shell import warm_up
+from pages.workbench import steering
 
 SLIDERS = ("step_size", "n_features", "lam", "gamma", "sigma", "batch_size", "n_iter", "patience", "tolerance")
 SLIDERS += ("n_labeled", "test_share")
@@ -219,6 +221,12 @@ def test_a_moved_control_says_whether_the_run_goes_on_or_begins_anew():
         widgets = {"data": app.selectbox, "seed": app.number_input}
         app = checked(widgets.get(key, app.select_slider)(key=key).set_value(value).run())
         assert says in status(app), key
+
+
+def test_a_computed_number_that_has_moved_is_said_with_four_digits():
+    spec = default_spec("auc")
+    moved = replace(spec, kernel=replace(spec.kernel, sigma=0.07692307544037182))
+    assert steering._moved(spec, moved) == "inverse bandwidth 0.07692"
 
 
 # --- a first run on a table brought by a person, beside what people install on the same few labels

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cases import each, some
 from hostile_files import GOOD, REFUSED
-from live_page import figure, has_run
+from live_page import figure, has_run, status
 from opened_pages import bench_of, checked, errors, left_in_browser, open_page, run_of, said
 from own_tables import iris_csv, lines
 from streamlit.runtime.scriptrunner import StopException
@@ -240,6 +240,7 @@ def test_what_was_chosen_of_a_file_is_not_lost_in_a_setting_nor_on_the_way_home(
         return
     recipe = run_of(choose(app, "Missing numbers", "median"), setting).spec.data.recipe
     assert recipe.missing == "median"
+    assert "begun anew with reading of the file, missing median" in status(app)
     assert run_of(app, setting).split.class_names == ("not mid", "mid")
     app = opened("home", choose(app, "Positive class", "top"))
     app = opened(setting, app, **{"data.name": OWN})

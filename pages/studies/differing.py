@@ -61,6 +61,8 @@ def _said(spec: Spec) -> dict[str, tuple[str, str]]:
     flat: dict[str, Any] = {}
     for name, value in spec.to_dict().items():
         flat |= {f"{name}.{key}": v for key, v in value.items()} if isinstance(value, Mapping) else {name: value}
+    recipe = flat.pop("data.recipe", None) or {}  # of a file
+    flat |= {f"data.recipe.{name}": value for name, value in recipe.items()}
     sections = {
         "problem": spec.problem.parameters,
         "kernel": spec.kernel.parameters,
@@ -73,7 +75,8 @@ def _said(spec: Spec) -> dict[str, tuple[str, str]]:
     labels |= {key: control.parameter.label for key, control in offered.items()}  # the page's own come first
     steered = {key.partition(".")[2]: label for key, label in labels.items() if key.startswith(("solver.", "problem."))}
     changes = [f"{steered[change.name]} {shown(change.value)} at step {change.t}" for change in spec.changes]
-    said = {key: shown(value) for key, value in flat.items()}
+    labels |= {f"data.recipe.{name}": f"Reading of the file, {name.replace('_', ' ')}" for name in recipe}
+    said = {key: _listed(value) for key, value in flat.items()}
     said |= {key: control.say(flat[key]) for key, control in offered.items() if key in flat}
     said |= {"setting": profile_of(problem).short, "data.name": entry_of(problem, data.name).title}
     said["changes"] = ", ".join(changes) or "none"
@@ -84,6 +87,13 @@ def _said(spec: Spec) -> dict[str, tuple[str, str]]:
     if isinstance(data.positive, int) and data.name in DATASETS:
         said["data.positive"] = DATASETS[data.name].class_names[data.positive]
     return {key: (labels.get(key, key), said[key]) for key in flat}
+
+
+def _listed(value: Any) -> str:
+    """Return a value as the page shows it: a list with commas, a mapping as a list of pairs."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {one}" for name, one in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else shown(value)
 
 
 def said_mean(results: Results, place: int) -> str:

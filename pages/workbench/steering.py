@@ -12,12 +12,13 @@ from dsgcore.core.errors import DSGError
 from dsgcore.data import DataError, IncompleteDataError
 from dsgcore.data.datasets import SEED, CountError
 from dsgcore.data.edits import AS_GENERATED
+from dsgcore.data.reading.cells import as_number
 from dsgcore.experiments import Setting, Spec, load_split, long_work
 from dsgcore.experiments.data_of import with_choice
 from dsgcore.experiments.engine import check_cost
 from dsgcore.jobs import JobState
 from dsgcore.lessons import lessons_of
-from pages.controls.control import BAD_INPUT, key_of, refused, too_many
+from pages.controls.control import BAD_INPUT, brief, key_of, refused, too_many
 from pages.controls.controls import controls_for
 from pages.controls.hand import EDITS, Hand, edits_in
 from pages.controls.link import CHANGES, FILE_ENTRY, changes_to_text, names_of, with_changes
@@ -74,9 +75,14 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
 def _moved(before: Spec, asked: Spec) -> str:
     """Return what the controls have changed, in words: at most two values."""
     rows = differing([before, asked], ["before", "now"], leave_out=("data.edits",))  # they are seen on the map
-    rows.sort(key=lambda row: row["parameter"] != "Data")  # which sets others
-    said = [f"{in_sentence(row['parameter'])} {row['now']}" for row in rows[:MOST_MOVED]]
+    rows.sort(key=lambda row: not row["parameter"].startswith(("Data", "Reading")))  # which set others
+    said = [f"{in_sentence(row['parameter'])} {_brief(row['now'])}" for row in rows[:MOST_MOVED]]
     return ", ".join([*said, *["…"] * (len(rows) > MOST_MOVED)])
+
+
+def _brief(text: str) -> str:
+    number = as_number(text) if "." in text else None
+    return text if number is None else brief(number)
 
 
 def _clamp_labels(problem: type[Setting], bench: Bench, asked: Spec, error: CountError) -> None:
