@@ -87,6 +87,7 @@ function mindHistory() {
     leavingSince = -Infinity;
     lab.kept = {};
     lab.hasActed = false;
+    [lab.step, lab.path] = ["", there.pathname];
     write("pushState", there);
   };
 
@@ -295,7 +296,10 @@ const entryOf = ({search}) => {
 /** Follow Back and Forward between entries of one page: the steps of a lesson, or what the page's link says. */
 function mindEntries() {
   addEventListener("popstate", () => {
-    if (location.pathname !== lab.path) return;
+    if (location.pathname !== lab.path) {  // streamlit opens another page, which may keep nothing
+      [lab.step, lab.path] = ["", location.pathname];
+      return;
+    }
     const [lesson, step] = stepOf(new URLSearchParams(location.search)).split(":"), [now, number] = (lab.step ?? "").split(":");
     if (!now) return lab.goBack();
     if (lesson === now && step === number) return;
