@@ -353,7 +353,7 @@ def test_every_setting_begins_with_a_run_that_keeps_to_its_theorem_and_a_finishe
     rest, held, described = answers(*(example := example_of_ways(default_spec(setting))))
     found = example[1][0].found
     quantity = "distance" if "distance" in found.columns else "gradient_mean"
-    assert short_number(found.median(quantity)[-1]) in rest
+    assert f"at the end its median is {short_number(found.median(quantity)[-1])}." in rest
     assert f"{found.slope(quantity).value:+.2f}" in rest
     assert "|f − h|²" in held
     assert described.startswith("**")
@@ -380,7 +380,7 @@ def test_curves_have_seeds_median_band_bound_the_promised_slope_and_a_table(stor
     assert words(app).count(":green[● holds:]") == 6
     assert "with κ = 1, φ = 1, M = " in words(app)
     drawn = next(trace["y"][-1] for trace in chart["data"] if trace.get("name") == "the theorem's bound")
-    assert f"At t = 32 it is {short_number(drawn)}; the measured value is" in words(app)
+    assert f"At t = 32 it is {short_number(drawn)}; the measured mean is" in words(app)
     said = next(c.value for c in app.caption if "training points" in c.value)
     assert "Measured on 60 of the 105 training points, drawn at random." in said
     assert "Each seed (0, 1) draws its own points." in said

@@ -96,7 +96,9 @@ def answers(asked: AskedTrajectories, shown: list[Shown]) -> tuple[str, str, str
         slope, end = found.slope(quantity), short_number(found.median(quantity)[-1])
         is_rest, does = abs(slope.value) <= RISES, "moves away" if slope.value > RISES else "still converges"
         does = "has come to rest" if is_rest or np.isnan(slope.value) else does
-        said = f"over the last decade {WORDS[quantity]} has slope {_slope_text(slope)}, and at the end it is {end}"
+        said = (
+            f"over the last decade {WORDS[quantity]} has slope {_slope_text(slope)}, and at the end its median is {end}"
+        )
         rest = f"**It {does}**: {said}."
     error = found.mean(ERROR)[-1]
     end = f"|f − h|² = {short_number(error)} at the end"
@@ -297,7 +299,7 @@ def _draw_theorem_bound(found: Convergence) -> None:
     end = found.t[-1]
     st.markdown(
         f"**The theorem's own bound** on the mean of {WORDS[bound.of]}: {bound.words}. At {bound.rate.of} = {end:,.0f} it is "
-        f"{short_number(bound.value * end**bound.rate.slope)}; the measured value is "
+        f"{short_number(bound.value * end**bound.rate.slope)}; the measured mean is "
         f"{short_number(found.mean(bound.of)[-1])}. Here {ingredients}."
     )
 
