@@ -303,7 +303,8 @@ def in_frame(text):
 def test_the_frame_of_a_page_names_its_file_and_hides_what_a_reader_does_not_need():
     app = give(open_own(), 'a"b&c.csv', iris_csv()).run()
     (link,) = [in_frame(code.value) for code in app.code if code.value.startswith("<iframe")]
-    assert (json.loads(link["data.file"][0])["name"], link["hide"]) == ('a"b&c.csv', ["tabs"])  # a reader chooses the file in the sidebar
+    # The sidebar is there, in which a reader chooses the file.
+    assert (json.loads(link["data.file"][0])["name"], link["hide"]) == ('a"b&c.csv', ["tabs"])
 
 
 def test_an_exercise_keeps_its_answer_and_the_guess_is_in_its_link():

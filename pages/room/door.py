@@ -85,5 +85,4 @@ def warn_of_no_address(what: str = "The addresses below work on this machine onl
 def qr_image(text: str) -> str:
     """Return the QR code of a text as the address of an SVG image."""
     # Black on white in both themes, because some scanners read no inverted code.
-    code = segno.make(text, error="m", micro=False)
-    return str(code.svg_data_uri(scale=8, dark="#000", light="#fff"))
+    return str(segno.make(text, error="m", micro=False).svg_data_uri(scale=8, dark="#000", light="#fff"))

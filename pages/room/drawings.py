@@ -150,8 +150,7 @@ def _maps(rounds: Sequence[Sequence[Any]], picture: Mapping[str, Any]) -> str:
     """Return a map of each round, and what its colours mean."""
     turns = [f"{name}: " * (len(rounds) > 1) for name in _ROUNDS]
     maps = "".join(_map(turn, one, picture) for turn, one in zip(turns, rounds, strict=False))
-    key = "Stronger squares were chosen more often."
-    return f'<div class="room-maps">{maps}</div><p class="room-key">{key}</p>'
+    return f'<div class="room-maps">{maps}</div><p class="room-key">Stronger squares were chosen more often.</p>'
 
 
 def _map(turn: str, guesses: Sequence[Any], picture: Mapping[str, Any]) -> str:
