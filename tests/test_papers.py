@@ -356,7 +356,7 @@ def test_sets_come_with_the_package_or_are_fetched_or_are_named_with_a_way_to_ge
         assert (X.min(), X.max(), len(np.unique(y))) == (0.0, 1.0, 3)
     get = "Needs codrna, baby: fetch it with `dsg-lab data fetch cod-rna` and name a folder that holds baby.npz."
     assert module.how_to_get(["codrna", "baby"]) == get
-    assert module.how_to_get(["svhn", "pet"]) == "Needs svhn, pet: name a folder that holds svhn.npz and pet.npz."
+    assert module.how_to_get(["svhn", "pet"]) == "Needs svhn, pet: name a folder that holds svhn.npz, pet.npz."
     assert main(["reproduce", "auc/fig1", "--quick", "--store", str(tmp_path / "store")]) == 1
     assert "dsg-lab data fetch cod-rna" in capsys.readouterr().out
     (tmp_path / "cod-rna").mkdir()

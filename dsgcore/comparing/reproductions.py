@@ -257,7 +257,7 @@ def how_to_get(missing: Sequence[str]) -> str:
     remotes = {name: remote.name for name in missing if (remote := archive_of(name))}
     ways = [f"fetch it with `dsg-lab data fetch {' '.join(remotes.values())}`"] * bool(remotes)
     files = [f"{name}.npz" for name in missing if name not in remotes]
-    ways += [f"name a folder that holds {' and '.join(files)}"] * bool(files)
+    ways += [f"name a folder that holds {', '.join(files)}"] * bool(files)
     return f"Needs {', '.join(missing)}: {' and '.join(ways)}."
 
 
