@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cases import each
 from live_page import figure
-from opened_pages import OF_EACH_ENGINE, checked, open_page
+from opened_pages import OF_EACH_ENGINE, checked, open_page, said
 
 from dsgcore.cli.runs import asked_study
 from dsgcore.experiments import SETTINGS, Spec
@@ -83,6 +84,14 @@ def test_what_is_too_much_is_refused_in_a_sentence_with_what_would_fit():
     assert state.made is None
     look_at(state, first_study())
     assert (state.refused, state.made is None) == ("", False)
+
+
+@each("text", ["auto,auto", "5,0.05", "0.1,0.5,1", "1"])
+def test_a_range_that_is_none_gets_one_sentence_and_the_usual_one_is_varied(text):
+    app = opened(**{"solver.step_size.range": text})
+    allowed = "two numbers with a comma between them, the lower one first, each between 1e-06 and 1e+06"
+    assert said(app) == [f"In the link, solver.step_size.range must be {allowed}, got {text!r}; the default is used."]
+    assert looked_at(app).made.study == first_study()
 
 
 @pytest.mark.usefixtures("made")

@@ -75,6 +75,11 @@ class Control:
         """The value that a link leaves out."""
         return self.parameter.default
 
+    @property
+    def allowed(self) -> str:
+        """What a link's text must be, in words."""
+        return self.parameter.allowed().removesuffix(" or null")
+
     def text(self, value: Any) -> str:
         """Return a value as a link has it."""
         if isinstance(value, bool):
@@ -239,8 +244,8 @@ def read_controls(offered: Iterable[Control], given: Mapping[str, str]) -> list[
         try:
             st.session_state[control.key] = control.read(text)
         except ValueError:
-            allowed = control.parameter.allowed().removesuffix(" or null")
-            refusals.append(f"In the link, {control.name} must be {allowed}, got {refused(text)}; the default is used.")
+            said = f"In the link, {control.name} must be {control.allowed}, got {refused(text)}; the default is used."
+            refusals.append(said)
     return refusals
 
 
@@ -272,11 +277,19 @@ class Several(Control):
         """Return the values as a link has them, with commas between them."""
         return ",".join(map(super().text, value)) or NONE
 
+    @property
+    def allowed(self) -> str:
+        """What a link's text must be, in words."""
+        if not self.is_range or not isinstance(p := self.parameter, Real | Integer):
+            return super().allowed
+        return f"two numbers with a comma between them, the lower one first, each between {p.low:g} and {p.high:g}"
+
     def read(self, text: str) -> Any:
         """Return the values of a link's text; raise `ValueError` if one is not valid, or if there are too many or too few."""
         values = () if text == NONE else tuple(map(super().read, text.split(",")))
-        ends = sorted(values) if self.is_range else list(values)
-        if (self.is_range and len(values) != 2) or list(values) != ends or len(values) > (self.high or len(values)):
+        if self.is_range and (len(values) != 2 or None in values or values[0] > values[1]):
+            raise ValueError(text)
+        if len(values) > (self.high or len(values)):
             raise ValueError(text)
         return values if self.is_range else tuple(dict.fromkeys(values))
 
