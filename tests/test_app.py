@@ -96,6 +96,13 @@ def test_a_record_of_changes_that_does_not_fit_is_refused_in_one_sentence(value)
     assert "\n" not in str(caught.value)
 
 
+def test_a_record_of_changes_that_is_refused_is_said_to_be_left_out():
+    for value in ("abc", "3:lam=0.5", "9999:lam=0.001"):  # no record, not the slider's value, after the end
+        (notice,) = said(open_auc(changes=value))
+        assert notice.startswith("In the link, "), value
+        assert notice.endswith("; all changes are left out."), value
+
+
 def test_the_page_says_how_far_the_core_is_until_it_is_ready(monkeypatch):
     begun, go_on = threading.Event(), threading.Event()
 

@@ -121,16 +121,12 @@ def with_changes(spec: Spec, text: str) -> Spec:
             else:
                 changes.append({"t": int(t), "name": name, "value": value})
     except ValueError:
-        raise SpecError(
-            "In the link, changes must be a list like 0:lam=0.1,12:lam=0.5, "
-            f"got {text[:SHOWN_FROM_LINK]!r}; it is left out."
-        ) from None
+        got = text[:SHOWN_FROM_LINK]
+        raise SpecError(f"changes must be a list like 0:lam=0.1,12:lam=0.5, got {got!r}") from None
     plain, now = spec.to_dict(), spec.values_at(0)
     for name, value in {**start, **{change["name"]: change["value"] for change in changes}}.items():
         if now.get(name) != value:
-            raise SpecError(
-                f"In the link, the record of changes ends with {name} {shown(value)}, but the slider has another value."
-            )
+            raise SpecError(f"changes end with {name} {shown(value)}, but the slider has another value")
     for name, value in start.items():
         plain["solver" if name in plain["solver"] else "problem"][name] = value
     return Spec.from_dict(plain | {"changes": changes})

@@ -163,7 +163,7 @@ def _follow_link(bench: Bench, asked: Spec) -> None:
     try:
         spec = with_changes(asked, changes)
     except BAD_INPUT as error:
-        bench.link.notices.append(str(error))
+        bench.link.notices.append(f"In the link, {error}; all changes are left out.")
     begin(bench, spec, at)
     if look.isascii() and look.isdigit() and len(look) <= MOST_DIGITS:
         bench.back.t = int(look)  # clipped to the iterations of the run
