@@ -99,6 +99,7 @@ def person(tmp_path_factory):
     }
     for name, plain in named.items():
         (folder / f"{name}.json").write_text(json.dumps(plain), encoding="utf-8")
+    (folder / "windows.json").write_text(json.dumps(spec), encoding="utf-16")  # as a Windows shell saves it
     (folder / "deep.json").write_text("[" * 100_000)
     (folder / "lesson.toml").write_text(OWN_LESSON, encoding="utf-8")
     (folder / "wrong.toml").write_text(OWN_LESSON.replace("low = 20", "low = 21"), encoding="utf-8")
@@ -111,12 +112,6 @@ def person(tmp_path_factory):
     fit = ["fit", "TSGS3VM", folder / "data.csv", "--target", "class", "--out", folder / "model", "--quiet"]
     assert main([*map(str, fit), "--set", "n_iter=3", "--set", "tol=None"]) == 0
     return folder
-
-
-@pytest.fixture(scope="module")
-def own_person(person, tmp_path_factory):
-    """A copy of it, for tests that begin to write."""
-    return shutil.copytree(person, tmp_path_factory.mktemp("own") / "person")
 
 
 # A command line of each command, of names in a person's folder, and the function that does its work; OUT is a new folder or file.
@@ -190,6 +185,7 @@ SHORT = "--quiet --seconds 500 --methods SVC,LogisticRegression --no-curves --st
 COMPARED, OF_CLASS = "compare data.csv --target class", "data.csv --target class --out OUT"
 YES = {
     "run spec.json --out OUT": "All iterations are done. history.csv, model.npz, spec.json, result.json are in ",
+    "run windows.json --out OUT --quiet": "",
     "check settled.json --seeds 1": "The run has converged: at the end it is ",
     "sweep study.json --store OUT --quiet": "kernel.sigma,seed,score",
     f"{COMPARED} --seeds 3 {SHORT}": "Each seed draws 60 labels and 0 unlabeled points",
@@ -271,6 +267,9 @@ REFUSED = {
     f"fit PS3VT {OF_CLASS} --set C=1": "--set must be NAME=VALUE, of ",
     f"{FIT} --set n_iter": "--set must be NAME=VALUE, of ",
     f"{FIT} --set n_iter=many": "n_iter must be a whole number",
+    f"{FIT} --set random_state=2.5": "random_state",
+    f"{FIT} --set random_state=1e30": "random_state",
+    f"{FIT} --set sigma=[]": "sigma",
     f"{FIT} --set C=1e30": "C must be a number between 1e-06 and 1e+06, got 1e+30",
     f"{FIT} --features a,a": "the features must name each column once, got 'a' twice",
     f"{FIT} --target class --features class": "column 'class' is the label",
@@ -278,6 +277,7 @@ REFUSED = {
     f"{FIT} --bins 1": "bins must be a whole number",
     f"{FIT} --role a=king": "the role of 'a' must be one of",
     f"{FIT} --role a": "--role must be COLUMN=ROLE",
+    f"{FIT} --encoding base64": "encoding must be one of",
     f"{FIT} --delimiter ab": "delimiter",
     "fit PS3VT points.npz --out OUT": "must hold an array 'X'",
     **{f"fit TSGS3VM {name}.npz --out OUT": "dsg-lab: " for name in ("imaginary", "fields", "flat")},
@@ -285,6 +285,7 @@ REFUSED = {
     "predict model nowhere.csv --out OUT": "nowhere.csv",
     "predict data.csv data.csv --out OUT": "data.csv: not a model file",
     "predict rows data.csv --out OUT": "'rows' must be a model's file, or a folder that `dsg-lab fit` has written",
+    "predict model data.csv --out OUT --decimal ;": "decimal",
     "predict model data.csv --out OUT --encoding nope": "encoding must be one of",
     "predict model data.csv --out p.csv": "--out must be a folder, for one Parquet file per row group, got p.csv",
     "race spec.json --with Nobody": "got 'Nobody'",
@@ -306,9 +307,11 @@ REFUSED = {
     "data describe data.csv --bins 1": "bins must be a whole number",
     "data describe wide.csv --delimiter semicolon": "line 2 has 1 cells, and the first has 4",
     "data convert empty.csv OUT": "the file is empty",
+    "data describe data.csv --drop bogus": "there is no column 'bogus'",
     "data describe data.csv --encoding=": "encoding",
     "data describe data.csv --decimal=": "decimal",
     "data convert data.csv OUT --delimiter .": "delimiter",
+    "data convert data.csv OUT --encoding utf-16": "encoding",
     "data convert nowhere.csv OUT": "there is no file 'nowhere.csv'",
     "data convert wine OUT": "wine comes with the package, and is no file",
     "data convert data.csv .": "'.' must be a new or empty folder, and it is not: name another one",
@@ -431,12 +434,13 @@ OPTIONS = [
 
 
 @each("work, line, expected", OPTIONS)
-def test_what_is_typed_arrives_where_a_command_does_its_work(work, line, expected, own_person):
+def test_what_is_typed_arrives_where_a_command_does_its_work(work, line, expected, person, tmp_path_factory):
     def see(*arguments, **named):
         raise SeenError({**dict(enumerate(arguments)), **named})
 
+    own = shutil.copytree(person, tmp_path_factory.mktemp("copy") / "own")
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(own_person)
+        patch.chdir(own)
         patch.setattr(work, see)
         patch.setattr("dsgcore.__main__.exit_code", lambda command: command())
         with pytest.raises(SeenError) as seen:

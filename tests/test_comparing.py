@@ -199,6 +199,21 @@ def test_a_comparison_is_the_same_again_and_grows_with_more_seeds(tmp_path, monk
     assert fresh.verdict.sentence == more.verdict.sentence
 
 
+def test_an_interrupted_comparison_goes_on_from_the_fits_that_are_kept(tmp_path):
+    def interrupt(so_far):
+        raise KeyboardInterrupt
+
+    store = tmp_path / "fits.sqlite"
+    with pytest.raises(KeyboardInterrupt):
+        quick(store=store, seeds=3, callback=interrupt)
+    keys = {one.key(of_iris()): one for one in (FitRequest(name, seed, 30) for name in TWO for seed in range(3))}
+    kept = [Fit(keys[key], **json.loads(text)) for key, text in Store(store).kept("fit", keys).items()]
+    assert 0 < len(kept) < 6
+    whole = quick(store=store, seeds=3)
+    assert all(fit in whole.fits for fit in kept)  # with its time: it was not made again
+    pd.testing.assert_frame_equal(scores_only(whole), scores_only(quick(seeds=3)))
+
+
 def test_when_the_time_is_over_a_fit_that_goes_on_is_cut_off_and_the_others_do_not_begin(monkeypatch):
     clock = Clock(0.0)
     monkeypatch.setattr(tasks, "time", SimpleNamespace(monotonic=clock, sleep=time.sleep))

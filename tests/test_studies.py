@@ -24,6 +24,7 @@ from sklearn.datasets import make_moons
 from sklearn.feature_extraction.text import TfidfVectorizer
 from small_specs import finished
 
+from dsgcore.__main__ import main
 from dsgcore.cli.runs import asked_study, axis_of
 from dsgcore.data.reading import File
 from dsgcore.experiments import Spec, load_split
@@ -336,6 +337,16 @@ def sweep_line(folder, name="table.csv", jobs=1):
     store, table = folder / "runs.sqlite", folder / name
     line = ["sweep", folder / "study.json", "--store", store, "--quiet", "--jobs", jobs, "--csv", table]
     return [*map(str, line)]
+
+
+def test_the_command_makes_the_runs_and_without_any_result_says_why_and_does_not_end_well(tmp_path, capsys):
+    study_file(tmp_path)
+    assert main([*sweep_line(tmp_path), "--axis", "problem.gamma=0,1", "--seeds", "2"]) == 0
+    assert len((tmp_path / "table.csv").read_text().splitlines()) == 1 + 4
+    study_file(tmp_path, spec=SPEC | {"data": SPEC["data"] | {"n_labeled": 100_000}})
+    assert main(sweep_line(tmp_path)) == 1
+    assert "no run has a result: " in capsys.readouterr().err
+    assert len((tmp_path / "table.csv").read_text().splitlines()) == 1 + 1
 
 
 @pytest.fixture

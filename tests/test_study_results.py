@@ -10,7 +10,7 @@ from cases import each
 from scipy import stats
 from sklearn.metrics import r2_score
 from sklearn.model_selection import train_test_split
-from test_studies import SPEC
+from test_studies import SPEC, study_file, sweep_line
 
 from dsgcore import studies
 from dsgcore.__main__ import main
@@ -413,3 +413,13 @@ def test_a_storage_that_cannot_be_used_is_refused_before_any_run_and_no_password
         assert main(["sweep", "auc", *OPTIONS, "--store", str(store.file), "--optuna", url]) == 2
         assert "the Optuna storage" in capsys.readouterr().err
         assert len(store) == 0
+
+
+@pytest.mark.ci
+def test_the_command_writes_trials_and_the_same_table_as_without(tmp_path, optuna, storage, capsys):
+    study = Study.from_json(study_file(tmp_path, axes=AXES, seeds=[0]).read_text())
+    assert main([*sweep_line(tmp_path, "with.csv"), "--optuna", storage]) == 0
+    assert main(sweep_line(tmp_path, "without.csv")) == 0
+    assert capsys.readouterr() == ("", "")
+    assert (tmp_path / "with.csv").read_bytes() == (tmp_path / "without.csv").read_bytes()
+    assert len(trials_of(study, optuna, storage)) == 6
