@@ -116,6 +116,19 @@ def test_points_of_any_layout_have_the_same_values_also_one_at_a_time_and_no_loo
 # --- the cache of frequencies
 
 
+def test_many_points_use_the_frequencies_of_the_run_and_add_none(monkeypatch, X):
+    cache = expansion._Cache(2**20)
+    monkeypatch.setattr(expansion, "_cache", cache)
+    model, many = make_model(), np.resize(X, (expansion.POINTS_OF_CACHE + 1, 3))
+    expected = model.evaluate(many)
+    assert not cache.blocks
+    kept = [model.frequencies(t, block.shape[1]) for t, block in enumerate(model.blocks[:2], start=1)]
+    drawn, generator = [], expansion.generator
+    monkeypatch.setattr(expansion, "generator", lambda *key: drawn.append(key[2]) or generator(*key))
+    np.testing.assert_array_equal(model.evaluate(many), expected)
+    assert (drawn, len(cache.blocks)) == ([3, 4, 5], len(kept))
+
+
 def test_the_cache_stays_within_its_bytes_and_keeps_what_was_used_last(monkeypatch):
     cache, model = expansion._Cache(3 * 2 * 100 * 4), expansion.Expansion(Gaussian(1.0), 0, 2)
     monkeypatch.setattr(expansion, "_cache", cache)

@@ -218,9 +218,13 @@ def test_a_pass_visits_each_row_once_wherever_batches_end(n, size):
         assert sorted(visited[start : start + n]) == rows.tolist()
 
 
-def test_draws_are_numpys_and_very_many_rows_are_drawn_independently():
+def test_draws_and_passes_are_numpys_and_very_many_rows_are_drawn_independently():
     drawn = generator(7, "class 3", TOGETHER + 4).integers(0, 50, size=20)
     np.testing.assert_array_equal(batch_rows(7, "class 3", TOGETHER + 4, np.arange(50), 20), drawn)
+    n_iter = TOGETHER + 5  # the iterations that are drawn together end within a pass
+    orders = [generator(7, "class 3", number).permutation(47) for number in range(20 * n_iter // 47 + 1)]
+    visited = np.concatenate([shuffled_rows(7, "class 3", t, np.arange(47), 20) for t in range(1, n_iter + 1)])
+    np.testing.assert_array_equal(visited, np.concatenate(orders)[: len(visited)])
     rows = np.arange(sampling.MOST_SHUFFLED + 1)
     np.testing.assert_array_equal(shuffled_rows(3, "unlabeled", 2, rows, 50), batch_rows(3, "unlabeled", 2, rows, 50))
 
