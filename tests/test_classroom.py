@@ -33,6 +33,7 @@ MEASURED = (0.71, 0.93, 0.97, 0.98, 0.985, 0.99)  # by a run for this question
 MARKUP = "<img src=x onerror=alert(1)>"
 N_PHONES, N_ATTACKERS, N_HOSTILE = 60, 4, 2_200
 AGAIN = 0.3  # seconds until a phone asks again after a lost connection
+LONG = 120.0  # seconds after which a phone gives up, so that no test waits for ever
 pytestmark = [
     pytest.mark.ci,
     pytest.mark.skipif(sys.platform != "linux", reason="only Linux has many addresses of one machine"),
@@ -87,7 +88,8 @@ class Phone:
 
     def until(self, *request):
         """Ask until the server answers, as a phone does that has lost its network."""
-        while True:
+        end = time.monotonic() + LONG
+        while time.monotonic() < end:
             try:
                 reply = ask(self.own, *request)
                 if reply[0] != 429 and reply[0] < 500:
@@ -95,6 +97,7 @@ class Phone:
             except (OSError, http.client.HTTPException):
                 pass
             time.sleep(AGAIN * (0.5 + random.random()))
+        raise TimeoutError(f"no answer to {request}")
 
     def look(self):
         """Wait for news of the room."""
@@ -105,7 +108,9 @@ class Phone:
 
     def wait(self, field, value):
         """Look until the room's state has this value."""
+        end = time.monotonic() + LONG
         while self.state.get(field) != value:
+            assert time.monotonic() < end, f"{field} is {self.state.get(field)}, and does not become {value}"
             self.look()
 
     def vote(self):

@@ -249,6 +249,7 @@ def test_the_vote_is_hidden_until_the_lecturer_reveals_it_and_the_second_one_sta
 
 CHOICES = {
     "unlabeled": (["2", "2", "0"], 2),
+    "random-features": (["0.1", "0.2", "0.6"], 0.2),
     "own-errors": (["0.500~0.500~0.500~0.500~0.500~0.500", "0.700~0.700~0.700~0.700~0.700~0.700"], (0.6,) * 6),
 }
 

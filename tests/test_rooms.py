@@ -7,6 +7,7 @@ import re
 import secrets
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -163,6 +164,20 @@ def test_a_timer_closes_a_round_and_an_answer_given_in_time_arrives_after_a_minu
     rooms.ask(key, NUMBER)
     say(rooms, key, "1", age=61.0)  # also after the next question
     assert guesses_in(rooms, key) == [[1, 1]]
+
+
+@each(
+    "ends", [Rooms.reveal, Rooms.again, partial(Rooms.tell, outcome={"verdict": 1.0}), partial(Rooms.ask, asked=None)]
+)
+def test_who_has_answered_before_the_lecturer_went_on_is_counted_a_minute_later_and_nobody_else(rooms, clock, ends):
+    key = asking(rooms)
+    ends(rooms, key)
+    clock.now += 60
+    say(rooms, key, "1", age=61.0)
+    with pytest.raises(RoomError, match="over"):
+        say(rooms, key, "1", age=59.0)
+    rooms.ask(key, PICK)
+    assert guesses_in(rooms, key)[0] == [1]
 
 
 def test_a_question_goes_on_if_the_lecturer_comes_back_to_it_before_the_reveal(rooms):

@@ -348,7 +348,7 @@ def main():
     """Make the measurements that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     kinds = ("watching", "training", "links")
-    parser.add_argument("what", nargs="*", choices=[*kinds, "visits"], default=[*kinds, "visits"])
+    parser.add_argument("what", nargs="+", choices=[*kinds, "visits"])
     parser.add_argument("--seconds", type=float, default=40.0, help="of each measurement (default: %(default)s)")
     of_watching = "that watch (default: %(default)s)"
     parser.add_argument("--sessions", nargs="*", type=int, default=[8, 16, 32], help=of_watching)

@@ -115,14 +115,14 @@ SMALL = """() => {
         if (isOver && !element.closest(".live-charts")) found.push("over the map: " + element.textContent.slice(0, 40)); });
     return {found: [...new Set(found)]};
 }"""
-# What a look finds in six frames in a row: at a single one a drawing may be under way.
+# What a look finds in six frames in a row, or after sixty of a page that never rests: at a single one a drawing may be under way.
 SETTLED = """async () => {
     const look = LOOK;
-    for (let last = "", same = 0; ;) {
+    for (let last = "", same = 0, frames = 1; ; frames++) {
         await new Promise(requestAnimationFrame);
         const now = JSON.stringify(look());
         same = now === last ? same + 1 : 0;
-        if (same === 6) return JSON.parse(now);
+        if (same === 6 || frames === 60) return JSON.parse(now);
         last = now;
     }
 }"""
