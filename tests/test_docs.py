@@ -19,6 +19,7 @@ from cases import each
 
 import dsgcore
 from dsgcore.__main__ import main
+from dsgcore.baselines import COMPETITORS
 from dsgcore.cli.options import PROGRAM, command_parser
 
 ROOT = Path(__file__).parents[1]
@@ -210,6 +211,13 @@ def test_the_examples_of_a_module_print_what_they_show(name):
     results = doctest.testmod(import_module(name))
     assert results.attempted > 0
     assert results.failed == 0
+
+
+@each("cls", [cls for classes in COMPETITORS.values() for cls in classes if ".baselines." in cls.__module__])
+def test_a_competitors_docstring_names_everything_that_it_takes(cls):
+    section = re.search(r"^ *Parameters\n *-{10}\n(.*?)(?=\n *\w+\n *-{3}|\Z)", cls.__doc__, re.MULTILINE | re.DOTALL)
+    named = re.findall(r"^ *([\w, ]+?) *(?: :|$)", section[1], re.MULTILINE)
+    assert set(inspect.signature(cls).parameters) <= {name.strip() for line in named for name in line.split(",")}
 
 
 @each("cls", [getattr(dsgcore.estimators, name) for name in dsgcore.estimators.__all__])

@@ -114,6 +114,12 @@ def test_a_room_imports_nothing_that_stands_above_it(room, allowed):
     assert {name for name in found if ".".join(name.split(".")[:2]) not in allowed} == set()
 
 
+def test_pages_import_public_names_of_the_package_only():
+    for name, file in PAGES.items():
+        lines = [ast.unparse(node) for node in nodes(file) if isinstance(node, ast.Import | ast.ImportFrom)]
+        assert [line for line in lines if re.search(r"dsgcore\S* .*\b_|dsgcore\S*\._", line)] == [], name
+
+
 def test_every_room_of_the_pages_has_its_place():
     assert {name.split(".")[1] for name in PAGES if name.count(".") == 2} == {*ORDER}
 
