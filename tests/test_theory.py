@@ -8,6 +8,7 @@ import pytest
 from cases import each
 from opened_pages import OF_EACH_ENGINE, bench_of, checked, open_auc, open_page, run_of
 from small_specs import finished as at_its_end
+from small_specs import small
 
 from dsgcore import Spec
 from dsgcore.experiments import SETTINGS, StopReason, as_in_paper, default_spec, kept_to, remedies, theory_of
@@ -98,6 +99,17 @@ def test_the_largest_theta_is_the_papers_and_meeting_the_assumptions_keeps_to_it
 
 
 # --- on the tab Theory
+
+
+@each("variant", ["softmax", "preconditioned softmax"])
+def test_a_variant_that_is_another_method_has_no_theorem_no_values_and_no_parts_of_the_objective_of_the_paper(variant):
+    spec = small("multiclass", problem={"variant": variant})
+    assert (theory_of(spec).assumptions, as_in_paper(spec, 700)) == ((), spec)
+    parts = [name for name in at_its_end(spec).history.names if name.startswith("term: ")]
+    assert parts == ["term: logistic", "term: ridge"]
+    app = open_page("multiclass", **{"problem.variant": variant})
+    assert "PS3VT" not in captions(app) + " ".join(text.value for text in app.markdown)
+    assert not {"keep-to", "as-in-paper"} & {button.key for button in app.button}
 
 
 @pytest.mark.parametrize("setting", OF_EACH_ENGINE)

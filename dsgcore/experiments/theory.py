@@ -11,8 +11,9 @@ from typing import Any
 
 from dsgcore.experiments.spec import Spec, parameters_of, with_values
 from dsgcore.kernels import KERNELS, Gaussian
-from dsgcore.problems.as_in_paper import AS_IN_PAPER
+from dsgcore.problems.as_in_paper import AS_IN_PAPER, PaperValues
 from dsgcore.settings import Assumption, Breach, Rate, profile_of
+from dsgcore.settings.theorems import NO_THEOREM
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,18 @@ class Theory:
         return all(assumption.holds for assumption in self.assumptions)
 
 
+def _is_papers(spec: Spec) -> bool:
+    return spec.problem.engine_of_run == spec.problem.engine
+
+
+def paper_of(spec: Spec) -> PaperValues | None:
+    """Return the values of the experiments of the paper whose method a spec's run is; None if there is none."""
+    return AS_IN_PAPER.get(spec.problem.name) if _is_papers(spec) else None
+
+
 def theory_of(spec: Spec) -> Theory:
-    """Return the theorem of the setting's paper for a spec's run."""
-    theorem = profile_of(spec.problem).theorem
+    """Return the theorem of the setting's paper for a spec's run; of a variant that is another method, that there is none."""
+    theorem = profile_of(spec.problem).theorem if _is_papers(spec) else NO_THEOREM
     statement = theorem.statement
     if theorem.names_kernel:
         words = words_of(spec.kernel.name)
@@ -103,15 +113,15 @@ def as_in_paper(spec: Spec, n: int) -> Spec:
 
     Its own values stay where the paper's grid holds them. A setting without a paper stays as it is.
     """
-    plain, name = spec.to_dict(), spec.problem.name
-    if name not in AS_IN_PAPER:
+    plain, paper = spec.to_dict(), paper_of(spec)
+    if paper is None:
         return spec
     own = {**plain["problem"], **plain["kernel"], **plain["solver"]}
-    if own["step_size"] is not None and own["schedule"] != AS_IN_PAPER[name].values["schedule"]:
+    if own["step_size"] is not None and own["schedule"] != paper.values["schedule"]:
         own["step_size"] = None  # it means another step
     if spec.kernel.name != Gaussian.name:
         spec = Spec.from_dict(plain | {"changes": [], "kernel": {"name": Gaussian.name}})
-    values, offered = AS_IN_PAPER[name].at(n, own) | {"tol": 0.0}, parameters_of(spec)
+    values, offered = paper.at(n, own) | {"tol": 0.0}, parameters_of(spec)
     return with_values(spec, {name: value for name, value in values.items() if name in offered})
 
 

@@ -157,7 +157,7 @@ class SoftmaxEngine(MultiClassEngine):
             is_mean = of_average and self._n_averaged
             squared = self._of_sum[1] / self._n_averaged**2 if is_mean else np.trace(self._gram)
             of = logistic(self._scores("labeled", of_average=of_average), self.task.y)[0], squared
-        return {"logistic": float(of[0].mean()), "ridge": task.problem.lam * float(of[1]), "graph": 0.0, "tail": 0.0}
+        return {"logistic": float(of[0].mean()), "ridge": task.problem.lam * float(of[1])}
 
     def _advance(self, twin: KernelTwin, iterate: Any) -> None:
         """Make the twin's step: the preconditioner's is the same one with the kernel for the features' products."""

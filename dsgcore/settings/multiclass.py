@@ -24,7 +24,6 @@ GRAPH = 0.2
 def _papers_algorithm(spec: RunSpec) -> tuple[Assumption, ...]:
     setting, s = cast(MultiClassSetting, spec.problem), spec.solver
     radius, is_constant = MultiClass(radius=setting.radius).ball, s.schedule == "constant" and not spec.changes
-    others = "plain doubly stochastic gradients" if setting.is_plain else "that of the authors’ program"
     # In a small ball, a step of the ball's size keeps only the last mini-batch in the weights.
     step = min(s.step_size or STEP_IN_BALL, STEP_IN_BALL)
     constant, printed = {"solver": {"schedule": "constant"}}, {"problem": {"variant": PRINTED}}
@@ -36,7 +35,7 @@ def _papers_algorithm(spec: RunSpec) -> tuple[Assumption, ...]:
         assumption("step_of_algorithm", spec, is_constant, constant, here=SCHEDULE_WORDS[s.schedule]),
         assumption("ball", spec, radius == 1.0, in_ball, here=radius),
         assumption("coordinates", spec, setting.feature_map == "linear", linear),
-        assumption("as_printed", spec, setting.variant == PRINTED, printed, others=others),
+        assumption("as_printed", spec, setting.variant == PRINTED, printed),
     )
 
 

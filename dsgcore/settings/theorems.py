@@ -115,7 +115,7 @@ class Theorem:
         return None if rate is None or rate.of != "t" else rate.slope
 
 
-NO_THEOREM = Theorem("DSG Lab knows no theorem for this setting.")
+NO_THEOREM = Theorem("DSG Lab knows no theorem for this method.")
 
 
 SAID = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))

@@ -15,8 +15,8 @@ from streamlit.delta_generator import DeltaGenerator
 from dsgcore.core.errors import DSGError
 from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, has_inside, point_pull, point_trajectory
 from dsgcore.experiments import LiveRun, Run, Spec, as_in_paper, kept_to, remedies, theory_of
+from dsgcore.experiments.theory import paper_of
 from dsgcore.glossary import meaning
-from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.settings import panels, profile_of
 from pages.charts import figures as charts
 from pages.charts.detail_charts import confusion_chart, histogram_chart
@@ -228,7 +228,7 @@ def theory(bench: Bench) -> None:
             st.caption(f"{sets or 'The same values, without the changes during the run'}. {said.cost}", width="stretch")
     elif what_it_cost := _what_it_cost(live):
         st.caption(what_it_cost)
-    if paper := AS_IN_PAPER.get(live.run.problem.name):  # the values of its own experiments, with their place in it
+    if paper := paper_of(spec):  # the values of its own experiments, with their place in it
         wanted = as_in_paper(spec, len(live.run.split.X_train)).to_dict()
         sections = {section: wanted[section] for section in ("kernel", "problem", "solver")}
         with st.container(horizontal=True, vertical_alignment="center", key="papers-values"):
