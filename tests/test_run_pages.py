@@ -267,13 +267,15 @@ def start_race(app):
 @pytest.mark.ci
 def test_a_race_is_refused_for_memory_and_another_one_with_its_own_numbers_is_cancelled():
     app = open_page("s3vm", **{"data.n": "10000", "solver.n_iter": "20"})  # 7,000 training points
-    app.select_slider(key="race-limit-s3vm").set_value(0.1).run()
+    app = app.select_slider(key="race-limit-s3vm").set_value(0.1).run()
+    assert any("Its memory limit is 0.1 GB." in one.value for one in app.caption)
     job = start_race(app)
     assert job.wait(60)
     assert errors(app.run()) == ["S3VM-light needs more memory than the limit of 0.1 GB, and was stopped."]
     app.select_slider(key="race-limit-s3vm").set_value(4.0).run()
     app = app.selectbox(key="race-s3vm").select("BGS3VM").run()
     next(box for box in app.number_input if "BGS3VM-n_passes" in box.key).set_value(1000).run()
+    assert app.button(key="race-start").label == "Race against BGS3VM"
     job = start_race(app)
     until(lambda: job.is_over or job.progress)
     assert any("of 10,000 at most" in one.proto.text for one in app.run().get("progress"))
