@@ -165,6 +165,12 @@ def in_zip(content, name="t.csv"):
     return packed(write)
 
 
+def streamed(to):
+    table = pa.Table.from_pandas(frame(), preserve_index=False)
+    with pa.ipc.new_stream(to, table.schema) as stream:
+        stream.write_table(table)
+
+
 def enumerated(to):
     own = polars.from_pandas(frame())
     own.with_columns(own["label"].cast(polars.Enum(["rye", "wheat"]))).write_ipc(to)
@@ -213,6 +219,9 @@ FORMATS = {
     "zip in a folder": in_zip(text(), "data/t.csv"),
     "JSON lines": frame().to_json(orient="records", lines=True).encode(),
     "JSON": frame().to_json(orient="records").encode(),
+    **{f"JSON of numbers and words{', a list' * is_list}": frame().assign(a=[str(a) if i % 9 == 4 else a for i, (a, *_) in
+        enumerate(CELLS)]).to_json(orient="records", lines=not is_list).encode() for is_list in (False, True)},
+    "Arrow stream": packed(streamed),
     "ARFF": lines("@relation x", "@attribute a real", "@attribute b real", "@attribute label {rye, wheat}", "@data", *ROWS),
     "Feather": packed(frame().to_feather),
     "ORC": packed(frame().to_orc),

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote
@@ -25,9 +25,9 @@ from pyarrow import compute, types
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.cells import column_names, listed, printable, readable, reason_of
+from dsgcore.data.reading.cells import column_names, listed, printable, readable, reason_of, written
 from dsgcore.data.reading.recipe import Limits
-from dsgcore.data.reading.sources import PIECE, UNREADABLE, Source, parquet_files
+from dsgcore.data.reading.sources import PIECE, STREAM, UNREADABLE, Source, parquet_files
 
 POINTS, LABELS = "X", "y"
 NESTED = "(nested)"  # placeholder in a column of lists and other nested values
@@ -55,6 +55,8 @@ def read_binary(source: Source, kind: str, limits: Limits) -> tuple[pd.DataFrame
                 from pyarrow import orc  # not on every system
 
                 frame, notes = frame_of_table(orc.ORCFile(content).read(), limits)
+            elif content.getvalue().startswith(STREAM):
+                frame, notes = frame_of_table(pyarrow.ipc.open_stream(content).read_all(), limits)
             else:
                 frame, notes = frame_of_table(pyarrow.feather.read_table(content), limits)
     if not len(frame):
@@ -376,6 +378,25 @@ def _json_table(stream: io.BytesIO) -> Any:
         content = b"\n".join(json.dumps(record).encode() for record in records)
     try:
         options = pyarrow.json.ReadOptions(use_threads=False, block_size=max(PIECE, len(content)))
-        return pyarrow.json.read_json(io.BytesIO(content), options)
+        table = pyarrow.json.read_json(io.BytesIO(content), options)
     except pyarrow.ArrowInvalid as error:
-        raise DataError(f"the JSON must hold a record of plain values on each line: {reason_of(error)}") from None
+        try:  # a column of numbers and words is text, as in CSV
+            lines = filter(None, map(bytes.strip, content.split(b"\n")))
+            table = pyarrow.table(_alike(map(json.loads, lines)))
+        except (ValueError, TypeError, AttributeError, OverflowError, pyarrow.ArrowException):
+            raise DataError(f"the JSON must hold a record of plain values on each line: {reason_of(error)}") from None
+    if len(table) == 1 and all(types.is_nested(column.type) for column in table.columns):
+        raise DataError(
+            'the JSON must hold a record on each line, or a list of them (pandas: orient="records"), got one record'
+        )
+    return table
+
+
+def _alike(records: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Return the columns of records; one that holds words holds its numbers as words, too."""
+    given = list(records)
+    columns = {name: [record.get(name) for record in given] for name in dict.fromkeys(chain.from_iterable(given))}
+    worded = {name for name, values in columns.items() if any(isinstance(value, str) for value in values)}
+    for name in worded:
+        columns[name] = [written(value) if isinstance(value, int | float) else value for value in columns[name]]
+    return columns
