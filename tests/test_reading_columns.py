@@ -81,6 +81,15 @@ ORDERS = [
 ]
 
 
+DAYS = [
+    ("2020Q1", "1999-q4", 18262, 10865),
+    ("Jan-20", "Dec-75", 18262, 2160),
+    ("January 2020", "Sept. 2020", 18262, 18506),
+    ("01JAN2020", "2MAR2020", 18262, 18323),
+    ("1-Jan-20", "31-DEC-1975", 18262, 2190),
+]
+
+
 def ordered(words):
     return labeled([f'"{words[i % len(words)]}"' for i in range(40)])
 
@@ -180,6 +189,9 @@ TABLES = {
     **{f"a class that may mean no label, {words[-1]}": Table(labeled(words * 12), ("x",), [],
         [f"The label '{words[-1]}' is taken for a class: unlabeled={words[-1]} makes its rows “not labeled”."])
        for words in (["yes", "no", "unknown"], ["a", "b", "Pending"])},
+    **{f"days of {first}, {second}": Table(["when,x,label", *(f"{[first, second][i % 2]},{i},{'ab'[i % 2]}" for i in range(40))],
+        ("when", "x"), [[one, other], [0, 1]], ["'when': dates as the number of days since 1970"])
+       for first, second, one, other in DAYS},
     **{f"a class that means itself, {words[-1]}, {given}": Table(labeled(words * 12), ("x",), [], given=given,
         unsaid="is taken for a class") for words, given in (
         (["yes", "no", "?" * 40], {}),  # which the sentence would repeat

@@ -62,6 +62,11 @@ _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _MONTH_NAMED = re.compile(
     rf"\d{{1,2}}[ -](?:{_MONTHS})[a-z]*[ .,-]+\d{{4}}|(?:{_MONTHS})[a-z]*\.? \d{{1,2}},? \d{{4}}", re.IGNORECASE
 )
+_QUARTER = re.compile(r"(\d{4})[ -]?Q([1-4])", re.IGNORECASE)
+_MONTH_END = "r?uary|ch|il|e|y|ust|t|tember|ober|ember"
+_MONTH_AND_YEAR = re.compile(  # 01JAN2020, 1-Jan-20, Jan 2020, Jan-20
+    rf"(?:(\d\d?)[ -]?)?({_MONTHS})(?:(?:{_MONTH_END})?\.?[ -])?(\d{{4}}|(?<=-)\d\d)", re.IGNORECASE
+)
 _IN_BRACKETS = re.compile(r"\(\s*([^()+\-\s][^()]*)\)")
 _ADORNMENT = re.compile(rf"[^\deE.,+\-{_SPACES}]")
 _PERCENT, _MONTHS_A_YEAR, _DIGITS = 100.0, 12, 3
@@ -268,12 +273,14 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
     codes, values = pd.factorize(column)
     texts = []
     for text in map(written, values):
-        if (one := _YEAR_LAST.fullmatch(text)) is None:
-            texts.append(text.replace("/", "-"))
-            continue
-        day, month = one.group(1, 3) if role != MONTH_FIRST else one.group(3, 1)
-        year = one[4] if len(one[4]) > 2 else f"{19 if int(one[4]) >= 70 else 20}{one[4]}"
-        texts.append(f"{year}-{month:0>2}-{day:0>2}{one[5]}")
+        if one := _QUARTER.fullmatch(text):
+            text = f"{one[1]}-{3 * int(one[2]) - 2:02}-01"
+        elif one := _MONTH_AND_YEAR.fullmatch(text):
+            text = f"{one[1] or 1} {one[2]} {_year(one[3])}"
+        elif one := _YEAR_LAST.fullmatch(text):
+            day, month = one.group(1, 3) if role != MONTH_FIRST else one.group(3, 1)
+            text = f"{_year(one[4])}-{month:0>2}-{day:0>2}{one[5]}"
+        texts.append(text.replace("/", "-"))
     parsed = pd.to_datetime(pd.Series(texts, dtype=object), format="mixed", utc=True, errors="coerce")
     if parsed.isna().any():
         i = int(np.argmax(codes == int(np.argmax(parsed.isna()))))
@@ -285,12 +292,18 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
     return np.append(of_value, np.nan)[codes]
 
 
+def _year(text: str) -> str:
+    return f"{19 if int(text) >= 70 else 20}{text}"[-4:]
+
+
 def date_role(present: pd.Series) -> str | None:
     """Return the role of a column of dates without missing cells: "date", or the order of day and month; None for others."""
     if is_time(present) or isinstance(present.iloc[0], date):
         return DATE
     texts = [written(value) for value in present.unique()]
-    if all(_YEAR_FIRST.fullmatch(text) or _MONTH_NAMED.fullmatch(text) for text in texts):
+    if all(
+        any(form.fullmatch(text) for form in (_YEAR_FIRST, _MONTH_NAMED, _QUARTER, _MONTH_AND_YEAR)) for text in texts
+    ):
         return DATE
     found = [_YEAR_LAST.fullmatch(text) for text in texts[:20]]
     if not all(found) or not all(_YEAR_LAST.fullmatch(text) for text in texts):
