@@ -136,7 +136,7 @@ REFUSED = {
     "number of many digits": ("digits.csv", lines(HEAD, *rows(30), "1," + "9" * 50_000 + ",a"), "column 'z' .* row 31"),
     "10,000 columns": ("wide.csv", lines(",".join(f"c{j}" for j in range(10_000))),
         "at most 5,000 columns, got 10,000"),
-    "NUL bytes": ("nul.csv", lines(HEAD, *rows(5), "1,\0,a"), "line 7 holds a NUL byte"),
+    "NUL bytes": ("nul.csv", lines(HEAD, *rows(5), "1,\0,a"), "line 7 holds a NUL byte: remove it"),
     "binary noise": ("noise.csv", np.random.default_rng(0).bytes(5000), "NUL byte|cells|cannot be read|that are not"),
     "wrong encoding": ("utf16.csv", lines(HEAD, *rows(5), encoding="utf-16")[:-1], "not utf-16"),
     "a picture": ("cat.csv", b"\x89PNG\r\n\x1a\n" + bytes(100), "the file is a picture"),

@@ -188,10 +188,14 @@ TABLES = {
         classes=("no", "yes")),
     **{f"a class that may mean no label, {words[-1]}": Table(labeled(words * 12), ("x",), [],
         [f"The label '{words[-1]}' is taken for a class: unlabeled={words[-1]} makes its rows “not labeled”."])
-       for words in (["yes", "no", "unknown"], ["a", "b", "Pending"])},
+       for words in (["yes", "no", "unknown"], ["a", "b", "Pending"], ["1. Yes", "2. No", ".a"])},
     **{f"days of {first}, {second}": Table(["when,x,label", *(f"{[first, second][i % 2]},{i},{'ab'[i % 2]}" for i in range(40))],
         ("when", "x"), [[one, other], [0, 1]], ["'when': dates as the number of days since 1970"])
        for first, second, one, other in DAYS},
+    "units": Table(["a,b,label", "mm,kg,", *(f"{i}.5,{i},{'xy'[i % 2]}" for i in range(40))], ("a", "b"), [],
+        ["The row below the names is taken for units and left out: 'mm', 'kg'."]),
+    "queries": Table([f"{i % 3} qid:{i // 9} 1:{i} 2:0.5" for i in range(40)], ("x1", "x2"), [],
+        ["The ids of queries (qid) are left out"]),
     **{f"a class that means itself, {words[-1]}, {given}": Table(labeled(words * 12), ("x",), [], given=given,
         unsaid="is taken for a class") for words, given in (
         (["yes", "no", "?" * 40], {}),  # which the sentence would repeat
@@ -244,6 +248,14 @@ REFUSED = [
     )),
     (["a,b,label", "mm,,x", *(f"{i}.5,{i},{'xy'[i % 2]}" for i in range(40))], {},
         "column 'a' must hold numbers, got 'mm' in row 1"),  # one word alone is no row of units
+    (["t,v,k", *(row for i in range(60) for row in ["t,v,k"] * (i == 30) + [f"{i},{i}.5,{'ab'[i % 2]}"])], {},
+        r"column 't' must hold numbers, got 't' \(its name: the line of names again, to be deleted"),
+    (["Q1,Q2,k", 'How old?,"Like, it?",Who?', "id1,id2,id3", *(f"{i},{i}.5,{'ab'[i % 2]}" for i in range(60))], {},
+        r"got 'How old\?' \(rows 1 to 2 are names again, to be deleted\) in row 1"),
+    (["a,k", *(f"{['<LOD', 'ND'][i % 2] if i % 9 == 4 else i},{'ab'[i % 2]}" for i in range(60))], {"target": "k"},
+        r"got '<LOD' in row 5, the first of 7 cells that are no numbers \('<LOD', 'ND'\): correct them"),
+    *(([text], {}, r'a record on each line, or a list of them \(pandas: orient="records"\), got one record')
+       for text in ('{"a": [1, 2], "k": ["x", "y"]}', '{"a": {"0": 1}, "k": {"0": "x"}}', '{"data": [{"a": 1}]}')),
     (COLORS, {"labels": "ordinal"}, r"words without a known order, .*--order"),
     *((ordered(words), {"labels": "ordinal", "order": (*words[2:], words[0])}, "must name each class once") for words in ORDERS),
     (labeled(["2.5"] * 20, "price"), {"labels": "ordinal", "bins": 4, "target": "price"},

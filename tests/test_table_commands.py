@@ -488,6 +488,16 @@ def test_describe_refuses_what_nothing_can_be_learned_from(write, capsys, conten
     assert said in refusal(capsys, ["data", "describe", write("poor.csv", content.encode())])
 
 
+def test_describe_counts_the_classes_of_a_label_one_of_which_has_too_few_rows(write, capsys):
+    rows = "".join(f"{i},{i % 3}.5,{['fail', 'ok'][i % 2]}\n" for i in range(40))  # and a last line that was cut off
+    assert main(["data", "describe", str(write("cut.csv", f"t,v,state\n{rows}40,0.5,fa\n".encode()))]) == 0
+    out = capsys.readouterr().out
+    assert "3 classes: 'fa' 1, 'fail' 20, 'ok' 20; 0 rows without a label." in out
+    assert (
+        "Not PS3VT: each class must have at least 2 rows, one of them for testing, got 1 of 'fa': give it more" in out
+    )
+
+
 def test_rows_of_pairs_with_gaps_are_dropped_if_that_was_asked_for(tmp_path, capsys):
     ids = np.where(np.arange(120) < 60, np.arange(120) // 2, -1)
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 2)), columns=["a", "b"]).assign(pair=ids)

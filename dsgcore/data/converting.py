@@ -88,6 +88,7 @@ def describe_file(
         few = min(names, key=sizes[kind].__getitem__)
         if (n := sizes[kind][few]) < 2:
             refusals[kind] = f"each class must have at least 2 rows, one of them for testing, got {n} of {quoted(few)}"
+            refusals[kind] += ": give it more, or take another label (--target)"
         elif kind == "ordinal" and len(names) < FEWEST_ORDERED:
             refusals[kind] = "two classes have no order to learn; use the setting auc (the page Ranking)"
     if all(refusals.values()):
@@ -96,9 +97,7 @@ def describe_file(
     data, features = file.prepared(suit(recipe, frame, kind), kind)
     missing = {str(name): int(count) for name, count in frame.isna().sum().items()}
     notes = (*table.notes[1:], *data.report[len(table.notes) :])
-    return Description(
-        recipe, features, len(frame), missing, notes, {} if refusals[labels] else sizes[labels], refusals
-    )
+    return Description(recipe, features, len(frame), missing, notes, sizes.get(labels, sizes[kind]), refusals)
 
 
 def convert_file(

@@ -23,7 +23,7 @@ from dsgcore.data.reading.recipe import DATE, DAY_FIRST, MONTH_FIRST
 LONGEST = 100
 # Bytes that are no UTF-8 are written out, so that different labels stay different.
 UNDECODED = "backslashreplace"
-_SHOWN = 6
+_SHOWN, _MOST_HEADERS = 6, 3
 # Exceptions that readers of files and cluster workers raise.
 _UNREADABLE = (OSError, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, MemoryError)
 # A spreadsheet that opens a CSV reads a cell that begins so as a formula.
@@ -355,7 +355,12 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
         i = int(np.argmax(is_wrong))
         first = printable(written(column.iloc[i]))
         kind = " (a spreadsheet's error)" if _SPREADSHEET_ERROR.fullmatch(first) else ""
-        several = "" if n == 1 else f", the first of {n:,} cells that are no numbers"
+        is_more = 1 < n <= _MOST_HEADERS and is_wrong[:n].all()
+        if is_more or first == name:
+            kind = f" ({f'rows 1 to {n} are names' if is_more else 'its name: the line of names'} again, to be deleted)"
+        words = column[is_wrong].map(written).unique()
+        few = f" ({listed(words)})" if 1 < len(words) <= _SHOWN else ""
+        several = "" if n == 1 else f", the first of {n:,} cells that are no numbers{few}"
         it, its = ("it", "its word") if n == 1 else ("them", "their words")
         raise DataError(
             f"column {name!r} must hold numbers, got {first!r}{kind} in row {row_number(column, i)}{several}: correct {it}, let "

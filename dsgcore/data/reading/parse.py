@@ -89,8 +89,10 @@ def rows_below(source: Source, recipe: Recipe, limits: Limits) -> tuple[list[str
             header[0] = header[0][1:].strip() or header[0]
         if header[0] in COMMENTS and recipe.delimiter == " ":  # by NumPy's savetxt
             del header[0]
+    about_units = list[str]()
     if recipe.units:
-        skipped, _ = next(rows, (skipped, []))
+        skipped, cells = next(rows, (skipped, []))
+        about_units = [f"The row below the names is taken for units and left out: {listed(filter(None, cells))}."]
     head = [row for _, row in islice(rows, 1)]
     if not head and not any(header):
         raise DataError("the file holds no text but blank lines")
@@ -106,7 +108,7 @@ def rows_below(source: Source, recipe: Recipe, limits: Limits) -> tuple[list[str
         header = [*header, ""] if is_last else ["", *header]
     names, notes = column_names(header)
     limits.check_columns(len(names))
-    return names, notes, skipped, head
+    return names, [*about_units, *notes], skipped, head
 
 
 def batches_below(
@@ -237,7 +239,9 @@ def utf8_pieces(source: Source, encoding: str) -> Iterator[bytes]:
                 raise not_encoded(line, encoding) from None
             if "\0" in text:
                 line += text[: text.index("\0")].count("\n")
-                raise DataError(f"line {line} holds a NUL byte: the file is no plain text")
+                raise DataError(
+                    f"line {line} holds a NUL byte: remove it if the file is a text, and save the table as text if it is none"
+                )
             yield (text.removeprefix("\ufeff") if line == 1 else text).encode()
             line += text.count("\n")
 

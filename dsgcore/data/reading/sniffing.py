@@ -229,7 +229,7 @@ def _has_header(rows: list[list[str]], decimal: str) -> bool:
     """Return True if the kinds of the first row's cells are not those of the columns below it."""
     if not rows:
         return False
-    first, below = rows[0], rows[1:]
+    first, below = rows[0], [row for row in rows[1:] if row != rows[0]]  # names may come again
     kinds = [_kind(cell, decimal) for cell in first]
     if not below or len(first) == 1 or len(first) == len(below[0]) - 1:
         return "number" not in kinds

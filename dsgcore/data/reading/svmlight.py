@@ -67,6 +67,7 @@ class Piece:
     lines: NDArray[np.int64]
     values: sparse.csr_matrix
     file: str = ""  # its name, if there are several
+    has_queries: bool = False
 
     def frame(self, base: int, width: int, dtype: DTypeLike) -> pd.DataFrame:
         """Return the rows as a table of columns x1, x2, .. and the label."""
@@ -94,7 +95,7 @@ def pieces_of(source: Source) -> Iterator[Piece]:
             labels = np.array(
                 [int(word) if word.lstrip("+-").isdigit() else float(word) for word in words], dtype=object
             )
-        yield Piece(labels, np.array([number for number, _ in some]), values)
+        yield Piece(labels, np.array([number for number, _ in some]), values, has_queries="qid:" in text)
 
 
 def pieces_of_all(sources: Sequence[Source]) -> Iterator[Piece]:
@@ -127,7 +128,8 @@ def read_svmlight(
     base, width = ends.checked(limits, first, d)
     limits.check_points(n, width)
     table = pd.concat([piece.frame(base, width, ends.dtype) for piece in found], ignore_index=True)
-    table.attrs = {"first_index": base, "n_indices": width}  # for files that the model predicts
+    notes = ["The ids of queries (qid) are left out."] * any(piece.has_queries for piece in found)
+    table.attrs = {"first_index": base, "n_indices": width, "notes": notes}  # for files that the model predicts
     return table
 
 

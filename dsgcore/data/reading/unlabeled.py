@@ -31,7 +31,7 @@ _MISSING = ("", "nan", "NaN", "NaT", "<NA>")
 _WORD = re.compile(r"(un|not[ _-]?|no[ _-]?)label(l?ed)?")
 # A label that may be none, or a class of its own. "none" is left out, because it is often the lowest class.
 _DOUBTFUL = re.compile(
-    r"unknown|undefined|unspecified|missing|pending|todo|tb[ad]|n/?[ad]|not (known|available|assigned)|[?.*-]{1,9}"
+    r"unknown|undefined|unspecified|missing|pending|todo|tb[ad]|n/?[ad]|not (known|available|assigned)|[?.*-]{1,9}|\.[a-z]"
 )
 
 
