@@ -61,7 +61,7 @@ def test_each_is_the_solver_on_its_problem():
 
 
 @each_of_four
-def test_every_kernel_takes_its_parameters(cls):
+def test_every_kernel_takes_its_parameters_or_has_its_own_scale(cls):
     for name, parameters, kernel in (
         ("gaussian", {"sigma": 2.0}, Gaussian(2.0)),
         ("laplacian", {"sigma": 0.5}, Laplacian(0.5)),
@@ -69,6 +69,11 @@ def test_every_kernel_takes_its_parameters(cls):
         ("dot_product", {"sigma": 0.3, "power": 1}, DotProduct(0.3, "1")),
     ):
         assert make(cls, kernel=name, **parameters).fit(X, FEW).model_.kernel == kernel
+    for name, kernel in KERNELS.items():  # left open, the width is that of the kernel and of the points
+        own, found = kernel.parameters[0], make(cls, kernel=name, step_size=0.05).fit(8 * X, FEW).model_.kernel
+        # of classes TSGSU draws pairs, whose points have a slightly other one
+        expected = pytest.approx(width(own, "scale", 8 * X, name), rel=0.1 if cls is TSGSU else 1e-5)
+        assert getattr(found, own.name) == expected
 
 
 @each_of_four

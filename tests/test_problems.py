@@ -405,6 +405,13 @@ def test_binding_takes_shares_and_weights_from_the_labels_and_gammas_may_be_seve
         assert check_all(SemiSupervisedOrdinal.parameters, {"gamma": gamma}, "problem")["gamma"] == checked
 
 
+@each("cls", PROBLEMS.values())
+def test_a_problem_is_hashed_and_cannot_be_changed_so_that_a_specs_record_stays(cls):
+    assert hash(cls()) == hash(cls())
+    with pytest.raises(AttributeError):
+        setattr(cls(), cls.parameters[0].name, 0.5)
+
+
 def test_the_twin_is_without_what_the_method_adds():
     assert SemiSupervisedAUC(0.3, "all").baseline() == SemiSupervisedAUC(1.0, "all")
     assert SemiSupervisedOrdinal((0.1, 0.9)).baseline() == SemiSupervisedOrdinal(1.0)
