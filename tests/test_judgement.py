@@ -72,14 +72,14 @@ MEASURED = [*product(["auc"], [*LEADING, "too large a ridge", "few labels"]), *p
 
 
 @pytest.mark.ci
-@each("name, fault", some(MEASURED, 1))
+@each("name, fault", some(MEASURED[::-1], 1))
 def test_the_measured_limits_name_the_cause_too(name, fault):
     spec, causes = spoilt(name, fault), SPOILT[fault][1]
     measured = limits(spec, seeds=3)
     assert measured.leading == LEADING.get(fault, measured.leading)
     assert not measured.converged or fault != "too small a step"
     found = judgement(finished(spec), limits=measured)
-    if fault == "few labels" or name == "similar_unlabeled":  # a ridge that helps more is named first
+    if fault == "few labels":  # a ridge that helps more is named first
         causes = causes | {Cause.REGULARISATION}
     assert found.cause in causes - {Cause.ITERATIONS}, found
     assert found.remedy

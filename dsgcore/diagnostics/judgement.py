@@ -301,8 +301,11 @@ def _spoilt(state: _State) -> Iterator[Judgement]:
     if state.is_early and not run.is_finished:
         yield Judgement(Cause.EARLY, "It is too early to say what limits this run.")
     found = [*_unsuited(state)]
-    if limits is not None and not found and (limits.has_grown or limits.parts["together"] > NEAR):
-        yield from _measured(state, limits)
+    if limits is not None and (limits.has_grown or limits.parts["together"] > NEAR):
+        # Much noise explains a useless result, too.
+        noise = max(limits.parts[cause.value] / much for cause, much in MUCH.items())
+        if all(severity < noise for severity, _ in found):
+            yield from _measured(state, limits)
     elif not state.is_early and limits is None:
         found += _short_or_noisy(state)
     if found:
