@@ -598,8 +598,10 @@ def test_columns_in_another_order_are_refused_wherever_the_rows_are(name, tmp_pa
         with pytest.raises(ValueError, match="feature names should match"):
             model.partial_fit(others, labels)
     assert list(model.feature_names_in_) == ["a", "b"]
-    with pytest.raises(DataError, match=r"X must hold points, got the path .*: give dsgcore.data.rows_of"):
-        model.predict(tmp_path / "t.parquet")
+    takes_paths = name == "QSGS2AUC"
+    for use, *labels in ((model.predict,), *[(model.fit, "label")] * (not takes_paths)):
+        with pytest.raises(DataError, match=r"X must hold points, got the path .*: give dsgcore.data.rows_of"):
+            use(tmp_path / "t.parquet", *labels)
 
 
 def test_large_numbers_that_have_been_floats_are_refused(tmp_path):

@@ -227,10 +227,10 @@ def points_and_classes(
     estimator: Any, X: Any, y: Any, *, is_ordered: bool = False, is_copied: bool = False
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Return validated points (n, d) in float64 whose squares do not overflow, the classes (k,), and the labels' codes (n,)."""
-    classes, codes = encode(y, is_ordered=is_ordered)
+    given, (classes, codes) = in_memory(X), encode(y, is_ordered=is_ordered)
     if is_ordered:
         warn_of_alphabet(y, classes)
-    points, codes = validate_data(estimator, in_memory(X), codes, dtype=np.float64, copy=is_copied)
+    points, codes = validate_data(estimator, given, codes, dtype=np.float64, copy=is_copied)
     check_sizes(points)
     return points, classes, codes
 
