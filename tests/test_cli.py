@@ -305,7 +305,7 @@ REFUSED = {
     "data describe nowhere.csv": "there is no file 'nowhere.csv'",
     "data describe data.csv --target bogus": "there is no column 'bogus'",
     "data describe data.csv --bins 1": "bins must be a whole number",
-    "data describe wide.csv --delimiter semicolon": "line 2 has 1 cells, and the first has 4",
+    "data describe wide.csv --delimiter semicolon": "line 2 has 1 cell, and the first has 4",
     "data convert empty.csv OUT": "the file is empty",
     "data describe data.csv --drop bogus": "there is no column 'bogus'",
     "data describe data.csv --encoding=": "encoding",

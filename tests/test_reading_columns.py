@@ -87,6 +87,7 @@ DAYS = [
     ("January 2020", "Sept. 2020", 18262, 18506),
     ("01JAN2020", "2MAR2020", 18262, 18323),
     ("1-Jan-20", "31-DEC-1975", 18262, 2190),
+    ("1/31/2020 1:30 PM", "12/31/1975 12:00:00 am", 18292.5625, 2190),
 ]
 
 
@@ -254,9 +255,10 @@ REFUSED = [
         r"got 'How old\?' \(rows 1 to 2 are names again, to be deleted\) in row 1"),
     (["a,k", *(f"{['<LOD', 'ND'][i % 2] if i % 9 == 4 else i},{'ab'[i % 2]}" for i in range(60))], {"target": "k"},
         r"got '<LOD' in row 5, the first of 7 cells that are no numbers \('<LOD', 'ND'\): correct them"),
-    *(([text], {}, r'a record on each line, or a list of them \(pandas: orient="records"\), got one record')
+    *(([text], {}, r'a list of records \(pandas: orient="records"\), got one record of lists')
        for text in ('{"a": [1, 2], "k": ["x", "y"]}', '{"a": {"0": 1}, "k": {"0": "x"}}', '{"data": [{"a": 1}]}')),
-    (COLORS, {"labels": "ordinal"}, r"words without a known order, .*--order"),
+    (COLORS, {"labels": "ordinal"}, r'words without a known order, .*\(--order "bx,gx,rx"\)'),
+    (labeled(["rx", "gx", "bx", "wx"] * 9), {"labels": "ordinal"}, r'\(--order "bx,gx,rx,..."\)'),
     *((ordered(words), {"labels": "ordinal", "order": (*words[2:], words[0])}, "must name each class once") for words in ORDERS),
     (labeled(["2.5"] * 20, "price"), {"labels": "ordinal", "bins": 4, "target": "price"},
         "cut into bins, must have between 2 and"),

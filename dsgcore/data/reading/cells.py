@@ -55,7 +55,7 @@ _WITH_UNIT = re.compile(r"([^\s\w]?\s?[\d.,]*\d(?:[eE][+-]?\d+)?)\s*([^\W\d_][\w
 # Words for truth values: a column that holds only those of one language is read as 1 and 0.
 TRUTHS = ({"true": 1.0, "t": 1.0, "false": 0.0, "f": 0.0}, {"yes": 1.0, "y": 1.0, "no": 0.0, "n": 0.0})
 _DAY, _EPOCH = pd.Timedelta(days=1), pd.Timestamp(0, tz="UTC")
-_TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?)?"
+_TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:[AP]M|[ap]m|Z|[+-]\d{2}:?\d{2}))?)?"
 _YEAR_FIRST = re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}{_TIME}|(?:1[89]|20)\d\d-(?:0[1-9]|1[0-2])")  # or a month
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})({_TIME})")
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
@@ -67,6 +67,7 @@ _MONTH_END = "r?uary|ch|il|e|y|ust|t|tember|ober|ember"
 _MONTH_AND_YEAR = re.compile(  # 01JAN2020, 1-Jan-20, Jan 2020, Jan-20
     rf"(?:(\d\d?)[ -]?)?({_MONTHS})(?:(?:{_MONTH_END})?\.?[ -])?(\d{{4}}|(?<=-)\d\d)", re.IGNORECASE
 )
+_WRITTEN_DATES = (_YEAR_FIRST, _MONTH_NAMED, _QUARTER, _MONTH_AND_YEAR)
 _IN_BRACKETS = re.compile(r"\(\s*([^()+\-\s][^()]*)\)")
 _ADORNMENT = re.compile(rf"[^\deE.,+\-{_SPACES}]")
 _PERCENT, _MONTHS_A_YEAR, _DIGITS = 100.0, 12, 3
@@ -301,9 +302,7 @@ def date_role(present: pd.Series) -> str | None:
     if is_time(present) or isinstance(present.iloc[0], date):
         return DATE
     texts = [written(value) for value in present.unique()]
-    if all(
-        any(form.fullmatch(text) for form in (_YEAR_FIRST, _MONTH_NAMED, _QUARTER, _MONTH_AND_YEAR)) for text in texts
-    ):
+    if all(any(form.fullmatch(text) for form in _WRITTEN_DATES) for text in texts):
         return DATE
     found = [_YEAR_LAST.fullmatch(text) for text in texts[:20]]
     if not all(found) or not all(_YEAR_LAST.fullmatch(text) for text in texts):
@@ -358,8 +357,7 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
         is_more = 1 < n <= _MOST_HEADERS and is_wrong[:n].all()
         if is_more or first == name:
             kind = f" ({f'rows 1 to {n} are names' if is_more else 'its name: the line of names'} again, to be deleted)"
-        words = column[is_wrong].map(written).unique()
-        few = f" ({listed(words)})" if 1 < len(words) <= _SHOWN else ""
+        few = f" ({listed(words)})" if 1 < len(words := column[is_wrong].map(written).unique()) <= _SHOWN else ""
         several = "" if n == 1 else f", the first of {n:,} cells that are no numbers{few}"
         it, its = ("it", "its word") if n == 1 else ("them", "their words")
         raise DataError(

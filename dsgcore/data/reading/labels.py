@@ -140,7 +140,7 @@ def _classes(
     if labels == ORDERED and not order and not has_known_order(names):
         raise DataError(
             f"the {label} has words without a known order, {listed(names)}: give them from the lowest to the highest "
-            f'(--order "{",".join(names[:3])}")'
+            f'(--order "{",".join([*names[:3], *["..."] * (len(names) > 3)])}")'
         )
     names = order or names
     y = pd.Index(names, dtype=object).get_indexer(found)  # -1, unlabeled, if there is none

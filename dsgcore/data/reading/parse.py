@@ -180,7 +180,9 @@ def _split(source: Source, recipe: Recipe, skipped: int, schema: Any) -> Iterato
         for number, row in _rows_of(source, recipe):
             if number > skipped and len(row) != width:
                 must = f"all lines must have as many, separated by {DELIMITERS[recipe.delimiter]}"
-                raise DataError(f"line {number} has {len(row)} cells, and the first has {width}: {must}")
+                raise DataError(
+                    f"line {number} has {len(row)} cell{'s' * (len(row) != 1)}, and the first has {width}: {must}"
+                )
             if number > skipped:
                 yield row
 
