@@ -283,7 +283,7 @@ def read_set(file: Path | str, labels: str) -> tuple[NDArray, NDArray]:
             with np.load(file, allow_pickle=False) as held:
                 X, y = held["X"].astype(np.float64), held[which]
         else:
-            frame = read_svmlight([streamed(Source.of_path(file), LOCAL)], LOCAL)
+            frame, _ = read_svmlight([streamed(Source.of_path(file), LOCAL)], LOCAL)
             X, y = frame.drop(columns=TARGET).to_numpy(np.float64), frame[TARGET].to_numpy(np.float64)
             y = np.searchsorted(np.quantile(y, [0.2, 0.4, 0.6, 0.8]), y) if labels == "ordinal" else y
     except (KeyError, ValueError, OSError) as error:

@@ -386,9 +386,7 @@ def _json_table(stream: io.BytesIO) -> Any:
         except (ValueError, TypeError, AttributeError, OverflowError, pyarrow.ArrowException):
             raise DataError(f"the JSON must hold a record of plain values on each line: {reason_of(error)}") from None
     if len(table) == 1 and all(types.is_nested(column.type) for column in table.columns):
-        raise DataError(
-            'the JSON must hold a record on each line, or a list of them (pandas: orient="records"), got one record'
-        )
+        raise DataError('the JSON must hold a list of records (pandas: orient="records"), got one record of lists')
     return table
 
 
@@ -396,7 +394,7 @@ def _alike(records: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:
     """Return the columns of records; one that holds words holds its numbers as words, too."""
     given = list(records)
     columns = {name: [record.get(name) for record in given] for name in dict.fromkeys(chain.from_iterable(given))}
-    worded = {name for name, values in columns.items() if any(isinstance(value, str) for value in values)}
-    for name in worded:
-        columns[name] = [written(value) if isinstance(value, int | float) else value for value in columns[name]]
+    for name, values in columns.items():
+        if any(isinstance(value, str) for value in values):
+            columns[name] = [written(value) if isinstance(value, int | float) else value for value in values]
     return columns

@@ -126,8 +126,7 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
         return _read_files(source.path, recipe, limits)
     if recipe.format == "svmlight":  # whose files have the width of the widest one
         texts = [source] if source.path is None else list(_texts(source.path, limits))
-        frame = read_svmlight(texts, limits, recipe.first_index, recipe.n_indices)
-        notes: list[str] = frame.attrs.pop("notes")
+        frame, notes = read_svmlight(texts, limits, recipe.first_index, recipe.n_indices)
     elif source.path is not None:
         frame, notes = read_parquet_folder(source.path, limits)
     elif recipe.format == "delimited":

@@ -111,8 +111,8 @@ def pieces_of_all(sources: Sequence[Source]) -> Iterator[Piece]:
 
 def read_svmlight(
     sources: Sequence[Source], limits: Limits, first: int | None = None, d: int | None = None
-) -> pd.DataFrame:
-    """Return the points of one or several files, as columns x1, x2, .., and their labels.
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the points of one or several files, as columns x1, x2, .., and their labels; and notes.
 
     By default the first index is 0 if it occurs, else 1, and the largest index tells the number d of columns.
     """
@@ -129,8 +129,8 @@ def read_svmlight(
     limits.check_points(n, width)
     table = pd.concat([piece.frame(base, width, ends.dtype) for piece in found], ignore_index=True)
     notes = ["The ids of queries (qid) are left out."] * any(piece.has_queries for piece in found)
-    table.attrs = {"first_index": base, "n_indices": width, "notes": notes}  # for files that the model predicts
-    return table
+    table.attrs = {"first_index": base, "n_indices": width}  # for files that the model predicts
+    return table, notes
 
 
 class Ends:
