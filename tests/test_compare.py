@@ -90,6 +90,9 @@ def test_a_link_adds_as_many_pins_as_there_are_places_beside_the_sessions(store)
     app.query_params["runs"] = ",".join(spec.sha256[:12] for spec in (own[1], *other))
     (notice,) = said(app.switch_page("pages/pinned.py").run())
     assert list(app.session_state["_pins"].values()) == [*own, *other[:3]]
+    (pin,) = [button for button in app.switch_page("pages/auc.py").run().button if button.key == "pin-auc"]
+    assert pin.disabled
+    assert "8 runs are pinned" in pin.help
     assert notice.endswith(f"runs of the link: {', '.join(spec.sha256[:12] for spec in other[3:])}.")
 
 

@@ -37,13 +37,13 @@ def first_study():
     return looked_at(opened()).made.study
 
 
-def fill(store, made, *, is_diverging=True):
-    """Let every run of a study be there; those of the largest first value have diverged."""
+def fill(store, made, *, is_diverging=True, rise=0.01):
+    """Let every run of a study be there; those of the largest first value have diverged, and each score is higher by `rise`."""
     last = (max(point[0] for point in made.points) or None) if is_diverging else None
     for run in made.runs:
         row = {
             "spec_sha256": run.spec.sha256,
-            "last": {"score_test": 0.5 + 0.01 * run.place, "objective": 0.1, "error_mean": 0.1},
+            "last": {"score_test": 0.5 + rise * run.place, "objective": 0.1, "error_mean": 0.1},
             "seconds": 0.1,
             "stop_reason": "diverged" if run.values[0] == last else "finished",
             "iterations": 6,
@@ -104,6 +104,15 @@ def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing():
     assert ranking["test AUC"].str.contains("diverged").tolist() == [False] * 30 + [True] * 6
     assert ranking["minus the best (AUC)"][0] == ""
     assert ranking["minus the best (AUC)"][1].count(",") == 1
+
+
+def test_of_equal_means_no_point_is_the_best_and_the_colours_have_no_scale(store):
+    fill(store, StudyRuns(first_study()), rise=0.0)
+    app = opened()
+    (trace,) = [trace for trace in drawn(app)["data"] if trace["type"] == "heatmap"]
+    assert (set(heat(app)), trace["showscale"]) == ({0.5}, False)
+    (caption,) = [c.value for c in app.caption if "paired over seeds" in c.value]
+    assert caption.endswith("All means are equal, so no point is the best.")
 
 
 @pytest.mark.usefixtures("made")

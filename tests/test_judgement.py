@@ -178,6 +178,15 @@ def test_a_result_that_is_worse_than_its_twin_is_said_to_be_and_the_twin_is_the_
         assert found.changed(run.spec).problem == twin.problem
 
 
+def test_nothing_limits_a_run_only_if_its_twin_has_come_as_far():
+    live = first_page("s3vm")
+    behind = LiveRun(live.run.spec, live)
+    behind.supervised.advance(60)
+    found = judgement(live.run, baseline=behind.supervised)
+    assert (found.cause, "“labels only” is behind at iteration 60" in found.sentence) == (Cause.EARLY, True)
+    assert judgement(live.run, baseline=live.supervised).cause is Cause.NOTHING
+
+
 def test_the_batches_variance_is_that_of_repeated_draws_and_of_batches_of_one_that_between_iterations():
     """V_b / (the variance over 200 seeds of h, its gradients taken at one fixed f) is near 1: within four standard errors."""
     rng, n, size, step, decay = np.random.default_rng(0), 60, 8, 0.3, 0.97

@@ -433,6 +433,9 @@ def _told(state: _State) -> Iterator[Judgement]:
         lam = float(state.values["lam"])
         said = f"The regularisation is strong: λ = {lam:g} is {_percent(state.ridge)} of the risk's curvature."
         yield Judgement(Cause.REGULARISATION, said, *_lam_to("Less", lam, lam / FACTOR_OF_RIDGE))
+    if (twin := state.baseline) is not None and twin.t < state.t and not twin.is_finished:
+        said = f"“{run.problem.baseline_name}” is behind at iteration {twin.t:,}, so it is too early to say what limits this run."
+        yield Judgement(Cause.EARLY, said)
     if state.is_early:
         yield Judgement(Cause.EARLY, "The run is too short, or has no probe points, to say what limits it.")
     yield Judgement(Cause.NOTHING, NOTHING)

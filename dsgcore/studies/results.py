@@ -117,6 +117,12 @@ class Results:
         worth = np.where(np.isnan(self.mean), -np.inf, self.mean if self.measure.is_better_high else -self.mean)
         return np.lexsort((np.arange(len(worth)), -worth, -self.n, self.n_diverged > 0))
 
+    @property
+    def are_equal(self) -> bool:
+        """True if several points have a mean, and all the same one, so that none is the best."""
+        known = self.mean[~np.isnan(self.mean)]
+        return len(known) > 1 and bool((known == known[0]).all())
+
     def compared(self, place: int, with_place: int) -> Difference:
         """Return the difference between two points, over the seeds that both have."""
         return paired_difference(self.values[place], self.values[with_place])

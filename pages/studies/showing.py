@@ -42,6 +42,8 @@ EXPORT = (
     "`dsg-lab sweep study.json --csv study.csv` makes the runs of this study without a browser, and "
     "`dsg-lab study open study.json` opens it here again."
 )
+BEST = "The best of {:,} points was chosen by these numbers, so its true score is probably lower."
+EQUAL = "All means are equal, so no point is the best."
 LIMIT = "The dashed line is the stability limit. A run with a step size above it grows without bound."
 WAITS = "This chart is drawn when the runs have ended."
 HOW = (
@@ -186,7 +188,8 @@ def _draw_chart(answer: Answer, is_kept: NDArray[np.bool_] | None) -> None:
 
     ranking = results.ranking()
     best = short_number(results.mean[ranking[0]]) if len(ranking) else "nan"
-    alt = f"{answer.name} of {len(results.points)} points; the best has {best}."
+    who = "each has" if results.are_equal else "the best has"
+    alt = f"{answer.name} of {len(results.points)} points; {who} {best}."
     live_chart(figure, key=CHART, alt=alt, height=HEIGHT, on_clicked=choose)
     if any(trace.get("name") == charts.LIMIT for trace in figure["data"]):
         st.caption(LIMIT)
@@ -277,8 +280,7 @@ def _draw_ranking(answer: Answer) -> None:
         st.dataframe(pd.DataFrame(rows), width="stretch", height=HEIGHT - 60, hide_index=True)
         st.caption(
             f"Mean ± standard error over {n_seeds} seed{'s' if n_seeds > 1 else ''}. The difference from the best has a 95 % "
-            f"interval, paired over seeds. The best of {len(results.points):,} points was chosen by these numbers, so its "
-            "true score is probably lower."
+            f"interval, paired over seeds. {EQUAL if results.are_equal else BEST.format(len(results.points))}"
         )
 
 

@@ -163,7 +163,7 @@ def heat_map(results: Results, axes: Sequence[AxisView], *, name: str, chosen: i
     said = [[_said(results, axes, i) for i in row] for row in cells]
     heat = {"type": "heatmap", "z": four_digits(mean), "text": said, "customdata": cells.tolist(), "xgap": 1, "ygap": 1}
     heat |= {"hovertemplate": "%{text}<extra></extra>", "colorscale": charts.SEQUENTIAL, "colorbar": charts.COLORBAR}
-    heat |= {"reversescale": not results.measure.is_better_high}
+    heat |= {"reversescale": not results.measure.is_better_high, "showscale": not results.are_equal}
     traces = [heat | ({"zmin": 0.0, "zmax": charts.farthest(mean, 0.0)} if _is_error(results) else {})]
     if min(mean.shape) > 1 and np.isfinite(mean).sum() > 3:
         labels = {"coloring": "none", "showlabels": True, "labelfont": {"size": 11, "color": "white"}}
