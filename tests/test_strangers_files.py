@@ -404,6 +404,11 @@ INDEXED = {
         frame(labels=labels).set_axis([0, 1, last], axis=1).to_csv(path, index=index), ("0", "1"), names(labels),
         ways=OF_TABLES) for labels in (("rye", "wheat"), (0, 1)) for last in ("label", 2) for index in (True, False)},
 }  # fmt: skip
+NUMBERED = {
+    f"CSV, {name} from {start}": Case("t.csv", lambda path, own=(name, start): as_pandas(numbered(*own), path))
+    for name in NUMBERING
+    for start in (0, 1)
+}
 
 
 # --- labels, as each program writes them: the labels of rows in order, the classes, how many have none, and pandas' type
@@ -439,14 +444,16 @@ IN_PARQUET = {
 }  # fmt: skip
 
 
-def labeled(name, writer="pandas"):
-    """Return the case of a kind of labels in Parquet: by one writer it is tried by every way in, by another one by Dask, too."""
+def labeled(name, writer="pandas", end="parquet"):
+    """Return the case of a kind of labels. In Parquet one writer's is tried by every way in, and those of others by Dask, too."""
     labels, classes, unlabeled, *kind = (LABELS | IN_PARQUET)[name]
-    in_dask = not any(word in name for word in ("large", "beyond", "the word"))  # pandas makes floats of large numbers
-    ways = ALL if writer == "pyarrow" else (*OF_TABLES, by_rows, *[by_dask] * in_dask)
+    in_dask = end == "parquet" and not any(
+        word in name for word in ("large", "beyond", "the word")
+    )  # pandas makes floats of large numbers
+    ways = ALL if (writer, end) == ("pyarrow", "parquet") else (*OF_TABLES, by_rows, *[by_dask] * in_dask)
     unlabeled = unlabeled * N // len(labels)
     return Case(
-        "t.parquet",
+        f"t.{end}",
         lambda path: WRITERS[writer](frame(None, labels, *kind), path),
         ("a", "b"),
         classes,
@@ -455,6 +462,12 @@ def labeled(name, writer="pandas"):
     )
 
 
+IN_CSV = {f"{name}, CSV": labeled(name, end="csv") for name in LABELS}
+BY_OTHERS = {
+    f"{name}, {writer}, {end}": labeled(name, writer, end)
+    for name in LABELS
+    for writer, end in (("polars", "csv"), ("polars", "parquet"), ("pyarrow", "csv"))
+}
 BY_ARROW = {f"{name}, pyarrow": labeled(name, "pyarrow") for name in (*IN_PARQUET, *LABELS)}
 SPARSE = {
     f"{labels}, {end}": Case(f"t.{end}", lambda path, labels=labels: as_numbers(labels, path), ("x1", "x2"), classes, unlabeled,
@@ -467,7 +480,8 @@ SPARSE = {
         *[(("+1", "-1", "0"), ("-1", "1"), 20)] * (end == "svm"),  # as SVMlight writes them: there 0 is the unlabeled one
     )
 }  # fmt: skip
-CASES = BY_EVERY_WAY | {name: labeled(name) for name in LABELS} | SPARSE | INDEXED | dict(some(BY_ARROW.items(), 5, 20))
+CASES = BY_EVERY_WAY | {name: labeled(name) for name in LABELS} | IN_CSV | SPARSE | INDEXED
+CASES |= dict([*some(NUMBERED.items(), 12, 24), *some(BY_ARROW.items(), 5, 20), *some(BY_OTHERS.items(), 3, 20)])
 
 
 def check(path, ways, *expected):
