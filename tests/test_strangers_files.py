@@ -41,7 +41,7 @@ from dsgcore.data.reading.unlabeled import unlabeled_among
 from dsgcore.estimators.inputs import encode
 
 polars = pytest.importorskip("polars")
-N = 60
+N, EMPTY = 60, 3
 BIG, LARGE = 2**53, 2**63
 KIND = ["wheat", "rye"] * (N // 2)
 
@@ -72,6 +72,7 @@ def found_in(features, labels):
 def by_description(path, **known):
     described = describe_file(path, sniff_file(path, **known))
     sizes = described.class_sizes
+    assert described.n in (N, N - EMPTY), "no row is lost, but those without any value"
     return list(described.features.names), tuple(sorted(sizes)), described.n - sum(sizes.values())
 
 
@@ -492,6 +493,7 @@ def check(path, ways, *expected):
         (points, known), (rows, labels) = uploaded(path), rows_in(path)
         np.testing.assert_allclose(rows[:], points.X, rtol=1e-5)
         classes, codes = encode(labels)
+        assert len(codes) in (N, N - EMPTY)
         found = [name_of(np.asarray(classes).tolist()[code]) if code >= 0 else None for code in codes]
         assert found == [known[code] if code >= 0 else None for code in points.y]
 
