@@ -229,6 +229,17 @@ def test_an_upload_leads_over_a_verdict_with_table_and_curves_to_a_labeled_file(
     assert job.result.expected == same.expected
 
 
+def test_a_comparison_is_stopped_on_its_page_before_its_last_seed(only_two):
+    app = of_file(own_rows("s3vm"))
+    app.number_input(key="which_seeds").set_value(100).run()
+    app = checked(app.button(key="compare-methods").click().run())
+    going = app.session_state["_which_method"]
+    checked(app.button(key="stop-comparing").click().run())
+    going.wait(60)
+    assert going.is_over
+    assert len(going.progress.fits) < 100 * len(TWO)
+
+
 @each("how", ["cancelled", "left"])
 def test_a_comparison_ends_if_nobody_wants_it(how):
     with pytest.MonkeyPatch.context() as patch:

@@ -260,6 +260,7 @@ is_expected = true,  =>  => , step 1, pick must have one option with is_expected
 text = "How many?" =>  => , step 2 must have text, got estimate, explanation
 words = "that", => words = "this", => , step 1, pick must have another text in each option, got this, this
 estimate.low = 0 => estimate.low = 1 => , step 2, estimate must have low below high, got 1 and 1
+low = -1 => low = 1 => , step 3, curve must have low below high, got 1 and 1
 low = -1 => low = nan => , step 3, curve, low must be a number, got nan
 score_test@0.1 => score_test@1.5 => , step 1, claim 1 must have a share from 0 to 1 after the @ of its measure, got 'score_test@1.5'
 "near" => "near@x" => , step 2, estimate must have a share from 0 to 1 after the @ of its measure, got 'near@x'

@@ -210,16 +210,18 @@ def test_a_lecture_is_made_of_lines_beside_ones_own_and_says_why_one_cannot_be_h
     assert notice.startswith("In the link, lecture cannot be followed: no single lesson has the name 'no-lesson'")
 
 
-def test_a_lesson_goes_on_if_its_file_is_saved_or_deleted_meanwhile(tmp_path, monkeypatch):
+def test_a_lesson_leads_to_the_next_of_its_order_also_if_its_file_is_saved_or_deleted_meanwhile(tmp_path, monkeypatch):
     monkeypatch.setenv(lessons.FOLDER, str(tmp_path))
     monkeypatch.setattr(lessons, "SECONDS_BETWEEN_LOOKS", 1e-9)
     file = tmp_path / "mine.toml"
-    file.write_text(OWN_LESSON)
+    for own in (file, tmp_path / "other.toml"):
+        own.write_text(OWN_LESSON)
     app = open_lesson("mine:2:answer")
     file.write_text(OWN_LESSON.replace("My lesson", "My other lesson"))
     assert "lesson-following" in moves(until_explained(app))
     file.unlink()
-    assert "lesson-following" in moves(checked(app.run()))
+    app = checked(app.run().button(key="lesson-following").click().run())
+    assert place_of(app).lesson.name == "other"
 
 
 def test_a_run_says_done_with_its_button_and_a_late_press_on_pause_begins_nothing(monkeypatch):
