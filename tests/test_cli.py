@@ -23,7 +23,7 @@ from commands import refusal
 from small_specs import OWN_LESSON
 from test_run import small
 
-from dsgcore import TSGS3VM, DSGError
+from dsgcore import TSGS3VM, DSGError, load_model
 from dsgcore.__main__ import main
 from dsgcore.cli.ending import Progress
 from dsgcore.cli.fit import METHODS, estimator_of, own_of
@@ -359,6 +359,15 @@ def test_json_is_the_result_and_quiet_says_nothing_else(person, tmp_path, capsys
         capsys.readouterr()
         (tmp_path / "own.json").write_text('{"mine": 1}')
         assert "--json" in refusal(capsys, [*line, tmp_path / "own.json"]), command
+
+
+def test_a_run_that_diverges_leaves_the_last_state_before_that(person, tmp_path):
+    assert main(["run", str(person / "wild.json"), "--out", str(tmp_path / "out"), "--quiet"]) == 1
+    assert {file.name for file in contents(tmp_path)} == {"history.csv", "model.npz", "result.json", "spec.json"}
+    result = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
+    assert result["stop_reason"] == "diverged"
+    values = load_model(tmp_path / "out" / "model.npz").evaluate(np.zeros((1, 2)))
+    assert np.isfinite(values).all()
 
 
 # --- what options become

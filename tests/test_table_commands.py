@@ -418,7 +418,7 @@ def test_libsvm_text_is_converted_in_pieces(write, tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out"), whole)
 
 
-def test_a_failure_leaves_nothing_half_made(write, tmp_path):
+def test_a_failure_leaves_nothing_half_made_and_nothing_is_overwritten(write, tmp_path):
     recipe = sniff(CONVERTED["table.csv"], "a")
     for name, content, said in (
         ("bad.csv", CONVERTED["table.csv"] + b"1,2,red\n", "line 92 has 3 cells, and the first has 4"),
@@ -427,6 +427,10 @@ def test_a_failure_leaves_nothing_half_made(write, tmp_path):
         with pytest.raises(DataError, match=said):
             convert_file(write(name, content), tmp_path / "out", recipe)
         assert not (tmp_path / "out").exists()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    with pytest.raises(DataError, match="must be a new or empty folder"):
+        convert_file(write("table.csv"), tmp_path / "mine", recipe)
 
 
 MEMORY = """
