@@ -31,9 +31,8 @@ from dsgcore.data.reading.recipe import Limits
 PIECE = 2**20
 _ZIP = b"PK\x03\x04"
 PARQUET_ENDINGS = (".parquet", ".pq", ".parq")
-STREAM = b"\xff\xff\xff\xff"  # begins a stream of Arrow, which has no table of contents
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
-_KINDS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"ORC": "orc", STREAM: "arrow"}
+_KINDS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"ORC": "orc", b"\xff\xff\xff\xff": "arrow"}
 _OTHERS = {
     b"\x89HDF": "an HDF5 file",
     b"MATLAB 5.0": "a Matlab file",
