@@ -37,16 +37,17 @@ _OTHERS = {
     b"\x89HDF": "an HDF5 file",
     b"MATLAB 5.0": "a Matlab file",
     b"%PDF": "a PDF document",
-    b"\x89PNG": "a picture",
-    b"\xff\xd8\xff": "a picture",
-    b"GIF8": "a picture",
+    **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff", b"GIF8"), "a picture"),
+    **dict.fromkeys((b"<stata_dta>", b"r\1", b"r\2", b"s\1", b"s\2"), "a data set of Stata"),
+    **dict.fromkeys(
+        (b"$FL2@", bytes(12) + b"\xc2\xea", b"RDX2\nX", b"RDX3\nX", b"X\n\0"), "a data set of SPSS, SAS or R"
+    ),
     b"SQLite format 3": "an SQLite database",
     b"\x93NUMPY": "a single NumPy array, so without labels",
     b"\xd0\xcf\x11\xe0": "an old Office document",
     b"7z\xbc\xaf": "a 7z archive",
     b"Rar!": "a RAR archive",
-    b"\x7fELF": "a program",
-    b"MZ": "a program",
+    **dict.fromkeys((b"\x7fELF", b"MZ"), "a program"),
 }
 # A name in brackets may begin a table's header: [K+], {a}, <x>.
 _OTHER_TEXTS = {
