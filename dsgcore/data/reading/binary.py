@@ -27,7 +27,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.cells import column_names, listed, printable, readable, reason_of, written
 from dsgcore.data.reading.recipe import Limits
-from dsgcore.data.reading.sources import PIECE, UNREADABLE, Source, parquet_files
+from dsgcore.data.reading.sources import CONTROL, PIECE, UNREADABLE, Source, parquet_files
 
 POINTS, LABELS = "X", "y"
 NESTED = "(nested)"  # placeholder in a column of lists and other nested values
@@ -190,7 +190,7 @@ def is_large(path: Path) -> bool:
 
 def _is_parquet(file: Path) -> bool:
     with file.open("rb") as stream:
-        return stream.read(len(_MAGIC)) == _MAGIC
+        return (head := stream.read(4096)).startswith(_MAGIC) and CONTROL.search(head) is not None
 
 
 def read_parquet_folder(path: Path, limits: Limits) -> tuple[pd.DataFrame, list[str]]:

@@ -33,6 +33,7 @@ _ZIP = b"PK\x03\x04"
 PARQUET_ENDINGS = (".parquet", ".pq", ".parq")
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _KINDS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"ORC": "orc", b"\xff\xff\xff\xff": "arrow"}
+CONTROL = re.compile(rb"[\0-\10\16-\37]")  # not in a text, whose first column may be called PAR1 or ORCID
 _OTHERS = {
     b"\x89HDF": "an HDF5 file",
     b"MATLAB 5.0": "a Matlab file",
@@ -47,7 +48,7 @@ _OTHERS = {
     b"\xd0\xcf\x11\xe0": "an old Office document",
     b"7z\xbc\xaf": "a 7z archive",
     b"Rar!": "a RAR archive",
-    **dict.fromkeys((b"\x7fELF", b"MZ"), "a program"),
+    **dict.fromkeys((b"\x7fELF", b"MZ\x90"), "a program"),
 }
 # A name in brackets may begin a table's header: [K+], {a}, <x>.
 _OTHER_TEXTS = {
@@ -271,7 +272,9 @@ def _as_csv(source: Source, rows: list[list[Any]], **more: Any) -> Source:
 def binary_format(source: Source) -> str | None:
     """Return the format of a file that is no delimited or LIBSVM text, else None; raise `DataError` for other kinds."""
     head = source.head(4096)
-    if found := next((kind for magic, kind in _KINDS.items() if head.startswith(magic)), None):
+    if (found := next((kind for magic, kind in _KINDS.items() if head.startswith(magic)), None)) and CONTROL.search(
+        head
+    ):
         return found
     if head.startswith((_ZIP, b"PK\x05\x06")):
         names = _zip_names(source)
