@@ -105,6 +105,9 @@ def test_a_table_larger_than_memory_is_labeled_in_parts(how, tmp_path, monkeypat
     assert len(left_out[0]) == (how == "rows without any value")
     with pytest.raises(DSGError, match="nowhere"):
         label(file, "kind", **options | {"keep": ["nowhere"]})
+    moons(300, 300)[0].to_parquet(file, row_group_size=rows, index=False)
+    with pytest.raises(DSGError, match="every row has a label in 'kind'"):
+        label(file, "kind", **options)
 
 
 def test_a_slow_method_says_from_how_many_unlabeled_rows_it_learns(tmp_path, monkeypatch):

@@ -350,8 +350,10 @@ def test_rows_without_any_value_are_left_out_of_scores_and_counted(folder, tmp_p
         monkeypatch.setattr(binary, "LARGE", most)
         out, csv = str(tmp_path / f"out {most}"), str(tmp_path / f"{most}.csv")
         capsys.readouterr()
-        assert main(["predict", model, str(tmp_path / "gaps.parquet"), "--out", out, "--csv", csv, "--keep=id"]) == 0
-        assert f"{is_empty.sum()} rows without any value are left out." in capsys.readouterr().err
+        line = ["predict", model, str(tmp_path / "gaps.parquet"), "--out", out, "--csv", csv]
+        assert "there is no column 'nowhere'" in refusal(capsys, [*line, "--keep=nowhere"])
+        assert main([*line, "--keep=id"]) == 0
+        assert capsys.readouterr().err.count(f"{is_empty.sum()} rows without any value are left out.") == 1
         found.append(pd.read_csv(csv))
     pd.testing.assert_frame_equal(*found)
     assert len(found[0]) == np.sum(~is_empty)
