@@ -37,6 +37,12 @@ def parquet(**options) -> bytes:
     return content.getvalue()
 
 
+def stata() -> bytes:
+    content = io.BytesIO()
+    pd.read_csv(io.BytesIO(GOOD)).to_stata(content)
+    return content.getvalue()
+
+
 def arrow(columns, **options) -> bytes:
     content = io.BytesIO()
     pq.write_table(pa.table(columns), content, **options)
@@ -144,6 +150,13 @@ REFUSED = {
     "an Excel workbook": ("book.xlsx", archive(**{"[Content_Types]__xml": b"<Types/>", "word/document__xml": b""}),
         "Office document"),
     "an HDF5 file": ("data.h5", b"\x89HDF\r\n\x1a\n" + bytes(100), "an HDF5 file"),
+    "a data set of Stata": ("data.dta", stata(),
+        "a data set of Stata; those that can be read are CSV"),
+    "one of its new versions": ("data.dta", b"<stata_dta><header><release>118" + bytes(100), "a data set of Stata"),
+    "a data set of SPSS": ("data.sav", b"$FL2@(#) SPSS DATA FILE" + bytes(100), "a data set of SPSS, SAS or R"),
+    "a data set of SAS": ("data.sas7bdat", bytes(12) + b"\xc2\xea\x81\x60" + bytes(300), "a data set of SPSS, SAS or R"),
+    "a data set of R": ("data.rds", gzip.compress(b"X\n\0\0\0\3\0\4" + bytes(100)), "a data set of SPSS, SAS or R"),
+    "several of R": ("data.RData", gzip.compress(b"RDX3\nX\n" + bytes(100)), "a data set of SPSS, SAS or R"),
     "a database": ("data.db", b"SQLite format 3\0" + bytes(100), "an SQLite database"),
     "a single array": ("X.npy", b"\x93NUMPY\x01\0v\0", "a single NumPy array"),
     "a zip of two tables": ("table.zip", archive(a__csv=GOOD, b__csv=GOOD), "zip archive of 2 files"),

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import random
+import shlex
 import shutil
 import subprocess
 import sys
@@ -470,6 +471,7 @@ READ = {
     "--positive yes": {"positive": "yes"},
     "--bins 4": {"bins": 4},
     "--order low,high": {"order": ("low", "high")},
+    """--order 'No, "Yes, a bit",5"'""": {"order": ("No", "Yes, a bit", '5"')},
     "--unlabeled none": {"unlabeled": "none"},
     "--missing-words x,0": {"missing_words": ("x", "0")},
     "--missing drop": {"missing": "drop"},
@@ -486,7 +488,7 @@ def test_what_is_typed_about_a_table_is_what_its_reader_is_told(command):
     usual = reading_of(command_parser().parse_args(command.split()))
     assert {name: value for name, value in usual.items() if value not in (None, [], {})} == {}
     for line, expected in READ.items():
-        assert reading_of(command_parser().parse_args([*command.split(), *line.split()])) == usual | expected, line
+        assert reading_of(command_parser().parse_args([*command.split(), *shlex.split(line)])) == usual | expected, line
 
 
 # --- places of results

@@ -8,7 +8,7 @@ from test_kernels import COMPILED, feature_map
 
 from dsgcore.core.threads import n_workers, pausing, set_workers
 from dsgcore.kernels import KERNELS, Gaussian, loops
-from dsgcore.kernels.features import Cosines
+from dsgcore.kernels.features import Cosines, as_points
 from dsgcore.solver import model as expansion
 
 
@@ -111,6 +111,7 @@ def test_points_of_any_layout_have_the_same_values_also_one_at_a_time_and_no_loo
         values = together[::2] if len(other) == 150 else together
         np.testing.assert_allclose(model.evaluate(other), values, rtol=0, atol=tolerance)
     assert compiled is None or set(loops.evaluate.kept.signatures) == compiled
+    assert as_points(points, points.dtype) is points, "large points would be there twice"
 
 
 # --- the cache of frequencies

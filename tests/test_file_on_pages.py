@@ -177,6 +177,22 @@ def test_the_model_of_the_page_and_of_its_script_are_the_same(t, tmp_path, monke
             np.testing.assert_array_equal(page[name], repeated[name], err_msg=name)
 
 
+def test_a_format_that_is_changed_in_a_second_setting_guesses_the_columns_anew():
+    app = opened("s3vm", give(open_own()), **{"data.name": OWN})
+    (above,) = [number for number in app.number_input if number.label == "Lines above the table"]
+    app = sound(above.set_value(1).run())
+    assert box(app, "Label").value == run_of(app, "s3vm").spec.data.recipe.column("label") != "kind"
+
+
+@each("place", ["explore", "convergence"])
+@each("content", [None, b"a,b,c\n1,2\n"])
+def test_a_page_of_studies_without_a_file_says_beside_its_question_where_to_choose_one(place, content):
+    app = open_own(place)
+    app = app if content is None else give(app, content=content)
+    (said,) = [info.value for info in app.main.info]
+    assert "choose one in the sidebar" in said
+
+
 def test_the_data_page_looks_closely_at_a_file_and_another_one_begins_with_labels_that_suit_it():
     app = checked(open_own("data"))
     assert any("one row for each point" in info.value for info in app.info)

@@ -41,7 +41,7 @@ ALLOWED = {
     kinds.Text("path", "a"): (str, lambda value: isinstance(value, str) and value != ""),
 }
 VALUES = [
-    *(None, True, False, "1", "", b"1", [1], [], {}, 1j, math.nan, math.inf, -math.inf, object),
+    *(None, True, False, np.True_, "1", "", b"1", [1], [], {}, 1j, math.nan, math.inf, -math.inf, object),
     *(0, 1, 10, 2.0, 7.0, 1.0, -1e-9, 2.0000001, -5, 3, 11, -1, 1.5, 2.5, 0.0, 1e300, 10**400, -(10**400)),
     *(np.float32(0.5), np.int8(1), np.int8(7), np.int8(0), np.int64(7), np.float64(7.0), np.float64(2.5)),
     *(np.float32("nan"), np.float32("inf"), np.float64("inf")),

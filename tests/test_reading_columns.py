@@ -258,6 +258,8 @@ REFUSED = [
     *(([text], {}, r'a list of records \(pandas: orient="records"\), got one record of lists')
        for text in ('{"a": [1, 2], "k": ["x", "y"]}', '{"a": {"0": 1}, "k": {"0": "x"}}', '{"data": [{"a": 1}]}')),
     (COLORS, {"labels": "ordinal"}, r'words without a known order, .*\(--order "bx,gx,rx"\)'),
+    (labeled(["No", '"Ja, voll"', '"Ja, etwas"'] * 12), {"labels": "ordinal"},
+        r"""\(--order '"Ja, etwas","Ja, voll",No'\)"""),
     (labeled(["rx", "gx", "bx", "wx"] * 9), {"labels": "ordinal"}, r'\(--order "bx,gx,rx,..."\)'),
     *((ordered(words), {"labels": "ordinal", "order": (*words[2:], words[0])}, "must name each class once") for words in ORDERS),
     (labeled(["2.5"] * 20, "price"), {"labels": "ordinal", "bins": 4, "target": "price"},

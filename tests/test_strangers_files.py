@@ -362,6 +362,9 @@ BY_EVERY_WAY = {
        for end in ("csv", "parquet")},
     "blanks around names": Case("t.parquet", lambda path:
         as_pandas(frame().rename(columns={"a": " a ", "label": "label "}), path), ways=ALL),
+    **{f"a column named {name}": Case("t.csv", lambda path, name=name:  # as binary files begin
+        as_pandas(frame().rename(columns={"a": name}), path), (name, "b"), ways=ALL)
+       for name in ("PAR1", "ORCID", "ARROW1", "FEA1", "MZ")},
     "a feature without a name": Case("t.parquet", lambda path: as_pandas(in_any_order("").assign(**{"": SHUFFLED / 7}), path),
         ("column 1", "a", "b"), ways=ALL),
     "a number without a name, and gaps": Case("t.parquet", lambda path:

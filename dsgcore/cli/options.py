@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import sys
 import textwrap
@@ -42,8 +43,9 @@ def place(text: str) -> Path:
 
 
 def names(text: str) -> list[str]:
-    """Return the names in a comma-separated list."""
-    return [name for one in text.split(",") if (name := one.strip())]
+    """Return the names in a comma-separated list; one that holds a comma is in quotes, as in CSV."""
+    rows = csv.reader(text.splitlines(), skipinitialspace=True)
+    return [name for row in rows for one in row if (name := one.strip())]
 
 
 def some_names(text: str) -> list[str]:

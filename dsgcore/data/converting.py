@@ -87,8 +87,9 @@ def describe_file(
         sizes[kind] = dict(zip(names, np.bincount(y[y >= 0], minlength=len(names)).tolist(), strict=True))
         few = min(names, key=sizes[kind].__getitem__)
         if (n := sizes[kind][few]) < 2:
-            refusals[kind] = f"each class must have at least 2 rows, one of them for testing, got {n} of {quoted(few)}"
-            refusals[kind] += ": give it more, or take another label (--target)"
+            refusals[kind] = (
+                f"each class must have at least 2 rows, one of them for testing, got {n} of {quoted(few)}: give it more"
+            )
         elif kind == "ordinal" and len(names) < FEWEST_ORDERED:
             refusals[kind] = "two classes have no order to learn; use the setting auc (the page Ranking)"
     if all(refusals.values()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -118,6 +119,8 @@ def _learn_from(
     take_up(choosing, widgets.is_drawn(key))
     with format_tab:
         recipe = widgets.draw_format(choosing.begun, key)
+        if recipe != choosing.begun:  # its columns may have other names
+            recipe = replace(recipe, roles=())
     look = taken("look", recipe)
     widgets.guess(choosing, look, recipe)
     label = widgets.draw_label(choosing, look, key)

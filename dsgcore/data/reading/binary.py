@@ -27,7 +27,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.cells import column_names, listed, printable, readable, reason_of, written
 from dsgcore.data.reading.recipe import Limits
-from dsgcore.data.reading.sources import PIECE, STREAM, UNREADABLE, Source, parquet_files
+from dsgcore.data.reading.sources import CONTROL, PIECE, UNREADABLE, Source, parquet_files
 
 POINTS, LABELS = "X", "y"
 NESTED = "(nested)"  # placeholder in a column of lists and other nested values
@@ -55,7 +55,7 @@ def read_binary(source: Source, kind: str, limits: Limits) -> tuple[pd.DataFrame
                 from pyarrow import orc  # not on every system
 
                 frame, notes = frame_of_table(orc.ORCFile(content).read(), limits)
-            elif content.getvalue().startswith(STREAM):
+            elif content.getvalue().startswith(b"\xff"):  # a stream, which has no table of contents
                 frame, notes = frame_of_table(pyarrow.ipc.open_stream(content).read_all(), limits)
             else:
                 frame, notes = frame_of_table(pyarrow.feather.read_table(content), limits)
@@ -190,7 +190,7 @@ def is_large(path: Path) -> bool:
 
 def _is_parquet(file: Path) -> bool:
     with file.open("rb") as stream:
-        return stream.read(len(_MAGIC)) == _MAGIC
+        return (head := stream.read(4096)).startswith(_MAGIC) and CONTROL.search(head) is not None
 
 
 def read_parquet_folder(path: Path, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
@@ -382,7 +382,7 @@ def _json_table(stream: io.BytesIO) -> Any:
     except pyarrow.ArrowInvalid as error:
         try:  # a column of numbers and words is text, as in CSV
             lines = filter(None, map(bytes.strip, content.split(b"\n")))
-            table = pyarrow.table(_alike(map(json.loads, lines)))
+            table = pyarrow.table(_alike([*map(json.loads, lines)]))
         except (ValueError, TypeError, AttributeError, OverflowError, pyarrow.ArrowException):
             raise DataError(f"the JSON must hold a record of plain values on each line: {reason_of(error)}") from None
     if len(table) == 1 and all(types.is_nested(column.type) for column in table.columns):
@@ -390,10 +390,9 @@ def _json_table(stream: io.BytesIO) -> Any:
     return table
 
 
-def _alike(records: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:
+def _alike(records: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """Return the columns of records; one that holds words holds its numbers as words, too."""
-    given = list(records)
-    columns = {name: [record.get(name) for record in given] for name in dict.fromkeys(chain.from_iterable(given))}
+    columns = {name: [record.get(name) for record in records] for name in dict.fromkeys(chain.from_iterable(records))}
     for name, values in columns.items():
         if any(isinstance(value, str) for value in values):
             columns[name] = [written(value) if isinstance(value, int | float) else value for value in values]

@@ -62,10 +62,9 @@ _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _MONTH_NAMED = re.compile(
     rf"\d{{1,2}}[ -](?:{_MONTHS})[a-z]*[ .,-]+\d{{4}}|(?:{_MONTHS})[a-z]*\.? \d{{1,2}},? \d{{4}}", re.IGNORECASE
 )
-_QUARTER = re.compile(r"(\d{4})[ -]?Q([1-4])", re.IGNORECASE)
-_MONTH_END = "r?uary|ch|il|e|y|ust|t|tember|ober|ember"
+_QUARTER = re.compile(r"(?i)\A(\d{4})[ -]?Q([1-4])\Z")
 _MONTH_AND_YEAR = re.compile(  # 01JAN2020, 1-Jan-20, Jan 2020, Jan-20
-    rf"(?:(\d\d?)[ -]?)?({_MONTHS})(?:(?:{_MONTH_END})?\.?[ -])?(\d{{4}}|(?<=-)\d\d)", re.IGNORECASE
+    rf"(?i)(?:(\d\d?)[ -]?)?({_MONTHS})(?:(?:r?uary|ch|il|e|y|ust|t|(?:t?em|o)ber)?\.?[ -])?(\d{{4}}|(?<=-)\d\d)"
 )
 _WRITTEN_DATES = (_YEAR_FIRST, _MONTH_NAMED, _QUARTER, _MONTH_AND_YEAR)
 _IN_BRACKETS = re.compile(r"\(\s*([^()+\-\s][^()]*)\)")
@@ -274,9 +273,8 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
     codes, values = pd.factorize(column)
     texts = []
     for text in map(written, values):
-        if one := _QUARTER.fullmatch(text):
-            text = f"{one[1]}-{3 * int(one[2]) - 2:02}-01"
-        elif one := _MONTH_AND_YEAR.fullmatch(text):
+        text = _QUARTER.sub(lambda one: f"{one[1]}-{3 * int(one[2]) - 2:02}-01", text)
+        if one := _MONTH_AND_YEAR.fullmatch(text):
             text = f"{one[1] or 1} {one[2]} {_year(one[3])}"
         elif one := _YEAR_LAST.fullmatch(text):
             day, month = one.group(1, 3) if role != MONTH_FIRST else one.group(3, 1)

@@ -138,9 +138,10 @@ def _classes(
     if order and sorted(order) != sorted(names):
         raise DataError(f"the order must name each class once, {listed(names)}, got {listed(order)}")
     if labels == ORDERED and not order and not has_known_order(names):
+        few = ",".join(f'"{name}"' if "," in name else name for name in names[:3]) + ",..." * (len(names) > 3)
         raise DataError(
             f"the {label} has words without a known order, {listed(names)}: give them from the lowest to the highest "
-            f'(--order "{",".join([*names[:3], *["..."] * (len(names) > 3)])}")'
+            + (f"(--order '{few}')" if '"' in few else f'(--order "{few}")')
         )
     names = order or names
     y = pd.Index(names, dtype=object).get_indexer(found)  # -1, unlabeled, if there is none

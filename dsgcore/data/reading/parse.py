@@ -89,10 +89,7 @@ def rows_below(source: Source, recipe: Recipe, limits: Limits) -> tuple[list[str
             header[0] = header[0][1:].strip() or header[0]
         if header[0] in COMMENTS and recipe.delimiter == " ":  # by NumPy's savetxt
             del header[0]
-    about_units = list[str]()
-    if recipe.units:
-        skipped, cells = next(rows, (skipped, []))
-        about_units = [f"The row below the names is taken for units and left out: {listed(filter(None, cells))}."]
+    skipped, units = next(rows, (skipped, list[str]())) if recipe.units else (skipped, list[str]())
     head = [row for _, row in islice(rows, 1)]
     if not head and not any(header):
         raise DataError("the file holds no text but blank lines")
@@ -108,7 +105,8 @@ def rows_below(source: Source, recipe: Recipe, limits: Limits) -> tuple[list[str
         header = [*header, ""] if is_last else ["", *header]
     names, notes = column_names(header)
     limits.check_columns(len(names))
-    return names, [*about_units, *notes], skipped, head
+    said = [f"The row below the names is taken for units and left out: {listed(filter(None, units))}."] * any(units)
+    return names, [*said, *notes], skipped, head
 
 
 def batches_below(

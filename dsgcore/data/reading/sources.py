@@ -31,23 +31,24 @@ from dsgcore.data.reading.recipe import Limits
 PIECE = 2**20
 _ZIP = b"PK\x03\x04"
 PARQUET_ENDINGS = (".parquet", ".pq", ".parq")
-STREAM = b"\xff\xff\xff\xff"  # begins a stream of Arrow, which has no table of contents
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
-_KINDS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"ORC": "orc", STREAM: "arrow"}
+_KINDS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"ORC": "orc", b"\xff\xff\xff\xff": "arrow"}
+CONTROL = re.compile(rb"[\0-\10\16-\37]")  # not in a text, whose first column may be called PAR1 or ORCID
 _OTHERS = {
     b"\x89HDF": "an HDF5 file",
     b"MATLAB 5.0": "a Matlab file",
     b"%PDF": "a PDF document",
-    b"\x89PNG": "a picture",
-    b"\xff\xd8\xff": "a picture",
-    b"GIF8": "a picture",
+    **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff", b"GIF8"), "a picture"),
+    **dict.fromkeys((b"<stata_dta>", b"r\1", b"r\2", b"s\1", b"s\2"), "a data set of Stata"),
+    **dict.fromkeys(
+        (b"$FL2@", bytes(12) + b"\xc2\xea", b"RDX2\nX", b"RDX3\nX", b"X\n\0"), "a data set of SPSS, SAS or R"
+    ),
     b"SQLite format 3": "an SQLite database",
     b"\x93NUMPY": "a single NumPy array, so without labels",
     b"\xd0\xcf\x11\xe0": "an old Office document",
     b"7z\xbc\xaf": "a 7z archive",
     b"Rar!": "a RAR archive",
-    b"\x7fELF": "a program",
-    b"MZ": "a program",
+    **dict.fromkeys((b"\x7fELF", b"MZ\x90"), "a program"),
 }
 # A name in brackets may begin a table's header: [K+], {a}, <x>.
 _OTHER_TEXTS = {
@@ -271,7 +272,9 @@ def _as_csv(source: Source, rows: list[list[Any]], **more: Any) -> Source:
 def binary_format(source: Source) -> str | None:
     """Return the format of a file that is no delimited or LIBSVM text, else None; raise `DataError` for other kinds."""
     head = source.head(4096)
-    if found := next((kind for magic, kind in _KINDS.items() if head.startswith(magic)), None):
+    if (found := next((kind for magic, kind in _KINDS.items() if head.startswith(magic)), None)) and CONTROL.search(
+        head
+    ):
         return found
     if head.startswith((_ZIP, b"PK\x05\x06")):
         names = _zip_names(source)

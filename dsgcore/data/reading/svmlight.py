@@ -128,9 +128,8 @@ def read_svmlight(
     base, width = ends.checked(limits, first, d)
     limits.check_points(n, width)
     table = pd.concat([piece.frame(base, width, ends.dtype) for piece in found], ignore_index=True)
-    notes = ["The ids of queries (qid) are left out."] * any(piece.has_queries for piece in found)
     table.attrs = {"first_index": base, "n_indices": width}  # for files that the model predicts
-    return table, notes
+    return table, ["The ids of queries (qid) are left out."] * any(piece.has_queries for piece in found)
 
 
 class Ends:
