@@ -342,6 +342,22 @@ def test_a_class_can_read_every_kind_of_question_and_its_answers_before_a_run(op
     assert not found, "\n".join(found)
 
 
+@pytest.mark.weekly
+def test_after_a_second_vote_and_the_run_no_word_of_the_room_is_under_its_buttons(open_page):
+    page = open_page("auc?present=1&lesson=unlabeled&view.speed=instant", viewport=PROJECTOR)
+    page.get_by_role("button", name="Ask the class").click()
+    expect(page.locator(".room-count")).to_be_visible()
+    reveal_by_key(page)
+    page.get_by_role("button", name="Vote again").click()
+    expect(page.locator(".room-drawing")).to_have_count(0)
+    reveal_by_key(page)
+    page.keyboard.press("ArrowRight")
+    until_told(page)
+    expect(page.locator(".room-drawing > *").first).to_be_attached()
+    count, bar = (page.locator(one).bounding_box() for one in (".room-count", ".st-key-room-bar"))
+    assert count["y"] + count["height"] <= bar["y"]
+
+
 # What a zoomed browser says of itself.
 ZOOM = """zoom => {
     Object.defineProperty(window, "outerWidth", {value: innerWidth * zoom, configurable: true});
