@@ -195,6 +195,9 @@ TABLES = {
        for first, second, one, other in DAYS},
     "units": Table(["a,b,label", "mm,kg,", *(f"{i}.5,{i},{'xy'[i % 2]}" for i in range(40))], ("a", "b"), [],
         ["The row below the names is taken for units and left out: 'mm', 'kg'."]),
+    "names that come again among words": Table([row for i in range(60) for row in ["hue,k"] * (i % 20 == 0) + [
+        f"{['red', 'blue'][i % 3 == 0]},{'ab'[i % 2]}"]], ("hue: blue", "hue: hue", "hue: red"), [],
+        ["The class 'k' is called as its column is: if the line of names comes again, delete it."]),
     "queries": Table([f"{i % 3} qid:{i // 9} 1:{i} 2:0.5" for i in range(40)], ("x1", "x2"), [],
         ["The ids of queries (qid) are left out"]),
     **{f"a class that means itself, {words[-1]}, {given}": Table(labeled(words * 12), ("x",), [], given=given,

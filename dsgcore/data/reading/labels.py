@@ -150,6 +150,8 @@ def _classes(
     if forms:
         few = ", ".join(f"{one!r} is {to!r}" for one, to in list(forms.items())[:6])
         sentences.append(f"Forms of one class are joined: {few}.")
+    if (own := str(column.name)) in names:
+        sentences.append(f"The class {own!r} is called as its column is: if the line of names comes again, delete it.")
     return y.astype(np.int64), tuple(names), tuple(sentences)
 
 
