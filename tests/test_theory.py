@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cases import each
+from live_page import figure
 from opened_pages import OF_EACH_ENGINE, bench_of, checked, open_auc, open_page, run_of
 from small_specs import finished as at_its_end
 from small_specs import small
@@ -107,7 +108,8 @@ def test_a_variant_that_is_another_method_has_no_theorem_no_values_and_no_parts_
     assert (theory_of(spec).assumptions, as_in_paper(spec, 700)) == ((), spec)
     parts = [name for name in at_its_end(spec).history.names if name.startswith("term: ")]
     assert parts == ["term: logistic", "term: ridge"]
-    app = open_page("multiclass", **{"problem.variant": variant})
+    app = open_page("multiclass", at="2", **{"problem.variant": variant})
+    assert "tail" not in figure(app, "chart-spectrum")["layout"]["meta"]["note"]
     assert "PS3VT" not in captions(app) + " ".join(text.value for text in app.markdown)
     assert not {"keep-to", "as-in-paper"} & {button.key for button in app.button}
 

@@ -256,7 +256,8 @@ def spectrum_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
             style = {"dash": "dash" if is_tail else "solid", "in_legend": number in (0, n_kept)}
             curves.append(charts.Curve(name, source.column("t"), y, color, **style))
     row = history.last()
-    note = f"rank {row['rank']:.0f} of {len(columns)} · sum of the tail {row['tail_sum']:.3g}" if row else ""
+    note = f"rank {row['rank']:.0f} of {len(columns)}" if row else ""
+    note += f" · sum of the tail {row['tail_sum']:.3g}" if row and n_kept < len(columns) else ""
     return run_chart(live, curves, "Singular values of W", is_log_y=True, revision=revision, note=note)
 
 
