@@ -153,12 +153,6 @@ def draw_refused(reason: str) -> None:
         st.error(plain(as_sentence(reason)))
 
 
-NO_FILE = (
-    "There is no file to learn from yet: choose one in the sidebar, under *Data* (on a phone, open it with »). If a file "
-    "cannot be used, the sidebar says why."
-)
-
-
 def draw_and_look(state: Exploring, draw: Callable[..., Any]) -> Any:
     """Draw a question and switch to its study; return the question, or None after a message if there is nothing to show."""
     upload, question = st.container(), st.container(border=True, key="part-question")
@@ -166,7 +160,7 @@ def draw_and_look(state: Exploring, draw: Callable[..., Any]) -> Any:
         with st.sidebar:
             asked = draw(question, upload)
         if asked is None:  # the upload has its own message, which a phone shows in the sidebar alone
-            st.info(NO_FILE)
+            st.info("No file is read: choose one in the sidebar, or see there why not (on a phone, open it with »).")
             return None
         look_at(state, asked if isinstance(asked, Study) else asked.study())
     except (*BAD_INPUT, StoreError) as error:

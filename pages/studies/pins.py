@@ -34,11 +34,7 @@ def draw_pin(spec: Spec, key: str, on_pin: Callable[[], None] = lambda: None) ->
                 return  # it is pinned in this session in any case
 
     if spec.sha256 not in known:
-        full = (
-            f"{MOST} runs are pinned, and there is no place for another one. Unpin one of them."
-            if len(known) >= MOST
-            else None
-        )
+        full = f"{MOST} runs are pinned, which is the most: unpin one." if len(known) >= MOST else None
         st.button("Pin", key=key, icon=":material/keep:", on_click=pin, disabled=full is not None, help=full)
     if known:
         draw_link_to_pins()
