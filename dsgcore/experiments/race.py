@@ -375,7 +375,9 @@ def _heat(spec: Spec, name: str, split: Split, seed: int, expected: float, most:
     heat = Heat(title(spec, name), int(np.sum(split.y_train == UNLABELED)), seed)
     if name and not expected <= most:
         about = f"it would take about {expected:,.0f} s"
-        return replace(heat, note=about if math.isfinite(expected) else "it has no result with fewer points")
+        return replace(
+            heat, note=about if math.isfinite(expected) else "not tried, because it has no result at the size before"
+        )
     try:
         if not name:
             run = Run(spec, split)
