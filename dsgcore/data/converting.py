@@ -127,13 +127,10 @@ def convert_file(
         raise DataError(f"{quoted(str(to))} must be a new or empty folder, and it is not: name another one")
     if recipe.format not in ("svmlight", "delimited"):
         file = File.of_path(path)
-        frame, index = (
-            file.table(recipe).frame,
-            [name for name, role in file.sniff().roles if role == "index"],
-        )  # it declares
-        tables = iter(
-            [pyarrow.Table.from_pandas(frame.set_index(index) if index else frame, preserve_index=bool(index))]
-        )
+        frame = file.table(recipe).frame
+        index = [name for name, role in file.sniff().roles if role == "index"]  # that the file declares
+        frame = frame.set_index(index) if index else frame
+        tables = iter([pyarrow.Table.from_pandas(frame, preserve_index=bool(index))])
     else:
         found = files_of(Path(path)) if Path(path).is_dir() else [Source.of_path(path)]
         sources = [streamed(one, IN_PIECES) for one in found]

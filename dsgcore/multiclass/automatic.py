@@ -180,9 +180,8 @@ def smooth_minimiser(problem: MultiClass, phi: NDArray, y: NDArray, K: int, M: N
     solver = "newton-cholesky" if (d + 1) * K <= MOST_EXACT else "lbfgs"
     machine = LogisticRegression(C=1.0 / ridge, solver=solver, tol=1e-4, max_iter=1000)
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", ConvergenceWarning
-        )  # iterations go on from there, and say so if they are too few
+        # Iterations go on from there, and say so if they are too few.
+        warnings.simplefilter("ignore", ConvergenceWarning)
         machine.fit(points, y[rows])
     intercept = (machine.intercept_ - (machine.intercept_.mean() if K > 2 else 0.0)) / phi[0, -1]
     W = np.vstack([unfold @ machine.coef_.T, intercept])
