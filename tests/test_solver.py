@@ -102,6 +102,27 @@ def test_visited_points_are_given_up_after_their_last_visit_unless_each_is_visit
         assert isinstance(training_points(task, task.new_model()), expected)
 
 
+@each(
+    "n, n_drawn, ends",
+    [
+        (10_000, 500, [50, 200, 800, 3200]),  # most rows are never drawn
+        (10_000, 700, [50, 100, 150, 200, 250, 1000, 3200]),  # from here on all rows cost less than all earlier blocks
+        (10_000, 10_000, list(range(50, 3201, 50))),
+    ],
+)
+def test_a_fit_that_may_end_early_looks_ahead_as_far_as_the_rows_that_it_draws_from_suggest(
+    make_task, n, n_drawn, ends
+):
+    of_three = {source: np.arange(n_drawn // 3 + 1) for source in ("positive", "negative", "unlabeled")}
+    task = replace(make_task(n_iter=3200, batch_size=2), X=np.zeros((n, 2)), rows=of_three)
+    points = VisitedPoints(task, task.new_model(), is_staged=True)
+    found = [points.stop]
+    while points.stop < 3200:
+        points.batch(points.stop + 1)
+        found.append(points.stop)
+    assert found == ends
+
+
 def test_the_same_seed_gives_the_same_bits_with_and_without_an_average(make_task):
     first, again, averaged, other = (
         np.stack(solved(make_task(seed=seed, dtype="float32", n_iter=9, average_after=after)).blocks)

@@ -35,9 +35,10 @@ MAX_VISITS_PER_POINT = 64
 # Number of rows read from a memory map before its pages are released.
 ROWS_READ_AT_ONCE = 1024
 # A fit that may end early tracks the points of a later stage only from there on. A stage ends at these iterations, or after
-# so many times as many as the one before, because it visits mostly the same points. Where there are so many times as many
-# rows as visits in the first stage, each visits others, and all are equally long.
-FIRST_STAGE, STAGES_GROW, ROWS_PER_VISIT = 50, 4, 2
+# so many times as many as the one before, because it visits mostly the same points. But all are equally long while more
+# rows are drawn from than so many of them visit, and than half of the iterations so far: to add up the earlier blocks at
+# the next visits then costs less than to carry every row.
+FIRST_STAGE, STAGES_GROW, FEW_STAGES = 50, 4, 2
 
 
 @dataclass(frozen=True)
@@ -267,9 +268,9 @@ class VisitedPoints(Carried):
     def _begin(self, start: int) -> None:
         task, stop = self.task, self.task.plan.n_iter
         if self.is_staged:
-            n_visits, end = FIRST_STAGE * task.batch_size * len(task.rows), FIRST_STAGE
+            n, n_visits, end = sum(map(len, task.rows.values())), task.batch_size * len(task.rows), FIRST_STAGE
             while end <= start:
-                end = end + FIRST_STAGE if len(task.X) > ROWS_PER_VISIT * n_visits else end * STAGES_GROW
+                end = end + FIRST_STAGE if n > n_visits * max(FEW_STAGES * FIRST_STAGE, end / 2) else end * STAGES_GROW
             stop = min(end, stop)
         self.start, self.stop, streams = start, stop, task.joined_batches(start, stop)
         visited, inverse = np.unique(streams, return_inverse=True)
