@@ -4,6 +4,7 @@ import csv
 import io
 import pickle
 import pickletools
+import re
 from dataclasses import replace
 from decimal import Decimal
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from own_tables import iris_csv, lines, own_spec, read, read_sniffed, sniff, sni
 
 from dsgcore import QSGS2AUC
 from dsgcore.__main__ import main
+from dsgcore.cli.predict import Fitted
 from dsgcore.data import DataError, draw_pairs, hide_labels, rows_of
 from dsgcore.data.converting import convert_file, describe_file
 from dsgcore.data.reading import LOCAL, Features, File, Limits, Recipe, Source
@@ -452,6 +454,83 @@ def test_gaps_and_categories_that_the_training_rows_do_not_have_are_said():
         "Missing numbers in 'b', where the training rows had none: replaced by the column's mean over the training rows.",
         "'c': 'z' were not among the training rows, and count as no category.",
     ]
+
+
+# A training table, a table to predict, and the first column of its points, or what is said of it. A list of cells is column a.
+HALVES, POINTS = [f"{i},5" for i in range(12)], [f"{i}.5" for i in range(12)]
+WITH_KG, WORDS = [f"{i} kg" for i in range(12)], ["red", "blue"] * 6
+FAR = "All numbers in 'a', 1234 to 2345, are far from those of the training rows, 0.5 to 11.5"
+WRITTEN_AS = {
+    "thousands": (HALVES, ["1.234", "2.345"], ([1234, 2345], FAR)),
+    "thousands, after a tab": (HALVES, "a\tb\n1.234\t2\n2.345\t3\n", ([1234, 2345], FAR)),
+    "thousands beside small numbers": (HALVES, ["1.234", "9"], [1234, 9]),
+    "a point among commas": (HALVES, ["1.5", "2.25"], r"'1\.5' in row 1.*the decimal mark \(--decimal \.\)"),
+    "a comma among points": (POINTS, ["1,5", "2,25"], r"'1,5' in row 1.*the decimal mark \(--decimal ,\)"),
+    "points of another program": (HALVES, "a,b\n1.5,2\n", ([1.5], "otherwise than the training file.*decimal point")),
+    "commas of another program": (POINTS, "a\tb\n1,5\t2\n", ([1.5], "otherwise than the training file.*decimal comma")),
+    "one column of commas": ("a;kind\n" + "".join(f"{one};{'xy'[i % 2]}\n" for i, one in enumerate(HALVES)),
+        "a\n1,5\n2,5\n", [1.5, 2.5]),
+    "one column of commas without names": ("".join(f"{one};{'xy'[i % 2]}\n" for i, one in enumerate(HALVES)),
+        "1,5\n2,5\n", [1.5, 2.5]),
+    "dots that may set thousands apart": (range(500, 512), ["1.234", "986"], r"'1\.234' beside '986'.*--decimal ,"),
+    "all thousands": (range(500, 512), ["1.234", "2.345"], ([1.234, 2.345], r"'a', 1\.234 to 2\.345,.* 500 to 511:.*--decimal")),
+    "another unit": (WITH_KG, ["1000 g", "2 g"], ([1000, 2], "'1000 g' is read as 1000.* '0 kg' is read as 0")),
+    "no unit": (WITH_KG, ["1", "2"], ([1, 2], "plain.* '0 kg' is read as 0")),
+    "per cent": (["0.25", "0.75"] * 6, ["50 %", "30 %"], ([0.5, 0.3], "'50 %' is read as 0.5.* plain")),
+    "brackets alone": (POINTS, ["(1.5)", "2.5"], [-1.5, 2.5]),
+    "truth among numbers": (POINTS, ["yes", "no"], ([1, 0], "'yes' is read as 1.* plain")),
+    "the same truth": (["yes", "no"] * 6, ["no", "yes"], [0, 1]),
+    "dates of another order": ([f"2020-01-{i + 10}" for i in range(12)], ["03/04/2020"], r"must hold dates \(role 'date'\)"),
+    "other columns without names": ("".join(f"{i}.5;{i};{'xy'[i % 2]}\n" for i in range(12)), "1.5;2;3;4\n1.5;2;3;4\n",
+        "columns without names, 'x4'"),
+    "one row of words without names": ("".join(f"{WORDS[i]};{'uv'[i % 2]};{'xy'[i // 2 % 2]}\n" for i in range(12)),
+        "red;u\n", [0]),
+    "an encoding that no guess finds": ("a;b;kind\n" + "".join(f"{i};{['Köln', 'Bonn'][i % 2]};{'xy'[i % 2]}\n" for i in range(12)),
+        "a;b\n1;Köln\n", [1]),
+}  # fmt: skip
+
+
+def first_of(cells):
+    rows = [f"{cell};{i * i}" for i, cell in enumerate(cells)]
+    return "".join(f"{row};{end}\n" for row, end in zip(["a;b", *rows], ["kind", *("xy" * len(rows))], strict=False))
+
+
+@each("name", WRITTEN_AS)
+def test_a_file_is_read_as_the_training_file_was_or_the_difference_is_said(name, tmp_path_factory, capsys):
+    (train, other, said), to = WRITTEN_AS[name], tmp_path_factory.mktemp("alike")
+    options = ["--encoding", "mac-roman"] if "encoding" in name else []
+    files = [to / name for name in ("train.csv", "other.csv", "model", "out")]
+    for file, one in zip(files, (train, other), strict=False):
+        file.write_bytes((one if isinstance(one, str) else first_of(one)).encode(options[1] if options else "utf-8"))
+    named = ["--header", "--target=kind"] if b"kind" in files[0].read_bytes() else ["--no-header"]
+    given = [str(files[0]), "--out", str(files[2]), "--quiet", *named, *options]
+    assert (
+        main(
+            [
+                "fit",
+                "TSGS3VM",
+                *given,
+                "--set",
+                "n_iter=2",
+                "--set",
+                "n_features=8",
+                "--set",
+                "sigma=1",
+                "--scaling=none",
+            ]
+        )
+        == 0
+    )
+    capsys.readouterr()
+    ended = main(["predict", str(files[2]), str(files[1]), "--out", str(files[3]), "--quiet"])
+    told = capsys.readouterr().err
+    expected, note = said if isinstance(said, tuple) else (None, said) if isinstance(said, str) else (said, None)
+    assert ended == (2 if expected is None else 0), told
+    assert (told == "") if note is None else re.search(note, told), told
+    if expected is not None:
+        fitted = Fitted.of(files[2])
+        (part,) = fitted.parts(files[1], None, [], {})
+        np.testing.assert_allclose(np.concatenate([*part.read()[0]])[:, 0], expected, rtol=1e-6)
 
 
 # --- roles of columns

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -43,8 +44,7 @@ PART, KEY = "part-{:06}.parquet", b"dsgcore"
 # Names of the columns that predictions have.
 PREDICTED = re.compile("class|score( .*)?")
 _OF_TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".xlsx", ".json", ".jsonl")
-# What a file itself says; all else is as in the training file.
-_OF_FILE = ("format", "delimiter", "encoding", "decimal", "header", "above", "units", "comment", "escape")
+_NUMBERED = re.compile(r"x\d+")  # a column that has no name in the file
 
 
 def predict(given: argparse.Namespace) -> Made:
@@ -195,16 +195,23 @@ class Fitted:
                 f"got {listed(features)}"
             )
         if not is_large(data):
-            trained, file = self.features.recipe, File.of_path(data)
-            own = file.sniff(**text)
-            is_alike = trained.format == own.format == "delimited" and trained.delimiter == own.delimiter
-            if is_alike and "decimal" not in text:  # a file without decimals has no mark of its own
-                own = replace(own, decimal=trained.decimal)
-            # Missing words and roles are those of the training file, and the format that of this file.
-            table = file.table(replace(trained, **{name: getattr(own, name) for name in _OF_FILE}))
+            file, trained = File.of_path(data), self.features.recipe
+            own = file.sniff_like(trained, self.features.columns, **text)
+            table, prepared = file.table(own), copy(self.features)
+            prepared.recipe, notes = own, list(table.notes[1:])
+            known = {*prepared.columns, *prepared.left_out, *dict(trained.roles)}
+            strange = [name for name in table.frame.columns if _NUMBERED.fullmatch(name) and name not in known]
+            if strange and all(one.format == "npz" or not one.header for one in (own, trained)):
+                raise DataError(
+                    f"the file has columns without names, {listed(strange)}, that the training file did not have: leave them out"
+                )
+            is_text = own.format == trained.format == "delimited"
+            if is_text and (own.delimiter, own.decimal) != (trained.delimiter, trained.decimal):
+                notes.insert(0, f"The file is written otherwise than the training file. {table.notes[0]}")
             for name in keep:
                 check_column(name, [*map(str, table.frame.columns)])
-            return [Part("", partial(self._of_frame, lambda: table.frame, keep, "", table.notes[1:]))]
+            read = partial(replace(self, features=prepared)._of_frame, lambda: table.frame, keep, "", notes)
+            return [Part("", read)]
         large = PartedTable.of(data)
         for name in (*self.features.columns, *keep):
             check_column(name, [*large.kinds])

@@ -35,6 +35,7 @@ LARGEST = 1e30  # above this size, differences and means leave float32's range
 MOSTLY = 0.5
 # Numbers as people write them, by decimal mark. The other mark, an apostrophe or a space separates thousands.
 _SPACES = "'’ \u00a0\u2009\u202f"
+_COMMA_FOR_POINT = str.maketrans(",.", ".x")
 _GROUPS = {".": f",{_SPACES}", ",": f".{_SPACES}"}
 _INDIAN = {".": r"|[1-9]\d?(?:,\d\d)+,\d{3}", ",": ""}  # 2,00,000
 _GROUPED = {
@@ -209,7 +210,7 @@ def decimal_mark(column: pd.Series, usual: str = ".") -> str | None:
     found = {mark: weights[[bool(form.fullmatch(text)) for text in texts]].sum() for mark, form in _GROUPED.items()}
     best = max(found, key=lambda mark: (found[mark], mark == usual))
     # If the table's mark is the comma, 1.5 is not a number in it.
-    others = values if usual == "." else [text.replace(".", "x").replace(",", ".") for text in texts]
+    others = values if usual == "." else [text.translate(_COMMA_FOR_POINT) for text in texts]
     plain = numeric(pd.Series(others, dtype=object))
     if has_thousands(texts if usual == "." else others):
         return "," if usual == "." else "."
@@ -235,8 +236,8 @@ def _number(text: str, mark: str | None) -> float:
     """Return the number that a text holds, NaN if none; with a decimal mark of its own its thousands may be separated."""
     if mark is not None and _GROUPED[mark].fullmatch(text):
         text = text.translate(str.maketrans("", "", _GROUPS[mark])).replace(mark, ".")
-    elif mark == "," and "." not in text:
-        text = text.replace(",", ".")  # 1,5e3 and ,5
+    elif mark == ",":
+        text = text.translate(_COMMA_FOR_POINT)  # 1,5e3 and ,5, and no 1.5
     number = as_number(text) if "_" not in text and text.isascii() else None
     return float("nan") if number is None else number
 
@@ -277,14 +278,14 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
         if one := _MONTH_AND_YEAR.fullmatch(text):
             text = f"{one[1] or 1} {one[2]} {_year(one[3])}"
         elif one := _YEAR_LAST.fullmatch(text):
-            day, month = one.group(1, 3) if role != MONTH_FIRST else one.group(3, 1)
-            text = f"{_year(one[4])}-{month:0>2}-{day:0>2}{one[5]}"
+            day, month = one.group(1, 3) if role == DAY_FIRST else one.group(3, 1)
+            text = f"{_year(one[4])}-{month:0>2}-{day:0>2}{one[5]}" if role != DATE else ""
         texts.append(text.replace("/", "-"))
     parsed = pd.to_datetime(pd.Series(texts, dtype=object), format="mixed", utc=True, errors="coerce")
     if parsed.isna().any():
         i = int(np.argmax(codes == int(np.argmax(parsed.isna()))))
         raise DataError(
-            f"column {str(column.name)!r} must hold dates, got {printable(written(column.iloc[i]))!r} in row "
+            f"column {str(column.name)!r} must hold dates (role {role!r}), got {printable(written(column.iloc[i]))!r} in row "
             f"{row_number(column, i)}: correct it, or leave the column out (--drop)"
         )
     of_value: NDArray[np.float64] = ((parsed - _EPOCH) / _DAY).to_numpy(dtype=np.float64)
@@ -312,17 +313,21 @@ def date_role(present: pd.Series) -> str | None:
     return DAY_FIRST if day_first else MONTH_FIRST if month_first else None
 
 
-def reading_of_adorned(column: pd.Series, mark: str | None = None) -> str:
-    """Return how the first cell is read that has brackets, a sign of per cent or money, a unit, or a word for true."""
+def reading_of_adorned(column: pd.Series, mark: str | None = None) -> tuple[str, str]:
+    """Return how the first cell is read that has brackets, a sign of per cent or money, a unit, or a word for true; and its sign.
+
+    Brackets have no sign, and both words of a language have the same one.
+    """
     if is_numeric(column):
-        return ""
+        return "", ""
     values = numeric(column, mark).to_numpy(dtype=np.float64, na_value=np.nan)
     plain = pd.to_numeric(column, errors="coerce").isna().to_numpy()
     for i in np.flatnonzero(plain & ~np.isnan(values)):
         text = written(column.iloc[i])
-        if _ADORNMENT.search(text.translate(_SIGNS)):
-            return f"{printable(text)!r} is read as {values[i]:g}"
-    return ""
+        if signs := _ADORNMENT.findall(text.translate(_SIGNS)):
+            words = next((str(own) for own in TRUTHS if text.lower() in own), None)
+            return f"{printable(text)!r} is read as {values[i]:g}", words or "".join(signs).strip("()")
+    return "", ""
 
 
 def row_number(column: pd.Series, i: int) -> int:
@@ -347,10 +352,21 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
             f"column {name!r} must hold finite numbers of at most {LARGEST:g} in size, got {values[i]:g} in row "
             f"{row_number(column, i)}: correct it, or leave the column out (--drop)"
         )
+    texts = [] if mark is not None or is_numeric(column) else [*map(written, column.dropna().unique())]
+    if has_thousands(texts):
+        raise DataError(
+            f"column {name!r} holds {max(texts, key=len)!r} beside {min(texts, key=len)!r}: if points set thousands apart, say "
+            "so (--decimal ,), else write all numbers with a fraction"
+        )
     is_wrong = np.isnan(values) & column.notna().to_numpy()
     if n := int(is_wrong.sum()):
         i = int(np.argmax(is_wrong))
         first = printable(written(column.iloc[i]))
+        if as_number(first.translate(_COMMA_FOR_POINT if mark is None else {})) is not None:
+            first, kind = f"{first!r} in row {row_number(column, i)}", f"--decimal {'.' if mark else ','}"
+            raise DataError(
+                f"column {name!r} must hold numbers, got {first}: correct it, or say the decimal mark ({kind})"
+            )
         kind = " (a spreadsheet's error)" if _SPREADSHEET_ERROR.fullmatch(first) else ""
         is_more = 1 < n <= _MOST_HEADERS and is_wrong[:n].all()
         if is_more or first == name:

@@ -74,6 +74,7 @@ class Features:
                     "no row is left once those with missing numbers are dropped: replace the numbers instead"
                 )
         self._centre = self._centres(cells)
+        self._ends = {name: (cells[name].min(), cells[name].max()) for name in self._signs}
         fitted = np.arange(len(cells)) if rows is None else rows
         some = cells.iloc[fitted[evenly_spread(len(fitted), SAMPLE)]]
         scalers = {"unit": MinMaxScaler(), "standard": StandardScaler(), "none": "passthrough"}
@@ -100,11 +101,13 @@ class Features:
             [name for name in known if roles.get(name) == role] for role in ("category", "text", "index", "ignore")
         )
         self._ignored = {name: _held(frame[name]) for name in ignored}  # with the contents that rule a column out
-        self._notes = list(self._adornments(frame))
         cells = self._cells(frame)
         self.missing = Counter({name: int(n) for name, n in cells.isna().sum().items() if n})
         self._empty = [name for name in self._numbers if self.missing[name] == len(cells)]
         self._numbers = [name for name in self._numbers if self.missing[name] < len(cells)]
+        plain = [name for name in self._numbers if self.recipe.role(name) not in DATES]
+        self._signs = {name: reading_of_adorned(frame[name], self._mark(name)) for name in plain}
+        self._notes = list(self._adornments())
         return cells
 
     def transform(self, frame: pd.DataFrame, *, keeps_gaps: bool = False) -> NDArray[np.floating]:
@@ -146,6 +149,17 @@ class Features:
         if gaps:
             replaced = f"replaced by the column's {self.recipe.missing} over the training rows"
             yield f"Missing numbers in {listed(gaps)}, where the training rows had none: {replaced}."
+        for name, (there, sign) in self._signs.items():
+            here, own = reading_of_adorned(frame[name], self._mark(name))
+            if own != sign:
+                here, there = here or "they are plain", there or "they are plain"
+                yield f"The numbers in {name!r}: {here}, and in the training rows {there}: are they in one unit?"
+            (low, high), values = self._ends[name], numbers(frame[name], self._mark(name))
+            if len(values) and np.fmin.reduce(np.maximum(low - values, values - high)) > high - low:
+                yield (
+                    f"All numbers in {name!r}, {np.nanmin(values):g} to {np.nanmax(values):g}, are far from those of the training "
+                    f"rows, {low:g} to {high:g}: check the unit and the decimal mark (--decimal)."
+                )
         for name in self._categories:
             found = {label for label in labels_of(frame[name]) if label is not None}
             if others := sorted(found - set(self._known[name])):
@@ -185,7 +199,7 @@ class Features:
             done = "the rows with them are dropped" if self.recipe.missing == "drop" else done
             yield f"{n:,} missing {'number' if n == 1 else 'numbers'} in {listed(gaps)}: {done}."
 
-    def _adornments(self, frame: pd.DataFrame) -> Iterator[str]:
+    def _adornments(self) -> Iterator[str]:
         """Return sentences about numbers and dates that are not written as plain numbers."""
         roles = dict(self.recipe.roles)
         for role, mark in MARKS.items():
@@ -194,11 +208,11 @@ class Features:
                 yield f"{listed(columns)}: numbers written like {form}, which is read as {numeric(pd.Series([form]), mark)[0]}."
         if days := [name for name in self._numbers if roles.get(name) in DATES]:
             yield f"{listed(days)}: dates as the number of days since 1970."
-        kinds = dict(zip(map(str, frame.columns), frame.dtypes, strict=True))
-        for name in self._numbers:
-            is_text = kinds[name].kind not in "biuf" and roles.get(name) not in DATES
-            if is_text and (adorned := reading_of_adorned(frame[name], MARKS.get(roles.get(name, "")))):
-                yield f"{name!r}: {adorned}."
+        yield from (f"{name!r}: {reading}." for name, (reading, _) in self._signs.items() if reading)
+
+    def _mark(self, name: str) -> str | None:
+        """Return the decimal mark of a column's numbers; None if it is the point, and nothing sets thousands apart."""
+        return MARKS.get(self.recipe.role(name), None if self.recipe.decimal == "." else self.recipe.decimal)
 
     def _cells(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the chosen columns as numbers (float64, NaN if missing), and as text (None if missing)."""
@@ -214,7 +228,7 @@ class Features:
         else:
             for j, name in enumerate(known):
                 role = roles.get(name, "number")
-                values[:, j] = dates(frame[name], role) if role in DATES else numbers(frame[name], MARKS.get(role))
+                values[:, j] = dates(frame[name], role) if role in DATES else numbers(frame[name], self._mark(name))
         cells = pd.DataFrame(values, columns=known, index=frame.index, copy=False)
         texts: dict[str, Any] = {n: labels_of(frame[n]) for n in self._categories}
         texts |= {name: ["" if pd.isna(cell) else str(cell) for cell in frame[name]] for name in self._texts}

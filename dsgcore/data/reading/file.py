@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -53,8 +54,8 @@ from dsgcore.data.reading.labels import (
     pair_ids,
     suited,
 )
-from dsgcore.data.reading.parse import read_delimited
-from dsgcore.data.reading.recipe import AUTO, DELIMITERS, LOCAL, UPLOADED, Limits, Recipe
+from dsgcore.data.reading.parse import read_delimited, rows_below
+from dsgcore.data.reading.recipe import AUTO, DELIMITERS, LOCAL, OF_FILE, UPLOADED, Limits, Recipe
 from dsgcore.data.reading.sniffing import head_text, sniff_delimited, sniffed_encoding
 from dsgcore.data.reading.sources import Source, binary_format, files_of, unpacked
 from dsgcore.data.reading.svmlight import TARGET, is_svmlight, read_svmlight, zero_is_unlabeled
@@ -300,10 +301,28 @@ class File:
             roles = {str(name): "index" for name in frame.columns if name in index}
             return replace(Recipe(format="parquet").with_roles(roles), **given)
         self.report("finding out what it is")
-        source = self.source
-        if source.path is None:
-            return sniff_format(source, **given)
-        return sniff_format(unpacked(files_of(source.path)[0], self.limits), **given)
+        return sniff_format(self._first, **given)
+
+    @cached_property
+    def _first(self) -> Source:
+        return self.source if self.source.path is None else unpacked(files_of(self.source.path)[0], self.limits)
+
+    def sniff_like(self, trained: Recipe, names: Collection[str], **given: Any) -> Recipe:
+        """Return the recipe of a training table for a file that has its columns, in the format of the file.
+
+        A text is taken to be written as the training table if it has all `names` then. `given` is as in `sniff`.
+        """
+        own = self.sniff(**given)
+        if own.format == trained.format == "delimited" and not self._first.known:
+            if not own.encoding.startswith("utf") and not trained.encoding.startswith("utf"):
+                given = {"encoding": trained.encoding} | given
+            alike = self.sniff(**{"delimiter": trained.delimiter, "header": trained.header} | given)
+            with suppress(DataError):
+                own = alike if {*names} <= {*rows_below(self._first, alike, self.limits)[0]} else own
+            has_mark = own.delimiter != trained.delimiter and (own.decimal == "," or own.delimiter == ",")
+            if "decimal" not in given and not has_mark:
+                own = replace(own, decimal=trained.decimal)
+        return replace(trained, **{name: getattr(own, name) for name in OF_FILE})
 
     def recipe(
         self,

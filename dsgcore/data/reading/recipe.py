@@ -43,10 +43,9 @@ MAX_LISTED = 10_000
 # Values of `unlabeled` that are not labels: the rule for files, or that every label is a class.
 AUTO, NONE = "auto", "none"
 _UNITS = ((2**40, "TB"), (2**30, "GB"), (2**20, "MB"), (2**10, "KB"))
-OF_FORMAT = (
-    *("format", "delimiter", "header", "decimal", "encoding", "missing_words", "above", "units", "comment", "escape"),
-    *("first_index", "n_indices"),
-)
+# What a file itself says; all else is as in the training file.
+OF_FILE = ("format", "delimiter", "header", "decimal", "encoding", "above", "units", "comment", "escape")
+OF_FORMAT = (*OF_FILE, "missing_words", "first_index", "n_indices")
 
 
 @dataclass(frozen=True)

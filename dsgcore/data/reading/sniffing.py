@@ -163,7 +163,8 @@ def _likely_delimiter(lines: list[str]) -> str:
         return round(weight * agreeing / len(rows), 2), round(numeric, 2), width
 
     found = {one: agreement(one) for one in DELIMITERS}
-    best = max(found, key=found.__getitem__)
+    # 0,5;a is a number and a word, rather than 0 and a word: of two that agree as well, the other one.
+    best = max(found, key=lambda one: (found[one], (one == ",") == (found[one][2] < 2)))
     odd = _ODD_DELIMITERS if best in (" ", ":") or found[best][2] < 2 else ""
     if other := next((one for one in odd if agreement(one) > found[best]), None):
         raise DataError(
