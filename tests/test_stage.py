@@ -169,6 +169,7 @@ def test_only_the_lecturer_has_notes_and_runs_without_a_guess():
     app.button(key="lesson-run").click().run()
     finished(app)
     assert "**Answer:** *higher: unlabeled points help*" in words(app)
+    assert place_of(app).text == "unlabeled:1:answer", "a reload is after the run, too"
 
 
 LECTURE = "auc/unlabeled\nWho knows? | I do | I do not\nHow many? | 0 to 10\ns3vm/gap"

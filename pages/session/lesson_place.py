@@ -29,8 +29,8 @@ class Place:
     guesses: dict[int, Any] = field(default_factory=dict)  # by step: number of an option, a number or a curve
     outcomes: dict[int, dict[str, float]] = field(default_factory=dict)  # by step: measures of the run that ended it
     explained: dict[int, Spec] = field(default_factory=dict)  # by step: spec of that run
-    shown: set[int] = field(default_factory=set)  # steps whose solution the reader asked for
-    released: set[int] = field(default_factory=set)  # steps whose run began without a guess, as before a class
+    # Steps whose solution the reader asked for, or whose run began without a guess, as before a class.
+    shown: set[int] = field(default_factory=set)
     first: dict[int, int] = field(default_factory=dict)  # by step: number of its first run
     tried: dict[str, float] = field(default_factory=dict)  # measures of the last run that has ended
     measured: Spec | None = None  # of that run
@@ -46,8 +46,7 @@ class Place:
     @property
     def waits(self) -> bool:
         """True if the run waits for an answer."""
-        answered = {*self.guesses, *self.shown, *self.released}
-        return self.step.asks is not None and self.number not in answered
+        return self.step.asks is not None and self.number not in {*self.guesses, *self.shown}
 
     @property
     def stage(self) -> Stage:

@@ -97,7 +97,7 @@ def answered(bench: Bench, guess: Any) -> None:
     if ends_an_empty_vote(bench):
         return
     if guess is None:
-        place.released.add(place.number)
+        place.shown.add(place.number)
     else:
         place.guesses[place.number] = guess
     bench.is_playing = True
