@@ -157,7 +157,12 @@ def test_a_guess_anywhere_on_a_scale_is_read_again_from_its_text(low, width, sha
     guess = min(low + share * width, ends[1])
     number, curve = Estimate("?", "it", *ends, "score"), Curve("?", "it", *ends, "score")
     assert number.read(number.say(guess)) == pytest.approx(guess, rel=1e-5)
-    assert curve.read(curve.say([guess] * 6)) == pytest.approx([guess] * 6, rel=1e-2)
+    assert curve.read(curve.say([guess] * 6)) == pytest.approx([guess] * 6, rel=1e-12, abs=width / 100)
+
+
+@each("high, guess, text", [(1.5, 0.1234, "0.12"), (2000.0, 1234.5, "1230"), (0.01, 0.001234, "0.0012")])
+def test_a_drawn_curve_is_said_to_a_hundredth_of_its_scale(high, guess, text):
+    assert Curve("?", "it", 0.0, high, 0.1, "score").say([guess] * 6) == "~".join([text] * 6)
 
 
 @pytest.fixture

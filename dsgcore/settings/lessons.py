@@ -167,9 +167,8 @@ class _Scale:
         if self.low >= self.high:
             raise ParameterError(f"must have low below high, got {self.low:g} and {self.high:g}")
 
-    def _as_text(self, value: float, form: str) -> str:
-        """Return a number of a guess as text, in full if it would be off the scale when it is rounded."""
-        text = format(value, form)
+    def _as_text(self, value: float, text: str) -> str:
+        """Return the rounded text of a number of a guess, or all its digits if the rounded one is off the scale."""
         return text if self.low <= float(text) <= self.high else repr(float(value)).removesuffix(".0")
 
 
@@ -200,7 +199,7 @@ class Estimate(_Scale):
 
     def say(self, guess: float) -> str:
         """Return a guess in the form of a link."""
-        return self._as_text(guess, "g")
+        return self._as_text(guess, f"{guess:g}")
 
     def read(self, text: str) -> float | None:
         """Return the guess in a link, or None if it is not on the slider."""
@@ -240,8 +239,9 @@ class Curve(_Scale):
         return tuple(f"{self.column}@{share:g}" for share in SHARES)
 
     def say(self, guess: Sequence[float]) -> str:
-        """Return a curve in the form of a link."""
-        return "~".join(self._as_text(value, ".3g") for value in guess)
+        """Return a curve in the form of a link, to a hundredth of its scale."""
+        digits = math.ceil(2 - math.log10(self.high - self.low))
+        return "~".join(self._as_text(value, f"{round(value, digits):.15g}") for value in guess)
 
     def read(self, text: str) -> tuple[float, ...] | None:
         """Return the curve in a link, or None if it does not fit the axis."""
