@@ -83,7 +83,7 @@ def described(parameters: Sequence[Parameter], section: str, settings: Iterable[
     rows, long, own = [], "", {name: defaults_of(SETTINGS[name]).get(section, {}) for name in settings}
     for parameter in parameters:
         shown = " ".join(filter(None, (parameter.label, parameter.symbol))).replace("*", "\\*")
-        allowed = parameter.allowed()
+        allowed = parameter.allowed().replace("or None", "or null")
         if isinstance(parameter, Choice):
             allowed = ", ".join(map(code, parameter.options)) + " or `null`" * parameter.optional
             if len(parameter.options) > MOST_CHOICES:
@@ -164,7 +164,7 @@ def page() -> str:
     kernels = table(
         ["kernel", "field", "meaning", "allowed", "default"],
         [
-            [f"`{name}`", f"`{p.name}`", p.sentence, p.allowed(), code(p.default)]
+            [f"`{name}`", f"`{p.name}`", p.sentence, p.allowed().replace("or None", "or null"), code(p.default)]
             for name, kernel in KERNELS.items()
             for p in kernel.parameters
         ],

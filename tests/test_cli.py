@@ -245,7 +245,7 @@ REFUSED = {
     "sweep study.json --axis sigma": "--axis must be NAME=FROM:TO:N",
     "sweep study.json --seeds 0": "at least 1",
     "sweep study.json --jobs 0": "jobs must be",
-    "sweep study.json --store OUT.sqlite --jobs 9999": "jobs must be a whole number between 1 and 256 or null, got 9999",
+    "sweep study.json --store OUT.sqlite --jobs 9999": "jobs must be a whole number between 1 and 256 or None, got 9999",
     "sweep deep.json --store OUT.sqlite": "the study is not valid JSON: it is nested too deeply (in deep.json)",
     "sweep others.json --store OUT.sqlite": "leave out others and data_seed (in others.json)",
     "sweep ways.json --store OUT.sqlite": "leave out others and data_seed (in ways.json)",

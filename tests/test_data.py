@@ -98,7 +98,7 @@ def blobs(n_labeled=60, **damage):
 SHARE = "test_share must be a number between 0.001 and 0.9, got"
 REFUSED = [
     (lambda: load("xor", seed=-1), "seed must be .*"),
-    (lambda: load("breast_cancer", n=570), "n must be a whole number between 20 and 569 or null, got 570"),
+    (lambda: load("breast_cancer", n=570), "n must be a whole number between 20 and 569 or None, got 570"),
     (lambda: load("breast_cancer", n=500, imbalance=0.2), r"n must be .* 20 and 446 \(the rows left\), got 500"),
     (lambda: load("spiral"), "the data set must be one of two_moons, .*, got 'spiral'"),
     (lambda: load("xor", gamma=1), "the options of xor are n, noise, imbalance, seed, got 'gamma'"),

@@ -79,7 +79,7 @@ def test_nothing_is_a_value_where_it_is_optional():
     for kind in (Real, Integer, kinds.Text):
         parameter = kind("x", None, optional=True)
         assert parameter.check(None) is None
-        assert parameter.allowed().endswith(" or null")
+        assert parameter.allowed().endswith(" or None")
         with pytest.raises(ParameterError):
             kind("x", None).check(None)
 

@@ -69,7 +69,7 @@ def test_a_run_without_an_exact_solution_starts_at_0_and_another_start_is_refuse
     for given in ({"cls": TSGSU, "loss": "logistic"}, {"kernel": "dot_product"}):
         values = [make(**given, start=start).fit(X, few).decision_function(X) for start in (None, "exact")]
         np.testing.assert_array_equal(*values)
-    with pytest.raises(ParameterError, match="start must be one of auto, exact or null, got 'warm'"):
+    with pytest.raises(ParameterError, match="start must be one of auto, exact or None, got 'warm'"):
         make(start="warm").fit(X, few)
 
 

@@ -88,7 +88,7 @@ def _sentence(entry: str) -> str:
 def _entry(cls: type, own: Field[Any], entry: str) -> str:
     """Return the lines about a field; empty if it is not a parameter."""
     if (parameter := own.metadata.get(PARAMETER)) is not None:
-        allowed, sentence = parameter.allowed().replace("or null", "or None"), parameter.sentence
+        allowed, sentence = parameter.allowed(), parameter.sentence
     elif WORDS in own.metadata:
         allowed, sentence = own.metadata[WORDS], _sentence(entry)
     else:

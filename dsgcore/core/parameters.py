@@ -71,7 +71,7 @@ class Parameter:
 
     def allowed(self) -> str:
         """Return the allowed values in words."""
-        return self._words() + (" or null" if self.optional else "")
+        return self._words() + (" or None" if self.optional else "")
 
     def _checked(self, value: object) -> Any:
         raise TypeError(f"{type(self).__name__} does not say what it allows")

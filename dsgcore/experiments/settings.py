@@ -28,7 +28,7 @@ class RecipeField(Parameter):
 
     def allowed(self) -> str:
         """Return the allowed values in words."""
-        return "a recipe or null"
+        return "a recipe or None"
 
     def check(self, value: object) -> Recipe | None:
         """Return the recipe, made from plain data if necessary; raise `DataError` if it is not valid."""

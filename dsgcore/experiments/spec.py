@@ -159,7 +159,7 @@ class Spec:
                 seed=given.get("seed", SEED.default),
             )
         except (ParameterError, DataError) as error:
-            raise SpecError(str(error)) from None
+            raise SpecError(str(error).replace(" or None, got", " or null, got")) from None
 
     @classmethod
     def from_json(cls, text: str) -> Spec:

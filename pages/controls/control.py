@@ -78,7 +78,7 @@ class Control:
     @property
     def allowed(self) -> str:
         """What a link's text must be, in words."""
-        return self.parameter.allowed().removesuffix(" or null")
+        return self.parameter.allowed().removesuffix(" or None")
 
     def text(self, value: Any) -> str:
         """Return a value as a link has it."""
