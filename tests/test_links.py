@@ -41,7 +41,7 @@ from test_file_on_pages import chosen_on_data_page, give, open_own, opened, stud
 
 from dsgcore.core.parameters import Choice, Flag, Integer, Text
 from dsgcore.data import DATASETS
-from dsgcore.experiments import SETTINGS, Spec, SpecError, default_spec
+from dsgcore.experiments import SETTINGS, LiveRun, Spec, SpecError, default_spec
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, DiagnosticsSpec, StopSpec, sections_of
 from dsgcore.settings import PROFILES, profile_of
 from dsgcore.solver.task import Change
@@ -500,6 +500,20 @@ def test_the_picture_learns_from_ten_labels_and_a_crowd_by_itself_and_anew_from_
         if number == 1:
             assert len(run_of(app, "home").labeled_rows) == 11
     assert bench.hand.lacks in [shown(text.value) for text in app.markdown]  # without labels it says what to do
+
+
+@pytest.mark.parametrize("added", some([(0,), (1,), (0, 0), (1, 1)], 2))
+def test_the_grey_points_of_home_help_and_a_right_label_more_makes_its_picture_no_worse(added):
+    picture = run_of(checked(open_page("home")), "home")
+    plain, split = picture.spec.to_dict(), picture.split
+    grey = [split.train_rows[(split.y_train < 0) & (split.y_hidden == label)].tolist() for label in (0, 1)]
+    edits = [{"do": "label", "rows": [grey[to][40 * k]], "to": to} for k, to in enumerate(added)]
+    as_it_is, changed = (LiveRun(Spec.from_dict(plain | {"data": plain["data"] | {"edits": e}})) for e in ([], edits))
+    runs = as_it_is.run, changed.run, as_it_is.supervised
+    for run in runs:
+        run.advance(run.n_iter)
+    before, after, alone = (run.history.last()["score_test"] for run in runs)
+    assert min(before, after) > 0.98 > 0.9 > alone
 
 
 # --- a run's data and settings on their way to Explore, Convergence and the Data page, without a browser
