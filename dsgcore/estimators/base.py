@@ -359,7 +359,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
             if model.is_fixed and s["n_features"] != model.blocks[-1].shape[1]:
                 raise DSGError(f"fixed features stay {model.blocks[-1].shape[1]}, got n_features {s['n_features']}")
         task = Task(problem, kernel, points, rows, plan, size, seed, dtype, sampling, features)
-        if plan.is_open:
+        if plan.theta is None:
             plan.automatic_step = step_sizes(task).automatic
         return task
 

@@ -42,13 +42,6 @@ class RankingProblem(Problem, Protocol):
         """The weights (S,) of the sources' unbiased variances, if the risk has such terms."""
         return np.zeros(len(self.sources))
 
-    @cached_property
-    def _linear_parts(self) -> tuple[NDArray, NDArray, NDArray]:
-        """W + W', the constant of each source's coefficients (S, 1), and the factor of its own values (S, 1)."""
-        W = self.risk_weights
-        both = W + W.T
-        return both, (W.sum(axis=0) - W.sum(axis=1))[:, None], both.sum(axis=1)[:, None]
-
     def coefficients(self, f: Values) -> dict[str, NDArray]:
         """Return the derivative of the batch objective by each value: QSG-S2AUC's (13)-(15), QS3ORAO's (10).
 
@@ -59,11 +52,12 @@ class RankingProblem(Problem, Protocol):
         # P, Q and g by the sources' numbers of values: the coefficients of values v are P v + Q (their means) + g.
         parts = vars(self).setdefault("_affine_parts", {})
         if sizes not in parts:
-            (both, constants, degree), n = self._linear_parts, np.array(sizes)[:, None]
-            spread = np.diag(self.variance_weights * sizes / np.maximum(n[:, 0] - 1, 1))
-            paired, of_all = (both, 0.0 * both) if is_paired else (0.0 * both, both)
-            P, Q = np.diag(degree[:, 0]) + spread - paired, spread + of_all
-            parts[sizes] = 2.0 / n * P, -2.0 / n * Q, (2.0 / n * constants)[:, 0]
+            risk, per_value = self.near_risk(np.array(sizes)), 1.0 / np.array(sizes)[:, None]
+            P, Q = np.diag(risk.spread), risk.between
+            if is_paired:  # pairs of different sources have no means; the sources' own spread has
+                own = np.diag(Q.diagonal())
+                P, Q = P - (Q - own), own
+            parts[sizes] = per_value * P, -per_value * Q, per_value[:, 0] * risk.linear
         of_values, of_means, constant = parts[sizes]
         if len(set(sizes)) == 1:  # a mini-batch is one array
             V = np.array(values, dtype=np.float64)  # in single precision the means would lose digits
@@ -115,10 +109,16 @@ class RankingProblem(Problem, Protocol):
         """Return the terms of the pairs by their names, from W_ab R_ab for all sources, (S, S)."""
         ...
 
-    def near_risk(self) -> SourceQuadratic:
-        """Return the risk, from the weights of the sources' pairs and of their spread."""
-        (both, constant, degree), more = self._linear_parts, 2.0 * self.variance_weights
-        return SourceQuadratic(2.0 * degree[:, 0] + more, 2.0 * both + np.diag(more), 2.0 * constant[:, 0])
+    def near_risk(self, sizes: NDArray | None = None) -> SourceQuadratic:
+        """Return the risk, from the weights of the sources' pairs and of their spread.
+
+        For samples of so many values of each source (S,), their variances are unbiased.
+        """
+        W, more = self.risk_weights, 2.0 * self.variance_weights
+        if sizes is not None:
+            more = more * sizes / np.maximum(sizes - 1, 1)
+        both = 2.0 * (W + W.T)
+        return SourceQuadratic(both.sum(axis=1) + more, both + np.diag(more), 2.0 * (W.sum(axis=0) - W.sum(axis=1)))
 
     def baseline(self) -> Self:
         """Return the problem on the labeled pairs alone (gamma = 1)."""

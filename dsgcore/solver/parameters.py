@@ -9,7 +9,7 @@ from dsgcore.core.documented import documented
 from dsgcore.core.parameters import Checked, choice, integer, like, real
 from dsgcore.kernels import Kernel
 from dsgcore.solver.start import START
-from dsgcore.solver.task import AVERAGES, FIXED, FRESH, SAMPLING, SCHEDULES, Change
+from dsgcore.solver.task import FIXED, FRESH, SAMPLING, SCHEDULES, Change
 
 
 @documented
@@ -54,7 +54,7 @@ class SolverParameters(Checked):
     features: str = choice(FRESH, options=(FRESH, FIXED))
     batch_size: int = integer(128, low=1, high=65_536, scale="log2", symbol="B", usual=(1, 1024))
     n_iter: int = integer(300, low=1, high=100_000, scale="log", symbol="T", usual=(16, 4096))
-    average: str | None = choice(None, options=AVERAGES, optional=True)
+    average: str | None = choice(None, options=("tail",), optional=True)
     start: str | None = like(START)
     sampling: str = like(SAMPLING)
     tol: float = real(0.0, low=0.0, high=1.0, scale="log", usual=(0.0, 0.2))

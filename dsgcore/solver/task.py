@@ -33,8 +33,6 @@ SCHEDULE_WORDS = {
     "theta/sqrt(T)": "θ/√T",
     "theta/T^(3/4)": "θ/T^¾",
 }
-# Kinds of iterate averaging: "tail" is the mean over the second half.
-AVERAGES = ("tail",)
 
 # Up to so many labels the values of a fit are constant; with more, at least so many unlabeled points are drawn from.
 FEW_LABELS, FEWEST_UNLABELED = 1024, 4096

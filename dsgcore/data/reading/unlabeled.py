@@ -104,9 +104,8 @@ def labels_given(y: Any, *, has_minus_one: bool = False) -> Labels:
             f"y must hold a label for each row, got the text {quoted(y)}: give the column itself, and X without it "
             "(a column's name is for the path of a file and for Dask)"
         )
-    is_all = has_minus_one or isinstance(y, np.ma.MaskedArray)
-    found = _present(y) if is_all else numbers_given(y)
-    values, kind, wrong = plain(found.values), "", None
+    found = numbers_given(y, has_minus_one=has_minus_one or isinstance(y, np.ma.MaskedArray))
+    values, kind, wrong = found.values, "", None
     if values.dtype.kind == "f":
         for name, is_wrong in (("infinite", ~np.isfinite(values)), ("continuous", values != np.floor(values))):
             if not kind and is_wrong.any():
@@ -120,18 +119,7 @@ def labels_given(y: Any, *, has_minus_one: bool = False) -> Labels:
             f"points, got {quoted(wrong)}"
         )
     check_exact(values, "y")
-    return found._replace(values=values)
-
-
-def numbers_given(y: Any) -> Labels:
-    """Return the result of `labels_given` for values that need not be labels of classes: every -1 is unlabeled."""
-    values, is_labeled, order = _present(y)
-    is_kept = ~is_minus_one(values)
-    if not is_kept.all():
-        is_labeled, values = is_labeled.copy(), values[is_kept]
-        is_labeled[is_labeled] = is_kept
-        order = None if order is None else order[np.isin(order, plain(values))]
-    return Labels(plain(values), is_labeled, order)
+    return found
 
 
 def is_minus_one(values: NDArray) -> NDArray[np.bool_]:
@@ -149,13 +137,16 @@ def is_minus_one(values: NDArray) -> NDArray[np.bool_]:
 # --- kinds of labels
 
 
-def _present(y: Any) -> Labels:
-    """Return the labels that are not missing, with pandas' ordered categories in their order."""
+def numbers_given(y: Any, *, has_minus_one: bool = False) -> Labels:
+    """Return the result of `labels_given` for values that need not be labels of classes.
+
+    Every -1 is unlabeled unless `has_minus_one`. pandas' ordered categories are in their order.
+    """
     if y is None:
         raise DataError(
             "fit requires y to be passed, but the target y is None: give labels, and -1 for unlabeled points"
         )
-    order: NDArray | None = None
+    categories = None
     if hasattr(y, "to_list") and hasattr(y, "to_arrow"):
         with suppress(ImportError):  # Polars works without Arrow's package
             y = exact(y.to_arrow())
@@ -169,8 +160,7 @@ def _present(y: Any) -> Labels:
         is_labeled = column.notna().to_numpy(dtype=bool, copy=True)
         values = column[is_labeled].to_numpy()
         if getattr(column.dtype, "ordered", False):
-            used = set(values[~_is_missing(values)])
-            order = plain(np.array([one for one in column.dtype.categories if one in used], dtype=object))
+            categories = column.dtype.categories
     else:
         given = y.to_list() if hasattr(y, "to_list") else y
         # Whole numbers do not become floats, and missing labels do not become text.
@@ -185,7 +175,13 @@ def _present(y: Any) -> Labels:
     values = values[~is_missing]
     # Whole numbers that pandas stored as floats because others are missing.
     is_whole = len(values) < len(is_labeled) and values.dtype.kind == "f" and _are_exact(values)
-    return Labels(values.astype(np.int64) if is_whole else values, is_labeled, order)
+    values = values.astype(np.int64) if is_whole else values
+    if not has_minus_one:
+        is_labeled[is_labeled] = is_kept = ~is_minus_one(values)
+        values = values[is_kept]
+    used = set() if categories is None else set(values)
+    order = None if categories is None else plain(np.array([one for one in categories if one in used], dtype=object))
+    return Labels(plain(values), is_labeled, order)
 
 
 def _are_exact(floats: NDArray) -> bool:
