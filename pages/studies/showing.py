@@ -304,9 +304,11 @@ def _draw_way_out(answer: Answer) -> None:
 
             def choose() -> None:
                 place = st.session_state[key]  # a text is that of a mean before the last run
-                state.chosen = place if isinstance(place, int) else chosen
+                if isinstance(place, int) and place != chosen:
+                    state.chosen = place
 
-            key = f"x-point-{hash(state.text)}"
+            # Each best point has a box of its own: a browser that still shows the one before sends it as if it were chosen.
+            key = f"x-point-{hash((state.text, chosen if state.chosen is None else None))}"
             if st.session_state.get(key) != chosen:
                 st.session_state[key] = chosen
             place = st.selectbox("Point", options, key=key, format_func=say, width=420, on_change=choose)
