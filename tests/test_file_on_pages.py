@@ -8,7 +8,7 @@ import pytest
 from cases import each, some
 from hostile_files import GOOD, REFUSED
 from live_page import figure, has_run, status
-from opened_pages import bench_of, checked, errors, left_in_browser, open_page, run_of, said
+from opened_pages import bench_of, checked, errors, left_in_browser, open_page, run_of, said, shown
 from own_tables import iris_csv, lines
 from streamlit.runtime.scriptrunner import StopException
 from test_usual_values import ESTIMATORS as WITHOUT_MULTICLASS
@@ -226,6 +226,17 @@ def test_the_data_page_begins_with_the_setting_that_suits_a_files_labels_and_doe
     assert box(app, "Hide labels as in").value == setting
     app = choose(app, "Hide labels as in", "auc")
     assert ("so there is nothing to order" in written(app)) != is_ordered
+
+
+@each("gap, note", [
+    ("", "60 empty cells. You can change what replaces missing numbers under *Columns*."),
+    ("NA", "60 cells 'NA' (in 'a'). You can change these words under *Format*."),
+])  # fmt: skip
+def test_a_note_on_missing_cells_stands_once_and_names_what_can_be_changed(gap, note):
+    rows = [f"{gap if i % 3 else i % 7},{-999 if i % 5 == 0 else i % 11},{'uv'[i % 2]}" for i in range(90)]
+    app = give(open_own("data"), "own.csv", lines("a,b,label", *rows))
+    assert f"Read as missing: {note}" in shown(written(app))
+    assert shown(written(app)).count("Does -999 mean missing") == 2  # above the table, and where it says what was done
 
 
 # --- from page to page

@@ -171,11 +171,12 @@ def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Look, place: DeltaGe
     for sentence in own.report:
         if MEANING in sentence:
             say("label_off", f"{plain(sentence)} You can change this under *More about the label*.")
-    if look.missing:
-        say("backspace", f"{_of_page(look.missing)} You can change these words under *Format*.")
     if look.asks:
         say("help", _of_page(look.asks))
     for sentence in own.report:
+        if sentence.startswith("Read as missing"):
+            what = "these words under *Format*" if "'" in sentence else "what replaces missing numbers under *Columns*"
+            say("backspace", f"{_of_page(sentence)} You can change {what}.")
         if sentence.startswith("Warning: "):
             say("warning", _of_page(sentence))
         if sentence.startswith("Does "):

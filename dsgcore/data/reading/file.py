@@ -220,7 +220,6 @@ class Look:
     names: tuple[str, ...]  # of the columns
     alone: tuple[str, ...]  # the role of each column if it is neither the label nor a pair id
     classes: tuple[str, ...]  # of the label, as text
-    missing: str = ""  # words that were read as missing, and the number of cells
     asks: str = ""  # the question which of several columns holds the labels
 
 
@@ -394,8 +393,7 @@ class File:
             has_positive = labels in BINARY and recipe.bins is None and 2 <= len(classes) <= MAX_CLASSES
             if has_positive and recipe.positive not in classes:
                 recipe = replace(recipe, positive=classes[-1])
-        missing = " ".join(table.about_missing(label))
-        return Look(begun, recipe, table.head(), tuple(alone), tuple(alone.values()), tuple(classes), missing, asks)
+        return Look(begun, recipe, table.head(), tuple(alone), tuple(alone.values()), tuple(classes), asks)
 
     def labels(self, recipe: Recipe, labels: str, frame: pd.DataFrame | None = None) -> Dataset:
         """Return the data set without its points: the labels of the rows that are kept, which `frame` may hold already."""
