@@ -162,6 +162,7 @@ def test_more_labels_than_a_file_has_are_clamped_and_said(page, prefix):
     number = app.session_state[f"{prefix}n_labeled"]
     for one in (app, app.run()):
         assert run_of(checked(one), page).spec.data.n_labeled == number < 100
+    assert said(app.select_slider(key=f"{prefix}n_labeled").set_value(10).run()) == []  # the slider is no longer there
 
 
 @pytest.mark.filterwarnings("ignore:.*still moving")  # says the estimator's fit, after so few iterations

@@ -16,6 +16,7 @@ from dsgcore.data import Split
 from dsgcore.diagnostics import Cause, RunLimits
 from dsgcore.experiments import FileStore, LiveRun, Plane, Spec, Surface, long_work, split_for
 from dsgcore.experiments.engine import Budget, LongWork, check_cost, cost_of
+from dsgcore.experiments.settings import DataSpec
 from dsgcore.jobs import Job, JobState, shared_queue
 from dsgcore.lessons import Lecture
 from dsgcore.rooms.questions import Asked
@@ -210,6 +211,7 @@ class LinkState:
     visit: int = -1  # the session's visit in which the page was last drawn
     is_unread: bool = False  # the link must be read, and may describe another run than the page's
     notices: list[str] = field(default_factory=list)  # sentences about values that are not valid
+    only_for: dict[str, DataSpec] = field(default_factory=dict)  # the data for which a notice on their labels holds
     race: str = ""  # name of the race, until it is loaded
     at: str = ""  # the run's iteration
     at_noted: float = -math.inf  # time at which `at` was last written

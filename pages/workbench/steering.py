@@ -44,6 +44,8 @@ MOST_MOVED = 2  # of the values that a moved control has changed, so many are sa
 def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     """Bring the run in line with the controls and the edits: leave it, steer it, or start another run."""
     make_ready(asked.kernel.name)
+    only_for = bench.link.only_for
+    bench.link.notices = [said for said in bench.link.notices if only_for.get(said, asked.data) == asked.data]
     try:
         check_cost(asked, BUDGET)  # before edits of a lesson or of a link load the data
         asked = _with_edits(bench, asked)
@@ -94,6 +96,7 @@ def _clamp_labels(problem: type[Setting], bench: Bench, asked: Spec, error: Coun
         st.error(plain(str(error)))
         return
     bench.link.notices.append(notice)
+    bench.link.only_for[notice] = replace(asked.data, n_labeled=error.nearest, edits=())
     bench.given[key] = error.nearest
     st.rerun()
 
