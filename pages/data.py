@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from dsgcore.cli.options import options_of
 from dsgcore.core.parameters import Choice, Text
 from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry, Split
 from dsgcore.data.datasets import AS_IS, SEED, CountError
@@ -148,11 +149,13 @@ def _close_look(name: str) -> None:
     if own is not None and _n_labels(problem, own) == 2:
         entries["ordinal"] = replace(entries["ordinal"], target="binary")  # there is nothing to order
     _head(entry, entries, spec, setting, _linked(offered, values, spec, split))
-    title, table = entry.title, None
+    title, table, options = entry.title, None, list[str]()
     if own is not None:  # its rows, and their recipe
         title, recipe = own["path"], Recipe.from_dict(own["recipe"])
         table = store().result(own["sha256"], title, Step("kept", problem.labels, recipe)), recipe
-    which_method(dataset, title, entry, is_ordered=problem.labels == "ordinal", table=table)
+        look = store().result(own["sha256"], title, Step("look", problem.labels))  # what a command would guess
+        options = options_of(recipe, replace(look.begun, roles=look.recipe.roles, order=look.recipe.order))
+    which_method(dataset, title, entry, is_ordered=problem.labels == "ordinal", table=table, options=options)
     theme, colors = theme_now(), views.colors_of(spec, split)
     views.plane_view(dataset, split, colors, theme)
     views.split_views(split, spec.problem.labels, theme, key="chart-data")

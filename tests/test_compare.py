@@ -15,8 +15,9 @@ from test_file_on_pages import written
 from test_usual_values import own_rows
 
 from dsgcore import label
+from dsgcore.cli.options import command_parser, options_of, reading_of
 from dsgcore.comparing import Background, Sample, rounds
-from dsgcore.data.reading import File
+from dsgcore.data.reading import File, Recipe
 from dsgcore.experiments import Spec, default_spec
 from dsgcore.experiments.export import summary
 from dsgcore.jobs import shared_queue
@@ -196,9 +197,28 @@ def test_a_files_comparison_prepares_each_split_as_the_command_does(begun):
         np.testing.assert_array_equal(getattr(split, name), getattr(same, name))
 
 
+@each("changes", [
+    {"roles": {"x0": "ignore", "x1": "category", "label": "label"}, "missing": "median", "unlabeled": "c"},
+    {"roles": {"x2": "label", "label": "category", "a, b": "ignore"}, "missing_words": ["", "-9", "a,b"], "bins": 3},
+    {"roles": {"label": "label"}, "header": False, "decimal": ",", "delimiter": ";", "order": ["b", "a"]},
+    {"roles": {"label": "label", "id": "index", "when": "date"}},  # as it is guessed
+])  # fmt: skip
+def test_the_options_beside_a_verdict_are_read_as_the_recipe_that_they_stand_for(changes):
+    guess = Recipe.from_dict({"format": "delimited", "roles": {"label": "label", "id": "index", "when": "date"}})
+    recipe = Recipe.from_dict(guess.to_dict() | changes)
+    given = command_parser().parse_args(["fit", "SVC", "own.csv", "--out", "out", *options_of(recipe, guess)])
+    read = {name: value for name, value in reading_of(given).items() if value not in (None, [], {})}
+    roles = read.pop("roles", {}) | dict.fromkeys(read.pop("drop", ()), "ignore")
+    changed = {name: recipe.role(name) for name in {**dict(guess.roles), **dict(recipe.roles)}}
+    assert roles == {name: role for name, role in changed.items() if role not in (guess.role(name), "label")}
+    words = {"missing_words": tuple(filter(None, recipe.missing_words))} if "missing_words" in changes else {}
+    assert read == {name: getattr(recipe, name) for name in changes if name != "roles"} | words
+
+
 def test_an_upload_leads_over_a_verdict_with_table_and_curves_to_a_labeled_file(only_two):
     table = own_rows("ordinal")  # three classes, of which the page's setting makes two
     app = of_file(table)
+    next(box for box in app.selectbox if box.label == "Missing numbers").select("median").run()
     app.number_input(key="which_labels").set_value(30).run()
     app.number_input(key="which_seeds").set_value(3).run()
     checked(app.button(key="compare-methods").click().run())
@@ -214,7 +234,9 @@ def test_an_upload_leads_over_a_verdict_with_table_and_curves_to_a_labeled_file(
     assert "How many labels would you need?" in [sub.value for sub in app.subheader]
     assert not app.button(key="compare-methods").disabled
     assert app.button(key="label-rows").label == f"Label 80 rows with {method}"
-    assert f"dsg-lab fit {method} own.csv --target label --out model" in [code.value for code in app.code]
+    assert f"dsg-lab fit {method} own.csv --target label --missing=median --out model" in [
+        code.value for code in app.code
+    ]
     app.multiselect(key="which_keep").select("kind").run()
     app.button(key="label-rows").click().run()
     job = app.session_state["_label_rows"]
@@ -223,7 +245,7 @@ def test_an_upload_leads_over_a_verdict_with_table_and_curves_to_a_labeled_file(
     checked(app.run())
     assert which_method.plain(job.result.sentence) in written(app)
     assert {"Labeled rows (CSV)", "Report (text)"} <= {button.label for button in app.get("download_button")}
-    same = label(table.replace("", None), "label", method=method, keep=["kind"], ask=10)
+    same = label(table.replace("", None), "label", method=method, keep=["kind"], ask=10, missing="median")
     pd.testing.assert_frame_equal(job.result.table, same.table)
     assert job.result.ask == same.ask
     assert job.result.expected == same.expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -40,10 +41,12 @@ def which_method(
     *,
     is_ordered: bool,
     table: tuple[pd.DataFrame, Recipe] | None = None,
+    options: Sequence[str] = (),
 ) -> None:
     """Draw the button that starts the comparison, and its result so far.
 
-    Of a person's file, `table` holds the rows and the recipe: each split prepares its own points.
+    Of a person's file, `table` holds the rows and the recipe: each split prepares its own points. With `options` a command
+    reads the file alike.
     """
     st.header("Which method for my data?")
     X, recipe = (dataset.X, None) if table is None else table
@@ -64,12 +67,14 @@ def which_method(
         is_going = not going.is_over
         watched(going, _answer, going)
         if not is_going and going.progress is not None and going.progress.verdict.recommended is not None:
-            _onward(going.progress.verdict.recommended, entry, None if recipe is None else (name, recipe.label()))
+            _onward(
+                going.progress.verdict.recommended, entry, None if recipe is None else (name, recipe.label(), *options)
+            )
             if table is not None:
                 label_rows((*table, y, names), going.progress, sample.sha256, is_ordered=is_ordered)
 
 
-def _onward(method: str, entry: DatasetEntry, file: tuple[str, str] | None) -> None:
+def _onward(method: str, entry: DatasetEntry, file: Sequence[str] | None) -> None:
     """Draw the way to the recommended method: its page if it has one, and for a file the command that fits it."""
     own = METHODS[method].estimator.__name__
     for setting, problem in SETTINGS.items():
@@ -78,8 +83,9 @@ def _onward(method: str, entry: DatasetEntry, file: tuple[str, str] | None) -> N
                 st.markdown(f"See {own} learn on", width="content")
                 setting_link(entry, setting)
     if file is not None:
-        data, target = map(shlex.quote, file)
-        st.code(f"dsg-lab fit {method} {data} --target {target} --out model", language="bash")
+        data, target, *options = map(shlex.quote, file)
+        command = ["dsg-lab fit", method, data, "--target", target, *options, "--out model"]
+        st.code(" ".join(command), language="bash", wrap_lines=True)
 
 
 def _question(sample: Sample, name: str, going: Background | None, *, is_ordered: bool) -> None:
@@ -90,13 +96,8 @@ def _question(sample: Sample, name: str, going: Background | None, *, is_ordered
         seconds = st.selectbox("Time", TIMES, index=1, key=SECONDS, format_func="{} s".format, width=110)
 
         def begin() -> None:
-            given: dict[str, Any] = {
-                "n_labeled": int(labels),
-                "seeds": seeds,
-                "seconds": float(seconds),
-                "ordered": is_ordered,
-            }
-            given |= {"recipe": sample.recipe, "class_names": sample.classes, "name": name}
+            given: dict[str, Any] = {"n_labeled": int(labels), "seeds": seeds, "seconds": float(seconds)}
+            given |= {"ordered": is_ordered, "recipe": sample.recipe, "class_names": sample.classes, "name": name}
             points = sample.X if sample.table is None else sample.table
             begun = Background(points, sample.y, **given, jobs=shared_queue(), memory_limit=GIGABYTE)
             st.session_state[GOING], st.session_state[f"{GOING}_data"] = begun, sample.sha256

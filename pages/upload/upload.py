@@ -168,12 +168,11 @@ def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Look, place: DeltaGe
     def say(icon: str, text: str) -> None:
         place.markdown(f":orange[:material/{icon}:] {text}")
 
-    for sentence in own.report:
-        if MEANING in sentence:
-            say("label_off", f"{plain(sentence)} You can change this under *More about the label*.")
     if look.asks:
         say("help", _of_page(look.asks))
     for sentence in own.report:
+        if MEANING in sentence:
+            say("label_off", f"{plain(sentence)} You can change this under *More about the label*.")
         if sentence.startswith("Read as missing"):
             what = "these words under *Format*" if "'" in sentence else "what replaces missing numbers under *Columns*"
             say("backspace", f"{_of_page(sentence)} You can change {what}.")
