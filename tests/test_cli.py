@@ -417,7 +417,7 @@ OF_COMPARE = [
 OF_RUNS = [
     ("limits", "check spec.json", {1: 5}),
     ("limits", "check spec.json --seeds 7", {1: 7}),
-    ("machine_budget", "run spec.json --out new --memory-limit 0.5", {0: 0.5}),
+    ("bytes_of", "run spec.json --out new --memory-limit 0.5", {0: 0.5}),
     ("as_in_paper", "run spec.json --out new --as-in-paper", {1: 60}),
     ("carry_out", "sweep study.json --jobs 3", {2: 3, "client": None}),
     ("Store", "sweep study.json --store own", {0: Path("own")}),

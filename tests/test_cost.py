@@ -2,6 +2,7 @@
 
 import json
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -118,7 +119,7 @@ def nothing_large(monkeypatch):
         assert options.get("n") not in (BIG["data"]["n"], BLOBS["n"]), "made before its cost was checked"
         return load(name, **options)
 
-    monkeypatch.setattr(data_of, "load", load_small)
+    monkeypatch.setattr(data_of, "DATASETS", {name: partial(load_small, name) for name in DATASETS})
 
 
 WAYS_IN = {

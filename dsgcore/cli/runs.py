@@ -13,6 +13,7 @@ from typing import Any
 
 from dsgcore.cli.ending import NO, Made, Progress, note
 from dsgcore.cli.options import PROGRAM, client_of, typed_value
+from dsgcore.core.cost import GIGABYTE
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import read_text, whole_file, whole_files
 from dsgcore.core.parameters import quoted
@@ -21,7 +22,7 @@ from dsgcore.diagnostics.limits import CAUSES, limits
 from dsgcore.diagnostics.references import check_possible
 from dsgcore.experiments import SETTINGS, Run, StopReason, as_in_paper, load_split, read_spec, summary_json
 from dsgcore.experiments.data_of import with_usual, with_whole_path
-from dsgcore.experiments.engine import check_cost, machine_budget
+from dsgcore.experiments.engine import Budget, check_cost
 from dsgcore.experiments.export import estimator_of_run
 from dsgcore.experiments.race import (
     FIXED_FEATURES,
@@ -33,7 +34,7 @@ from dsgcore.experiments.race import (
     usual_rivals,
     usual_sizes,
 )
-from dsgcore.experiments.spec import named_in_errors
+from dsgcore.experiments.spec import SpecError, named_in_errors
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.jobs.tasks import all_cores
 from dsgcore.studies.carrying_out import Outcome, carry_out
@@ -49,7 +50,8 @@ _PARTS = 1000
 
 def run(given: argparse.Namespace) -> Made:
     """Run a spec, and write its history, model, spec and result."""
-    spec, budget = read_spec(given.spec), machine_budget(given.memory_limit)
+    spec, limit = read_spec(given.spec), given.memory_limit
+    budget = None if limit is None else Budget(memory=bytes_of(limit))
     check_cost(spec, budget)
     with whole_files(given.out, _RESULTS) as part:  # tested before anything is computed
         split = load_split(spec, folder=given.spec.parent)
@@ -81,11 +83,18 @@ def run(given: argparse.Namespace) -> Made:
     return Made(facts, f"{ended} {', '.join(_RESULTS)} are in {given.out}.".strip())
 
 
+def bytes_of(memory_limit: float) -> int:
+    """Return a limit in gigabytes as bytes; raise `SpecError` if it is none."""
+    if not 0 < memory_limit < float("inf"):
+        raise SpecError(f"memory_limit must be a number of gigabytes above 0, got {memory_limit:g}")
+    return round(memory_limit * GIGABYTE)
+
+
 def check(given: argparse.Namespace) -> Made:
     """Say what limits a run, with the app's judgement and remedy; the exit code is 0 if it has converged, else 1."""
     spec = read_spec(given.spec)
     check_possible(spec)
-    check_cost(spec, machine_budget())
+    check_cost(spec)
     progress = Progress(is_quiet=given.quiet)
 
     def tell(share: float) -> None:
@@ -203,7 +212,7 @@ def read_study(file: Path) -> Study:
 def race(given: argparse.Namespace) -> Made:
     """Race, and print the median score and time of each method at each size, and why a method has none."""
     spec, progress = with_whole_path(read_spec(given.spec), given.spec.parent), Progress(is_quiet=given.quiet)
-    setting, limit = spec.problem.name, machine_budget(given.memory_limit).memory
+    setting, limit = spec.problem.name, bytes_of(given.memory_limit)
     rivals, sizes = given.rivals or usual_rivals(setting), given.sizes or usual_sizes(load_split(spec))
     job = JobQueue(1).submit(run_heats, spec, rivals, sizes, given.seeds, memory_limit=limit)
     while not job.is_over:

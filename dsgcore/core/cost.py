@@ -23,10 +23,6 @@ class Cost:
     seconds: float
     likely: float = 0.0
 
-    def __add__(self, other: Cost) -> Cost:
-        """Return the sum of both costs."""
-        return Cost(self.memory + other.memory, self.seconds + other.seconds, self.likely + other.likely)
-
 
 @dataclass(frozen=True)
 class Sizes:

@@ -116,7 +116,7 @@ OF_OWN: dict[str, Any] = {"scaling": "standard", "test_share": 0.25}
 
 
 class CountError(DataError):
-    """A number of labels or pairs that the data do not have; `nearest` is the nearest one that they have."""
+    """A number of points, labels or pairs that the data do not have; `nearest` is the nearest one that they have."""
 
     def __init__(self, message: str, nearest: int) -> None:
         super().__init__(message)
@@ -128,21 +128,13 @@ class CountError(DataError):
 
 
 def check_count(name: str, value: object, low: int, high: int, what_high_is: str = "") -> int:
-    """Return `value` as `check_whole` does; raise `CountError` if it is not in [low, high]."""
-    try:
-        return check_whole(name, value, low, high, what_high_is)
-    except DataError as error:
-        nearest = min(max(value, low), high) if isinstance(value, int) else low
-        raise CountError(str(error), nearest) from None
-
-
-def check_whole(name: str, value: object, low: int, high: int, what_high_is: str = "") -> int:
-    """Return `value` as an int in [low, high]; raise `DataError` if it is not one."""
+    """Return `value` as an int in [low, high]; raise `CountError` if it is not one."""
     try:
         return int(Integer(name, low, low=low, high=high).check(value))
     except ParameterError:
         of = f" ({what_high_is})" if what_high_is else ""
-        raise DataError(f"{name} must be a whole number between {low} and {high}{of}, got {quoted(value)}") from None
+        said = f"{name} must be a whole number between {low} and {high}{of}, got {quoted(value)}"
+        raise CountError(said, min(max(value, low), high) if isinstance(value, int) else low) from None
 
 
 def checked(parameter: Parameter, value: object) -> Any:

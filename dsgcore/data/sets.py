@@ -45,7 +45,7 @@ from dsgcore.data.datasets import (
     DataError,
     Dataset,
     N,
-    check_whole,
+    check_count,
     checked,
     equal_frequency_bins,
     keyed_generator,
@@ -120,13 +120,6 @@ class DatasetEntry:
         is_even = option is not None and (option.default == 0.5 or self.name == "digits")
         return {"imbalance": SHARE_FOR_PAIRS} if labels == "pairs" and is_even else {}
 
-    def option(self, name: str) -> Integer | Real:
-        """Return the option of that name; raise `DataError` if there is none."""
-        known = {option.name: option for option in (*self.options, SEED)}
-        if name not in known:
-            raise DataError(f"the options of {self.name} are {', '.join(known)}, got {quoted(name)}")
-        return known[name]
-
     def shape(self, n: int | None = None, n_irrelevant: int | None = None) -> tuple[int, int]:
         """Return the rows and columns of the data with these options; None for the default."""
         irrelevant = {option.name: option.default for option in self.options}.get("n_irrelevant")
@@ -140,15 +133,19 @@ class DatasetEntry:
         machine has. Nothing is allocated then.
         """
         given = {option.name: value for option, value in zip(self.options, values, strict=False)} | options
-        usual = {option.name: option.default for option in (*self.options, SEED)}
-        allowed = {name: checked(self.option(name), value) for name, value in given.items()}
+        known = {option.name: option for option in (*self.options, SEED)}
+        if unknown := [name for name in given if name not in known]:
+            raise DataError(f"the options of {self.name} are {', '.join(known)}, got {quoted(unknown[0])}")
+        allowed = {name: checked(known[name], value) for name, value in given.items()}
         needed = memory_of_data(*self.shape(allowed.get("n"), allowed.get("n_irrelevant")))
         if needed > of_machine():
             raise DataError(
                 f"{self.name} with these options needs about {needed / GIGABYTE:.3g} GB of memory, but the machine has "
                 f"{of_machine() / GIGABYTE:.3g} GB: take fewer points or features"
             )
-        X, y, feature_names, class_names = self.draw(**usual | allowed)
+        X, y, feature_names, class_names = self.draw(
+            **{name: option.default for name, option in known.items()} | allowed
+        )
         return Dataset(
             name=self.name,
             X=np.ascontiguousarray(X, dtype=np.float32),
@@ -228,14 +225,14 @@ def _class_names(target: str, n: int) -> tuple[str, ...]:
 )
 def two_moons(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.15) -> Points:
     """Draw two half circles of radius 1."""
-    return make_moons(n_samples=_class_sizes(n, imbalance), noise=noise, random_state=_random_state(rng))
+    return make_moons(n_samples=_class_sizes(n, imbalance), noise=noise, random_state=int(rng.integers(2**32)))
 
 
 @_generated("Circles", "A circle inside a circle: no straight line separates them.")
 def circles(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.1) -> Points:
     """Draw two circles with one centre: negatives at radius 1, positives at radius 0.5."""
     sizes = _class_sizes(n, imbalance)
-    return make_circles(n_samples=sizes, noise=noise, random_state=_random_state(rng), factor=0.5)
+    return make_circles(n_samples=sizes, noise=noise, random_state=int(rng.integers(2**32)), factor=0.5)
 
 
 @_generated(
@@ -321,7 +318,7 @@ def ordinal_rings(rng: np.random.Generator, n: int, n_classes: int, noise: float
 )
 def friedman(rng: np.random.Generator, n: int, n_classes: int, noise: float = 1.0) -> Points:
     """Draw points of the unit cube, and cut 10 sin(pi x1 x2) + 20 (x3 - 1/2)² + 10 x4 + 5 x5 (Friedman 1991)."""
-    X, target = make_friedman1(n, FRIEDMAN_FEATURES, noise=noise, random_state=_random_state(rng))
+    X, target = make_friedman1(n, FRIEDMAN_FEATURES, noise=noise, random_state=int(rng.integers(2**32)))
     return X, equal_frequency_bins(target, n_classes)
 
 
@@ -372,11 +369,6 @@ def _shuffled_classes(n: int, imbalance: float, rng: np.random.Generator) -> NDA
 
 def _with_noise(X: NDArray[np.float64], noise: float, rng: np.random.Generator) -> NDArray[np.float64]:
     return X + noise * rng.standard_normal(X.shape)
-
-
-def _random_state(rng: np.random.Generator) -> int:
-    """Return an integer seed for scikit-learn."""
-    return int(rng.integers(2**32))
 
 
 # --- sets that are shipped
@@ -431,7 +423,7 @@ def _with_share(
         )
     if n is not None:
         left = n_negative + n_positive
-        total = check_whole("n", n, N.low, left, "the rows left" if imbalance is not None else "all rows")
+        total = check_count("n", n, N.low, left, "the rows left" if imbalance is not None else "all rows")
         n_positive = min(max(round(total * n_positive / left), 1), total - 1)
         n_negative = total - n_positive
     negatives = rng.permutation(np.flatnonzero(y == 0))[:n_negative]

@@ -18,6 +18,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.files import read_text
 from dsgcore.core.parameters import Flag, Real, parameter_like, quoted
 from dsgcore.data import (
+    DATASETS,
     OPTION_NAMES,
     DataError,
     Dataset,
@@ -28,7 +29,6 @@ from dsgcore.data import (
     draw_pairs,
     edited,
     hide_labels,
-    load,
 )
 from dsgcore.data.datasets import AS_IS, N_LABELED, OF_OWN
 from dsgcore.data.edits import CHOICES
@@ -36,7 +36,7 @@ from dsgcore.data.reading import LOCAL, File, Limits, Source, Step, take_steps
 from dsgcore.data.splits import fit_scaling
 from dsgcore.estimators import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.estimators.inputs import width
-from dsgcore.experiments.engine import Budget, check_cost, machine_budget
+from dsgcore.experiments.engine import Budget, check_cost
 from dsgcore.experiments.settings import FILE, DataSpec, Setting, n_labeled_on, sections_of, usual_width_of
 from dsgcore.experiments.spec import Spec, named_in_errors, plain_of
 from dsgcore.jobs import Job, JobState, shared_queue
@@ -218,8 +218,10 @@ def load_split(
 def edited_split(spec: Spec, split: Split, *, may_lack: bool = False) -> Split:
     """Return a split after the spec's edits; parameters and errors as in `load_split`."""
     labels = spec.problem.labels
+    if not spec.data.edits:
+        return split
     made = edited(split, spec.data.edits, labels=labels, test_share=spec.data.test_share)
-    if spec.data.edits and not may_lack:
+    if not may_lack:
         check_complete(made, labels=labels)
     return made
 
@@ -254,8 +256,7 @@ def load_dataset(
 def _data_of(spec: Spec, files: FileStore | None, folder: Path | None) -> FileData | Dataset:
     """Return a spec's file or its data set; a file keeps all its classes if a conversion makes two of them."""
     data = spec.data
-    budget = machine_budget() if files is None or files.budget is None else files.budget
-    check_cost(spec, budget, of_data=True)
+    check_cost(spec, None if files is None else files.budget, of_data=True)
     if data.name == FILE:
         labels = spec.problem.labels if data.convert is None else "classes"
         if files is not None:
@@ -265,7 +266,7 @@ def _data_of(spec: Spec, files: FileStore | None, folder: Path | None) -> FileDa
         own = {name: getattr(data, name) for name in ("name", "path", "sha256", "recipe", "target", "positive")}
         return _parsed(DataSpec(**own), labels, folder, version)
     options = {name: getattr(data, name) for name in OPTION_NAMES if getattr(data, name) is not None}
-    return load(data.name, seed=spec.seed, **options)
+    return DATASETS[data.name](seed=spec.seed, **options)
 
 
 @lru_cache(maxsize=2)  # a table each

@@ -63,19 +63,12 @@ class Budget:
         return cost.memory <= self.memory and cost.seconds <= self.seconds
 
 
-def machine_budget(memory_limit: float | None = None) -> Budget:
-    """Return the budget of so many gigabytes of memory; by default, of this machine's memory."""
-    if memory_limit is not None and not 0 < memory_limit < float("inf"):
-        raise SpecError(f"memory_limit must be a number of gigabytes above 0, got {memory_limit:g}")
-    return Budget(memory=of_machine() if memory_limit is None else round(memory_limit * GIGABYTE))
-
-
 def cost_of(spec: Spec, shape: tuple[int, int] | None = None, *, of_data: bool = False) -> Cost:
     """Estimate the cost of a run, or of its data alone, on this kind of machine. Only a file needs `shape`, (rows, columns)."""
     n, d = shape_of(spec) if shape is None else shape
-    data, solver, n_test = Cost(memory_of_data(n, d), 0.0), spec.solver, round(spec.data.test_share * n)
+    memory, solver, n_test = memory_of_data(n, d), spec.solver, round(spec.data.test_share * n)
     if of_data:
-        return data
+        return Cost(memory, 0.0)
     sizes = Sizes(
         n_train=n - n_test,
         n_test=n_test,
@@ -87,7 +80,8 @@ def cost_of(spec: Spec, shape: tuple[int, int] | None = None, *, of_data: bool =
         n_probes=spec.diagnostics.n_probes,
         itemsize=8 if solver.dtype == "float64" else 4,
     )
-    return data + ENGINES[spec.problem.engine_of_run].cost(spec, sizes)
+    run = ENGINES[spec.problem.engine_of_run].cost(spec, sizes)
+    return replace(run, memory=run.memory + memory)
 
 
 def shape_of(spec: Spec) -> tuple[int, int]:
@@ -95,14 +89,18 @@ def shape_of(spec: Spec) -> tuple[int, int]:
     return DATASETS[spec.data.name].shape(spec.data.n, spec.data.n_irrelevant)
 
 
-def check_cost(spec: Spec, budget: Budget, shape: tuple[int, int] | None = None, *, of_data: bool = False) -> None:
-    """Raise `SpecError` if a run, or its data alone, costs more than the budget; `shape` as in `cost_of`.
+def check_cost(
+    spec: Spec, budget: Budget | None = None, shape: tuple[int, int] | None = None, *, of_data: bool = False
+) -> None:
+    """Raise `SpecError` if a run, or its data alone, costs more than the budget (default: the machine's memory).
+
+    `shape` is that of `cost_of`.
 
     The message gives the cost, the limit, and a change that would fit.
     """
     if spec.data.name == FILE and shape is None:
         return  # once the file has been read
-    cost = cost_of(spec, shape, of_data=of_data)
+    budget, cost = budget or Budget(of_machine()), cost_of(spec, shape, of_data=of_data)
     if budget.covers(cost):
         return
     said = f"an iteration of this run takes about {cost.seconds:.2g} s, but at most {budget.seconds:.2g} s is allowed"

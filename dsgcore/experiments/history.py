@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -18,11 +19,11 @@ _NO_ROWS = array("d")
 SHOWN, ROWS_SHOWN = ("t", "objective", "score_test"), 10
 
 
+@dataclass(eq=False, repr=False)
 class History:
     """Table of floats that grows by rows and is read by columns."""
 
-    def __init__(self) -> None:
-        self._columns: dict[str, Any] = {}  # an array of floats each
+    _columns: dict[str, Any] = field(default_factory=dict)  # an array of floats each
 
     def __len__(self) -> int:
         return len(next(iter(self._columns.values()), []))
@@ -81,9 +82,7 @@ class History:
         """Return the history of the first rows; itself if it has no more."""
         if rows >= len(self):
             return self
-        part = History()
-        part._columns = {name: column[:rows] for name, column in self._columns.items()}
-        return part
+        return History({name: column[:rows] for name, column in self._columns.items()})
 
     def write_csv(self, file: str | Path | IO[str]) -> None:
         """Write the table as CSV: floats in the shortest form that reads back exactly, whole numbers without a point."""

@@ -18,7 +18,7 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.experiments.data_of import load_split
-from dsgcore.experiments.engine import ENGINES, check_cost, machine_budget
+from dsgcore.experiments.engine import ENGINES, check_cost
 from dsgcore.experiments.history import History
 from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
@@ -114,9 +114,10 @@ class Run:
 
     def __init__(self, spec: Spec, split: Split | None = None, *, measure: Literal["all", "brief"] = "all") -> None:
         self.spec, self.is_brief = spec, measure == "brief"
-        check_cost(spec, machine_budget())
+        if split is None:
+            check_cost(spec)
         self.split = split if split is not None else load_split(spec)
-        check_cost(spec, machine_budget(), self.split.shape)
+        check_cost(spec, shape=self.split.shape)
         self.history = History()
         self.clock: list[float] = []
         self.training_clock: list[float] = []

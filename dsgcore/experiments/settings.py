@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dsgcore.core.parameters import Checked, Choice, Integer, Parameter, Real, Text, like
+from dsgcore.core.parameters import Checked, Choice, Integer, Parameter, Real, Text, like, parameters_of
 from dsgcore.data import CONVERSIONS, DATASETS, Edit, load, read_edits
 from dsgcore.data import datasets as options
 from dsgcore.data.reading import Recipe
-from dsgcore.kernels import KERNELS
+from dsgcore.kernels import GAUSSIAN, KERNELS
 from dsgcore.kernels.widths import like_gaussian, usual_sigma
 from dsgcore.multiclass.problem import MultiClassSetting
 from dsgcore.problems import PROBLEMS
@@ -24,19 +24,15 @@ SETTINGS: dict[str, type[Setting]] = {**PROBLEMS, MultiClassSetting.name: MultiC
 
 @dataclass(frozen=True)
 class RecipeField(Parameter):
-    """Field for a recipe for reading a file, or None."""
+    """Field for a recipe for reading a file, also as plain data."""
 
-    def allowed(self) -> str:
-        """Return the allowed values in words."""
-        return "a recipe or None"
+    def _words(self) -> str:
+        return "a recipe"
 
-    def check(self, value: object) -> Recipe | None:
-        """Return the recipe, made from plain data if necessary; raise `DataError` if it is not valid."""
-        if value is None or isinstance(value, Recipe):
-            return value
-        if not isinstance(value, Mapping):
+    def _checked(self, value: object) -> Recipe:
+        if not isinstance(value, Mapping | Recipe):
             raise self.refuse(value)
-        return Recipe.from_dict(value)
+        return value if isinstance(value, Recipe) else Recipe.from_dict(value)
 
 
 def _widest(option: Any) -> Any:
@@ -76,7 +72,9 @@ class DataSpec(Checked):
     sha256: str | None = like(
         Text("sha256", None, optional=True).called("Digest", "SHA-256 of the file's bytes. DSG Lab checks it.")
     )
-    recipe: Recipe | None = like(RecipeField("recipe", None).called("Recipe", "How to read the file and its columns."))
+    recipe: Recipe | None = like(
+        RecipeField("recipe", None, optional=True).called("Recipe", "How to read the file and its columns.")
+    )
     target: str = like(Text("target", "y").called("Labels", "Name of the label column, if there is no recipe."))
     positive: int | None = like(
         Integer("positive", None, low=-(2**31), optional=True).called(
@@ -93,7 +91,8 @@ class DataSpec(Checked):
         """Check the parameters and the edits, and write the digest as files are looked up by it."""
         super().__post_init__()
         object.__setattr__(self, "sha256", self.sha256 and self.sha256.lower())
-        object.__setattr__(self, "edits", read_edits(self.edits))
+        if self.edits != ():
+            object.__setattr__(self, "edits", read_edits(self.edits))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; without edits, it has no field for them."""
@@ -162,12 +161,12 @@ def sections_of(setting: type[Setting], kernel: str | None = None) -> dict[str, 
     # A proximal run draws in one way, and learns weights of fixed features.
     left_out = () if setting.engine == "stochastic" else ("sampling", "features")
     return {
-        "problem": setting.parameters,
+        "problem": parameters_of(setting),
         **({} if kernel is None else {"kernel": KERNELS[kernel].parameters}),
         "data": DATA_PARAMETERS,
         "solver": tuple(replace(p, **own.get(p.name, {})) for p in SOLVER_PARAMETERS if p.name not in left_out),
-        "stop": StopSpec.parameters,
-        "diagnostics": DiagnosticsSpec.parameters,
+        "stop": parameters_of(StopSpec),
+        "diagnostics": parameters_of(DiagnosticsSpec),
     }
 
 
@@ -206,4 +205,5 @@ def usual_width_of(setting: type[Setting], dataset: str, kernel: str) -> dict[st
     known = first if dataset == FILE else dataset
     own = defaults.get("kernel", {}).get("sigma") if known == first else None
     sigma = own or SIGMAS.get(known) or SIGMAS.setdefault(known, usual_sigma(load(known).X))
-    return like_gaussian(kernel, sigma, DATASETS[known].d)
+    is_gaussian = KERNELS[kernel].family == GAUSSIAN
+    return {"sigma": sigma} if is_gaussian else like_gaussian(kernel, sigma, DATASETS[known].d)

@@ -245,16 +245,18 @@ def _kernel(given: object, setting: type[Setting], dataset: str) -> Kernel:
     usual = defaults_of(setting).get("kernel", {}).get("name", "gaussian")
     name = Choice("kernel name", usual, options=kernel_names(setting)).check(given.get("name", usual))
     own = {field: value for field, value in given.items() if field != "name"}
-    if not own.keys() & {p.name for p in KERNELS[name].parameters if isinstance(p, Real)}:
+    parameters = KERNELS[name].parameters
+    if not own.keys() & {p.name for p in parameters if isinstance(p, Real)}:
         own |= usual_width_of(setting, dataset, name)
-    made: Kernel = KERNELS[name](**check_all(KERNELS[name].parameters, own, f"kernel {quoted(name)}"))
+    made: Kernel = KERNELS[name](**check_all(parameters, own, f"kernel {name!r}"))
     return made
 
 
 def _data(values: dict[str, Any], labels: str) -> DataSpec:
     """Fill in the set's own defaults; raise `DataError` if it lacks one of the options."""
     name = values["name"]
-    if name != FILE and not DATASETS[name].suits(labels):
+    suiting = () if name == FILE else DATASETS[name].conversions_for(labels)
+    if name != FILE and not suiting:
         raise SpecError(f"the data {quoted(name)} do not suit this setting: {DATASETS[name].why_not(labels)}")
     if name == FILE:
         if values["path"] is None:
@@ -277,7 +279,7 @@ def _data(values: dict[str, Any], labels: str) -> DataSpec:
                 raise SpecError(
                     f"{option} goes with the data's name 'file', got {quoted(values[option])} with {quoted(name)}"
                 )
-        suiting, positive = DATASETS[name].conversions_for(labels), values["positive"]
+        positive = values["positive"]
         kind = Choice("convert", suiting[0], options=suiting).check(values["convert"] or suiting[0])
         if kind != ONE_REST and positive is not None:
             raise SpecError(

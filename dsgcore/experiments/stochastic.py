@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
 from typing import Any, ClassVar, Self, cast
@@ -71,7 +71,8 @@ def task_of(spec: Spec, split: Split) -> Task:
         sampling=spec.solver.sampling,
         features=spec.solver.features,
     )
-    plan_start(task, spec.solver.start)
+    if spec.solver.start is not None:
+        plan_start(task, spec.solver.start)
     return task
 
 
@@ -81,11 +82,12 @@ def learned_score(spec: Spec, split: Split) -> float:
         return float(cast(Any, spec.problem).score(split.y_test, StochasticEngine.learned(spec, split)))
 
 
+@dataclass
 class MeasuredPoints:
     """Points that are tracked for measurements alone, and the seconds that this takes."""
 
-    def __init__(self, point_sets: list[Carried]) -> None:
-        self.point_sets, self.seconds = point_sets, 0.0
+    point_sets: list[Carried]
+    seconds: float = 0.0
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
         """Add one iteration's block, with frequencies `W`."""
@@ -150,7 +152,7 @@ class StochasticEngine:
         self._recorded, self._kept_t, self._way = model, 0, [self._copied()]
 
     def _copied(self) -> dict[str, Any]:
-        return {"t": self.t, **{name: copy(getattr(self, name)) for name in STATE}}
+        return {"t": len(self.model), **{name: copy(getattr(self, name)) for name in STATE}}
 
     def _solve(self) -> Iterator[Iterate]:
         checked = [] if self._check is None else self._check.carried

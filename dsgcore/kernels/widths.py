@@ -15,7 +15,7 @@ from scipy.spatial.distance import pdist
 
 from dsgcore.core.parameters import Real, grid
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.kernels import GAUSSIAN, KERNELS
+from dsgcore.kernels import KERNELS
 
 # Times 1 / (median squared distance): roughly suits the bundled sets.
 SHARPNESS = 2.5
@@ -40,12 +40,10 @@ def usual_sigma(X: NDArray) -> float:
 def like_gaussian(name: str, sigma: float, d: int) -> dict[str, float]:
     """Return the width of a kernel, by its parameter's name, that corresponds to a Gaussian kernel with this σ.
 
-    It holds for points with `d` coordinates in [0, 1]. The result is the stop of a slider, or the default if there is
-    no conversion.
+    It holds for points with `d` coordinates in [0, 1], and for kernels of another family than the Gaussian one. The result
+    is the stop of a slider, or the default if there is no conversion.
     """
     kernel = KERNELS[name]
-    if kernel.family == GAUSSIAN:
-        return {"sigma": sigma}
     width, wanted = next((p for p in kernel.parameters if isinstance(p, Real)), None), kernel.like_gaussian(sigma, d)
     if width is None:
         return {}

@@ -139,6 +139,5 @@ def cost_of_trajectory(spec: Spec, shape: tuple[int, int] | None = None) -> Cost
         check_possible(spec)
     except DiagnosticsError as error:
         raise SpecError(str(error)) from None
-    run = cost_of(spec, shape)
-    n_train = n - round(spec.data.test_share * n)
-    return replace(run, likely=SHARE_UNMEASURED * run.likely) + trajectory_cost(spec, n_train)
+    run, more = cost_of(spec, shape), trajectory_cost(spec, n - round(spec.data.test_share * n))
+    return Cost(run.memory + more.memory, run.seconds + more.seconds, SHARE_UNMEASURED * run.likely + more.likely)

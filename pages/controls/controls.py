@@ -302,7 +302,7 @@ def to_spec(
     if own is not None:
         data |= own
     else:
-        if data["n"] == entry.n and entry.option("n").default is None:
+        if data["n"] == entry.n and not entry.is_generated:
             data["n"] = None  # None stands for all points
         convert = data.get("convert") or entry.conversions_for(problem.labels)[0]
         is_one_rest = convert == ONE_REST and "positive" in data
