@@ -83,9 +83,9 @@ def test_everything_is_as_it_was_at_the_step_that_is_looked_at_and_its_link_open
 @each("at, is_steered", [("3", True), ("6", False)])
 def test_a_moved_slider_steers_a_run_that_goes_on_and_begins_one_that_is_over_anew(at, is_steered):
     app = open_auc(**{"solver.n_iter": "6"}, at=at)
-    number = bench_of(app).number
+    number = bench_of(app).begun.number
     app = checked(app.select_slider(key="lam").set_value(0.1).run())
-    assert (bool(run_of(app).spec.changes), bench_of(app).number > number) == (is_steered, not is_steered)
+    assert (bool(run_of(app).spec.changes), bench_of(app).begun.number > number) == (is_steered, not is_steered)
 
 
 def test_a_run_is_watched_again_from_its_start():
@@ -231,9 +231,9 @@ def test_a_slider_moved_while_a_race_starts_does_not_lose_it(monkeypatch):
 def test_a_click_is_not_lost_where_a_slider_moves_while_it_is_answered(monkeypatch, place, name, button):
     move_a_slider_while(monkeypatch, place, name, before=True)
     app = open_auc(at="7")
-    number, link = bench_of(app).number, left_in_browser(app)
+    number, link = bench_of(app).begun.number, left_in_browser(app)
     checked(app.button(key=button).click().run())
-    assert bench_of(app).number > number
+    assert bench_of(app).begun.number > number
     assert bench_of(app).given == {}
     assert left_in_browser(app) != link
 

@@ -46,7 +46,7 @@ from pages.session.bench import Bench, Feed, View, begin, once
 from pages.shell import addresses, front_page, sharing, streamlit_gaps
 from pages.shell import warm_up as watch
 from pages.shell.front_page import elsewhere, routes
-from pages.shell.sharing import LONGEST_TURN, Account, Claim, Door, Session, Turns
+from pages.shell.sharing import LONGEST_TURN, Account, Door, Session, Turns
 from pages.shell.ticks import TickDoor
 from pages.shell.warm_up import send_at_once
 from pages.stage.links import address_of
@@ -264,7 +264,7 @@ def test_memory_between_what_is_held_is_given_back():
 
 
 def test_runs_of_all_pages_are_added_up_and_what_a_closed_session_had_is_free():
-    account, claims = Account(10**9), [Claim() for _ in range(3)]
+    account, claims = Account(10**9), [Bench(FileStore()) for _ in range(3)]
 
     def take(claim, memory):
         with account.taking(claim, memory):

@@ -228,14 +228,14 @@ def test_a_lesson_leads_to_the_next_of_its_order_also_if_its_file_is_saved_or_de
 def test_a_run_says_done_with_its_button_and_a_late_press_on_pause_begins_nothing(monkeypatch):
     monkeypatch.setattr("pages.workbench.page.advance", lambda _bench, _until: None)
     app = open_lesson("unlabeled:1:answer")
-    live, number = bench_of(app).live, bench_of(app).number
+    live, number = bench_of(app).live, bench_of(app).begun.number
     live.run.advance()  # the labels alone are still to be learned from
     app.run()
     assert (status(app).endswith("running"), app.button(key="play").label) == (True, "Pause")
     live.advance()
     live.go_to(live.run.n_iter, 60.0)
     app.button(key="play").click().run()  # drawn before the end
-    assert bench_of(app).number == number
+    assert bench_of(app).begun.number == number
     assert (status(app).endswith("done"), app.button(key="play").label) == (True, "Again")
 
 

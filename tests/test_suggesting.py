@@ -357,7 +357,7 @@ def when_done(app):
 
 def test_on_a_finished_run_every_button_of_a_suggestion_does_what_it_says(monkeypatch):
     app = open_auc(**POOR, **{"view.speed": "instant"})
-    before = bench_of(app).asked
+    before = bench_of(app).begun.asked
     while not bench_of(app).live.is_finished:
         app = app.run()
     score = bench_of(app).live.run.history.last()["score_test"]
@@ -371,20 +371,20 @@ def test_on_a_finished_run_every_button_of_a_suggestion_does_what_it_says(monkey
     assert len(table) == len(found.tried)
     assert "current" in set(table[""])
     app = click_like_a_browser(app, "suggest-set")
-    asked, live = bench_of(app).asked, bench_of(app).live
+    asked, live = bench_of(app).begun.asked, bench_of(app).live
     assert asked.kernel.sigma == live.run.spec.kernel.sigma == found.parameters["sigma"]
     assert asked.data == before.data
     assert finished(asked).history.last()["score_test"] > score + 0.05
     assert left_in_browser(app)["kernel.sigma"] == f"{found.parameters['sigma']:g}"
     assert app.button(key="suggest-set").label == "Undo"
     app = click_like_a_browser(app, "suggest-set")
-    assert bench_of(app).asked == before
+    assert bench_of(app).begun.asked == before
     last = len(found.tried)
     app.selectbox(key=f"suggest-row-{last}").select(last).run()
     app = click_like_a_browser(app, "suggest-use")
-    assert bench_of(app).asked.kernel.sigma == found.tried[-1].parameters.get("sigma", 5000)
+    assert bench_of(app).begun.asked.kernel.sigma == found.tried[-1].parameters.get("sigma", 5000)
     app = click_like_a_browser(app, "suggest-set")
-    assert bench_of(app).asked == before
+    assert bench_of(app).begun.asked == before
     monkeypatch.setattr(suggest_view, "MORE", 1)
     app = when_done(click_like_a_browser(app, "suggest-more"))
     more = bench_of(app).jobs.suggested.job.result

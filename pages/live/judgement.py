@@ -51,7 +51,12 @@ def judgement_of(bench: Bench) -> Judgement:
     """Return what limits the run at the iteration that the page shows; at the end, with what was measured of it."""
     live, found = seen(bench), bench.jobs.diagnosis
     limits = None
-    if found is not None and found.number == bench.number and found.job.state is JobState.DONE and live.is_finished:
+    if (
+        found is not None
+        and found.number == bench.begun.number
+        and found.job.state is JobState.DONE
+        and live.is_finished
+    ):
         limits = found.job.result
     return judgement(live.run, baseline=live.supervised, limits=limits)
 
@@ -60,7 +65,7 @@ def said_of(bench: Bench) -> dict[str, Any]:
     """Return the judgement in words; after a remedy, also what it has changed."""
     found, tried, said = judgement_of(bench), bench.begun.tried, ""
     is_early = found.cause is Cause.EARLY
-    if tried is not None and tried.number == bench.number and not is_early and not bench.present.run.spec.changes:
+    if tried is not None and tried.number == bench.begun.number and not is_early and not bench.present.run.spec.changes:
         # The figure of the remedy's cause before it, its value now, and the expected value, until the run is changed.
         expected = f" (expected {tried.expected})" if tried.expected else ""
         if (now := found.figure(tried.cause)) is not None:
@@ -132,7 +137,7 @@ def seen(bench: Bench) -> LiveRun:
     t = min(bench.back.t or last, last)
     if t == live.run.t == live.run.model_t:
         return live
-    asked = (bench.number, live.run.t, live.run.model_t, t)
+    asked = (bench.begun.number, live.run.t, live.run.model_t, t)
     if bench.back.run is None or bench.back.run[0] != asked:
         bench.back.run = (asked, live.at(t))
         # A run that has diverged is shown as such, unless the reader looks at an earlier iteration.

@@ -137,7 +137,7 @@ def map_chart(bench: Bench, live: LiveRun, view: View) -> Chart:
     run, shown, state = live.run, view.on_map, map_state(bench, live.run)
     divider, begun = _divider(live, view), time.monotonic()
     _refresh(live, state, shown, divider, pause=_pause(bench, run, state, view))
-    links, revision = _links(run, state, has_graph=view.has_graph), f"{bench.number}-{shown}-{state.axes}"
+    links, revision = _links(run, state, has_graph=view.has_graph), f"{bench.begun.number}-{shown}-{state.axes}"
     made_of = state.computed_t, view, revision, len(links), bench.hand.split
     if not state.figure or state.drawn != made_of:
         others = [] if state.left is None else [state.left]

@@ -176,7 +176,7 @@ def _judgement(bench: Bench) -> dict[str, Any]:
     others wait."""
     measured = None if bench.jobs.diagnosis is None else bench.jobs.diagnosis.job.state
     is_playing = bench.is_playing and not bench.is_held
-    made_of = (bench.number, bench.back.t, bench.begun.tried, is_playing, measured)
+    made_of = (bench.begun.number, bench.back.t, bench.begun.tried, is_playing, measured)
     now, kept = time.monotonic(), bench.feed.judged
     is_same = kept is not None and kept[0] == made_of and is_playing
     if kept is None or not is_same or not turns.n_waiting or now - kept[1] >= SECONDS_BETWEEN_JUDGEMENTS:
@@ -187,7 +187,7 @@ def _judgement(bench: Bench) -> dict[str, Any]:
 def _charts(bench: Bench) -> Iterator[tuple[str, Chart]]:
     """Yield the charts with their places: of a method's page, or of a lesson's step. The curves come first, because the
     browser draws them first."""
-    live, view, revision, scene = bench.present, bench.view, str(bench.number), bench.view.scene
+    live, view, revision, scene = bench.present, bench.view, str(bench.begun.number), bench.view.scene
     is_many, has_error = is_multiclass(live.run), scene is None and "error" not in view.hidden
     names = (
         ["objective", "score"] * ("curves" not in view.hidden) if scene is None else [scene.chart] * bool(scene.chart)

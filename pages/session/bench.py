@@ -43,7 +43,7 @@ from pages.shell.job_panel import job_panel
 from pages.shell.page_link import PageLink
 from pages.shell.plain_text import plain
 from pages.shell.room_key import Ticket
-from pages.shell.sharing import Claim, account
+from pages.shell.sharing import account
 from pages.shell.ticks import Hold, Ticker
 
 
@@ -270,8 +270,10 @@ class Jobs:
 
 @dataclass
 class Begun:
-    """Why the run has begun anew."""
+    """The beginning of the run: its number, what the controls asked for, and why it has begun anew."""
 
+    number: int = 0  # charts reset their zoom when it changes
+    asked: Spec | None = None  # the controls' spec for which it was started, or to which it was steered
     words: str = ""  # the moved control
     tried: Tried | None = None
 
@@ -301,7 +303,7 @@ class Feed:
     )
 
 
-@dataclass
+@dataclass(eq=False)
 class Bench:
     """The run of one setting's page, and its state.
 
@@ -311,8 +313,6 @@ class Bench:
 
     files: FileStore  # the session's files
     live: LiveRun | None = None
-    number: int = 0  # of the run; charts reset their zoom when it changes
-    asked: Spec | None = None  # the controls' spec for which `live` was started, or to which it was steered
     is_playing: bool = True
     begun: Begun = field(default_factory=Begun)
     back: LookingBack = field(default_factory=LookingBack)
@@ -320,7 +320,6 @@ class Bench:
     view: View = field(default_factory=View)  # at the last drawing
     wants_restart: bool = False  # with the values that the controls have at the next drawing
     given: dict[str, Any] = field(default_factory=dict)  # values of controls to set at the next drawing
-    claim: Claim = field(default_factory=Claim)  # on the server's memory, for the run
     jobs: Jobs = field(default_factory=Jobs)
     drawing: Drawing = field(default_factory=Drawing)
     feed: Feed = field(default_factory=Feed)
@@ -372,7 +371,7 @@ def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) ->
     check_cost(spec, BUDGET)
     split = split_for(spec, bench.live, bench.files) if split is None else split
     check_cost(spec, BUDGET, split.shape)
-    with account.taking(bench.claim, cost_of(spec, split.shape).memory):
+    with account.taking(bench, cost_of(spec, split.shape).memory):
         if bench.jobs.preparation is not None:
             bench.jobs.preparation.job.cancel()
             bench.jobs.preparation = None
@@ -385,7 +384,7 @@ def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) ->
     bench.hand.split, bench.hand.lacks = None, ""
     bench.link.at, bench.link.at_noted = "", -math.inf
     bench.is_playing, bench.link.going_to = True, 0
-    bench.number += 1
+    bench.begun.number += 1
     number = at.removesuffix(PLAYING)
     is_number = number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS
     if is_number and 1 <= int(number) <= bench.live.run.n_iter:

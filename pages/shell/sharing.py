@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
-from weakref import WeakSet
+from typing import Any
+from weakref import WeakKeyDictionary, WeakSet
 
 import streamlit as st
 from streamlit.runtime import exists, get_instance
@@ -124,45 +125,35 @@ MEMORY_VARIABLE = "DSGLAB_MEMORY"
 SHARE = 0.6
 
 
-class Claim:
-    """The memory of one page's run in bytes; it ends with its session."""
-
-    def __init__(self) -> None:
-        self.memory = 0
-
-
 class Account:
-    """A limit in bytes, and the claims on it."""
+    """A limit in bytes, and the bytes of each page's run, as long as its session keeps the page's state."""
 
     def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self._lock = threading.Lock()
-        self._claims: WeakSet[Claim] = WeakSet()
+        self.limit, self._lock, self._claims = limit, threading.Lock(), WeakKeyDictionary[Any, int]()
 
     @property
     def taken(self) -> int:
-        return sum(claim.memory for claim in list(self._claims))
+        return sum(list(self._claims.values()))
 
     @contextmanager
-    def taking(self, claim: Claim, memory: int) -> Iterator[None]:
-        """Set the size of a claim for what begins inside the block; if that fails, the claim has its size of before.
+    def taking(self, owner: Any, memory: int) -> Iterator[None]:
+        """Set what a page's run takes for one that begins inside the block; if that fails, it takes what it took before.
 
-        Raise `SpecError` if the other claims leave less than that.
+        Raise `SpecError` if the other runs leave less than that.
         """
-        before = claim.memory
         with self._lock:
+            before = self._claims.get(owner, 0)
             left = self.limit - self.taken + before
             if memory > left:
                 raise SpecError(
                     f"this run needs about {_shown(memory)} of memory, but the other runs on this server leave "
                     f"{_shown(max(left, 0))} of {_shown(self.limit)}. Make the run smaller, or try again later"
                 )
-            claim.memory = memory
-            self._claims.add(claim)
+            self._claims[owner] = memory
         try:
             yield
         except BaseException:
-            claim.memory = before
+            self._claims[owner] = before
             raise
 
 

@@ -169,7 +169,7 @@ def _apply(bench: Bench) -> None:
     found = None if bench.live is None else judgement_of(bench)
     if found is not None and found.remedy:
         before = found.figure(found.cause)
-        tried = None if before is None else Tried(bench.number + 1, found.cause, before.value, found.expected)
+        tried = None if before is None else Tried(bench.begun.number + 1, found.cause, before.value, found.expected)
         bench.begun.tried = tried
         take(bench, {name: value for own in found.changes.values() for name, value in own.items()})
 

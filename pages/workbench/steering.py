@@ -49,25 +49,25 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     try:
         check_cost(asked, BUDGET)  # before edits of a lesson or of a link load the data
         asked = _with_edits(bench, asked)
-        if bench.link.is_unread or bench.asked is None:
+        if bench.link.is_unread or bench.begun.asked is None:
             _follow_link(bench, asked)
-        elif bench.jobs.preparation is not None and asked == bench.asked and not bench.wants_restart:
+        elif bench.jobs.preparation is not None and asked == bench.begun.asked and not bench.wants_restart:
             if bench.jobs.preparation.job.state is JobState.DONE:
                 begin_prepared(bench)
         elif bench.jobs.preparation is not None or bench.wants_restart or _wants_new_run(bench, asked):
             bench.wants_restart = False
             begin(bench, asked)
-            bench.begun.words = _moved(bench.asked, asked) if bench.asked else ""
-        elif asked != bench.asked:
+            bench.begun.words = _moved(bench.begun.asked, asked) if bench.begun.asked else ""
+        elif asked != bench.begun.asked:
             check_cost(asked, BUDGET, bench.shape)
             bench.present.steer(asked.values_at(0))
-        bench.asked = asked
+        bench.begun.asked = asked
     except IncompleteDataError as error:
         # Show edited data that lack what a run needs, until another edit completes them.
         if bench.live is None or bench.live.run.t:  # the map then shows no run of earlier data
             begin(bench, replace(asked, data=replace(asked.data, edits=())))
         bench.hand.lacks, bench.hand.split = error.next_step, load_split(asked, files=bench.files, may_lack=True)
-        bench.surface, bench.asked, bench.is_playing = None, asked, False
+        bench.surface, bench.begun.asked, bench.is_playing = None, asked, False
     except CountError as error:
         _clamp_labels(problem, bench, asked, error)
     except BAD_INPUT as error:
@@ -130,7 +130,7 @@ def take(bench: Bench, changes: Mapping[str, Any]) -> None:
 def _wants_new_run(bench: Bench, asked: Spec) -> bool:
     if bench.live is None:
         return True
-    if bench.asked is None or asked == bench.asked:
+    if bench.begun.asked is None or asked == bench.begun.asked:
         return False
     problem = type(asked.problem)
     if bench.lesson.place is not None or viewed(problem, SLIDER) == "redo" or viewed(problem, SPEED) == "instant":
@@ -138,11 +138,13 @@ def _wants_new_run(bench: Bench, asked: Spec) -> bool:
     if bench.present.run.is_finished or not bench.present.run.t:
         return True
     # Values that the run finds by itself are found before it starts. A graph that takes long is built before, too.
-    if any(value is None and bench.asked.values_at(0)[name] is not None for name, value in asked.values_at(0).items()):
+    if any(
+        value is None and bench.begun.asked.values_at(0)[name] is not None for name, value in asked.values_at(0).items()
+    ):
         return True
     if long_work(asked, bench.present.run.split) is not None:
         return True
-    return _without_steerable(asked) != _without_steerable(bench.asked)
+    return _without_steerable(asked) != _without_steerable(bench.begun.asked)
 
 
 def _without_steerable(spec: Spec) -> dict[str, Any]:
@@ -160,7 +162,7 @@ def _follow_link(bench: Bench, asked: Spec) -> None:
     """
     changes, at, look = map(given, (CHANGES, "at", "look"))
     bench.link.is_unread = False
-    if bench.spec is not None and (asked, changes) == (bench.asked, changes_to_text(bench.spec)):
+    if bench.spec is not None and (asked, changes) == (bench.begun.asked, changes_to_text(bench.spec)):
         return
     spec = asked
     try:

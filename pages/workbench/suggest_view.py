@@ -52,8 +52,8 @@ def suggest_button(bench: Bench, where: DeltaGenerator) -> None:
 
 def _begin(bench: Bench, seconds: int, before: Suggesting | None = None) -> None:
     """Start a search, or continue one from its result."""
-    assert bench.asked is not None
-    spec, search = bench.asked, None
+    assert bench.begun.asked is not None
+    spec, search = bench.begun.asked, None
     if before is not None and before.job is not None:
         spec, search = before.spec, before.job.result.search
     try:
@@ -68,9 +68,9 @@ def _begin(bench: Bench, seconds: int, before: Suggesting | None = None) -> None
 def suggestion(bench: Bench) -> None:
     """Show the progress and the result of the search; show nothing without a search, or if it was for other data."""
     asked = bench.jobs.suggested
-    if asked is None or bench.asked is None:
+    if asked is None or bench.begun.asked is None:
         return
-    if (asked.spec.data, asked.spec.seed) != (bench.asked.data, bench.asked.seed):
+    if (asked.spec.data, asked.spec.seed) != (bench.begun.asked.data, bench.begun.asked.seed):
         _close(bench)
         return
     with st.container(key="part-suggested", border=True):

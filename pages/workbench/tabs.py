@@ -207,7 +207,7 @@ def _begin(bench: Bench) -> None:
     except (DiagnosticsError, JobError) as error:
         bench.link.notices.append(str(error))
         return
-    bench.jobs.diagnosis = Diagnosis(job, bench.number, before)
+    bench.jobs.diagnosis = Diagnosis(job, bench.begun.number, before)
 
 
 def _panel(bench: Bench, theme: str) -> None:
@@ -226,7 +226,7 @@ def _panel(bench: Bench, theme: str) -> None:
 
 def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
     limits: RunLimits = found.job.result
-    if found.number != bench.number:
+    if found.number != bench.begun.number:
         st.caption("These results belong to the previous run.")
     if found.before is not None:
         was, is_now = found.before.parts["together"], limits.parts["together"]

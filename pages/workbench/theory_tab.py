@@ -113,9 +113,9 @@ def _asked(label: str, most: int, key: str, usual: int = 1) -> int:
 
 def _feature(bench: Bench, run: Run, theme: str, beside: DeltaGenerator) -> None:
     with beside:
-        t = _asked(f"Iteration, 1 to {run.n_iter:,}", run.n_iter, f"inside-t-{bench.number}")
+        t = _asked(f"Iteration, 1 to {run.n_iter:,}", run.n_iter, f"inside-t-{bench.begun.number}")
         m = run.model.blocks[min(t, run.model_t) - 1].shape[1]
-        number = _asked(f"Feature, 1 to {m:,}", m, f"inside-feature-{bench.number}-{m}")
+        number = _asked(f"Feature, 1 to {m:,}", m, f"inside-feature-{bench.begun.number}-{m}")
     if t > run.model_t:
         st.caption(f"After step {run.model_t} the features of iteration {t} do not exist yet.")
         return
@@ -134,7 +134,7 @@ def _feature(bench: Bench, run: Run, theme: str, beside: DeltaGenerator) -> None
 def _point(bench: Bench, run: Run, theme: str, beside: DeltaGenerator) -> None:
     with beside:
         n, usual = len(run.split.X_train), int(run.labeled_rows[0]) + 1
-        row = _asked(f"Point, 1 to {n:,}", n, f"inside-point-{bench.number}", usual) - 1
+        row = _asked(f"Point, 1 to {n:,}", n, f"inside-point-{bench.begun.number}", usual) - 1
     pull, (t, coefficients) = point_pull(run, row, _grid(bench, run)), point_trajectory(run, row)
     xy = map_state(bench, run).plane.project(run.split.X_train[row : row + 1])
     star = charts.PointSet(f"point {row + 1}", xy, charts.INK[theme], "star", size=15)
