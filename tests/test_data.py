@@ -1,5 +1,6 @@
 """Data sets known by name: what each promises, conversions, hidden labels, and assumptions that are broken on purpose."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -26,7 +27,7 @@ from dsgcore.data import (
     load,
     sets,
 )
-from dsgcore.data.datasets import AS_IS, BINS, EVEN_ODD, HALVES, IN_ORDER, LABELS, ONE_REST
+from dsgcore.data.datasets import AS_IS, BINS, EVEN_ODD, HALVES, IN_ORDER, LABELS, ONE_REST, CountError
 from dsgcore.data.inspection import class_balance, coverage, leaks, pair_consistency
 from dsgcore.data.splits import fit_scaling
 from dsgcore.experiments import load_dataset
@@ -130,6 +131,13 @@ REFUSED = [
 def test_what_cannot_be_made_is_refused_in_one_sentence(make, said):
     with pytest.raises(DataError, match=rf"^{said}\Z"):
         make()
+
+
+def test_only_a_wrong_number_of_labels_or_pairs_names_the_nearest_one_that_the_data_have():
+    for make, _ in REFUSED:  # a page sets the number of labels to that one
+        with pytest.raises(DataError) as refused:
+            make()
+        assert not isinstance(refused.value, CountError) or re.search("n_labeled|similar pairs", str(refused.value))
 
 
 def test_a_set_suits_a_setting_or_says_in_one_sentence_why_not():

@@ -20,7 +20,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.diagnostics.judgement import judgement
 from dsgcore.diagnostics.limits import CAUSES, limits
 from dsgcore.diagnostics.references import check_possible
-from dsgcore.experiments import SETTINGS, Run, StopReason, as_in_paper, load_split, read_spec, summary_json
+from dsgcore.experiments import SETTINGS, Run, StopReason, as_in_paper, load_split, read_spec, summary
 from dsgcore.experiments.data_of import with_usual, with_whole_path
 from dsgcore.experiments.engine import Budget, check_cost
 from dsgcore.experiments.export import estimator_of_run
@@ -70,9 +70,9 @@ def run(given: argparse.Namespace) -> Made:
         made.history.write_csv(history)
         made.result.save(model)
         own_spec.write_text(made.spec.to_json(indent=2) + "\n", encoding="utf-8")
-        summary = summary_json(made)
-        result.write_text(summary + "\n", encoding="utf-8")
-    facts = {**json.loads(summary), "out": given.out}
+        facts = summary(made)
+        result.write_text(json.dumps(facts, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    facts["out"] = given.out
     if made.stop_reason is StopReason.DIVERGED:
         note(
             f"{PROGRAM}: the run has diverged after iteration {made.t} of {made.n_iter}: its values are no longer finite. "

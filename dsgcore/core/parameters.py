@@ -15,6 +15,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache, partial
 from numbers import Integral
 from numbers import Real as RealNumber
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from dsgcore.core.errors import DSGError
@@ -290,9 +291,11 @@ def grid(parameter: Real | Integer) -> tuple[float, ...]:
     return tuple(sorted({kind(value) for value in values}))
 
 
-def check_all(parameters: Sequence[Parameter], given: object, place: str) -> dict[str, Any]:
+def check_all(
+    parameters: Sequence[Parameter], given: object, place: str, defaults: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
     """Return every parameter's value, or its default if not given; raise an error for unknown names."""
-    own = known(given, parameters, place)
+    own = {**defaults, **known(given, parameters, place)}
     return {p.name: p.check(own.get(p.name, p.default)) for p in parameters}
 
 

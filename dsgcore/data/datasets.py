@@ -116,7 +116,7 @@ OF_OWN: dict[str, Any] = {"scaling": "standard", "test_share": 0.25}
 
 
 class CountError(DataError):
-    """A number of points, labels or pairs that the data do not have; `nearest` is the nearest one that they have."""
+    """A number of labels or pairs that the data do not have; `nearest` is the nearest one that they have."""
 
     def __init__(self, message: str, nearest: int) -> None:
         super().__init__(message)
@@ -135,6 +135,14 @@ def check_count(name: str, value: object, low: int, high: int, what_high_is: str
         of = f" ({what_high_is})" if what_high_is else ""
         said = f"{name} must be a whole number between {low} and {high}{of}, got {quoted(value)}"
         raise CountError(said, min(max(value, low), high) if isinstance(value, int) else low) from None
+
+
+def check_whole(*given: Any) -> int:
+    """Return a number, not one of labels or pairs, as `check_count` does, but raise a plain `DataError`."""
+    try:
+        return check_count(*given)
+    except CountError as error:
+        raise DataError(str(error)) from None
 
 
 def checked(parameter: Parameter, value: object) -> Any:

@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from dsgcore.core.parameters import quoted
 from dsgcore.core.sampling import UNLABELED
 from dsgcore.core.threads import single_threaded_openmp
-from dsgcore.data.datasets import DataError, check_count, keyed_generator
+from dsgcore.data.datasets import DataError, check_whole, keyed_generator
 from dsgcore.data.splits import Split
 
 LABEL, PAIR, PAINT, MOVE, ERASE = "label", "pair", "paint", "move", "erase"
@@ -372,7 +372,7 @@ def _centres(split: Split, n_labeled: int) -> NDArray[np.intp]:
     """Return the known training points nearest to the centres of all but one group, and the point farthest from them."""
     from sklearn.cluster import KMeans  # slow to import, and only lessons need it
 
-    check_count("n_labeled", n_labeled, 2, MOST_CENTRES, "where a lesson labels the centres of groups")
+    check_whole("n_labeled", n_labeled, 2, MOST_CENTRES, "where a lesson labels the centres of groups")
     with single_threaded_openmp():
         centres = KMeans(n_labeled - 1, n_init=5, random_state=0).fit(split.X_train).cluster_centers_
     known = np.flatnonzero(split.y_hidden != UNLABELED)

@@ -45,7 +45,7 @@ from dsgcore.data.datasets import (
     DataError,
     Dataset,
     N,
-    check_count,
+    check_whole,
     checked,
     equal_frequency_bins,
     keyed_generator,
@@ -188,8 +188,11 @@ def _generated(
     def entry_of(draw: Callable[..., Points]) -> DatasetEntry:
         def drawn(seed: int, **given: Any) -> Drawn:
             X, y = draw(keyed_generator(seed, draw.__name__), **given)
-            return X, y, None, _class_names(target, int(y.max()) + 1)
+            return X, y, None, names[: int(y.max()) + 1]
 
+        names = (
+            ("negative", "positive") if target == "binary" else tuple(f"class {i + 1}" for i in range(N_CLASSES.high))
+        )
         own = {option.name: option for option in (*OPTIONS, *options)}.items()
         usual = {name: given.default for name, given in signature(draw).parameters.items()}
         return DatasetEntry(
@@ -204,7 +207,7 @@ def _generated(
             d=d,
             source="generated",
             licence="none needed (generated)",
-            class_names=_class_names(target, n_classes or N_CLASSES.default),
+            class_names=names[: n_classes or N_CLASSES.default],
             target=target,
             conversions=conversions,
         )
@@ -214,10 +217,6 @@ def _generated(
 
 _ordered = partial(_generated, target="ordinal")
 _several = partial(_generated, target="classes", conversions=(EVEN_ODD,))
-
-
-def _class_names(target: str, n: int) -> tuple[str, ...]:
-    return ("negative", "positive") if target == "binary" else tuple(f"class {i + 1}" for i in range(n))
 
 
 @_generated(
@@ -423,7 +422,7 @@ def _with_share(
         )
     if n is not None:
         left = n_negative + n_positive
-        total = check_count("n", n, N.low, left, "the rows left" if imbalance is not None else "all rows")
+        total = check_whole("n", n, N.low, left, "the rows left" if imbalance is not None else "all rows")
         n_positive = min(max(round(total * n_positive / left), 1), total - 1)
         n_negative = total - n_positive
     negatives = rng.permutation(np.flatnonzero(y == 0))[:n_negative]

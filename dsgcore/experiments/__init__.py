@@ -1,34 +1,20 @@
 """Specs, runs, their recorded histories, and exports."""
 
-from dsgcore.experiments.data_of import FileStore as FileStore
-from dsgcore.experiments.data_of import load_dataset as load_dataset
-from dsgcore.experiments.data_of import load_split as load_split
-from dsgcore.experiments.data_of import read_spec as read_spec
-from dsgcore.experiments.engine import long_work as long_work
-from dsgcore.experiments.export import script as script
-from dsgcore.experiments.export import summary as summary
-from dsgcore.experiments.export import summary_json as summary_json
-from dsgcore.experiments.history import History as History
-from dsgcore.experiments.live import LiveRun as LiveRun
-from dsgcore.experiments.live import split_for as split_for
-from dsgcore.experiments.plane import Plane as Plane
-from dsgcore.experiments.plane import Surface as Surface
-from dsgcore.experiments.run import Health as Health
-from dsgcore.experiments.run import Run as Run
-from dsgcore.experiments.run import StopReason as StopReason
-from dsgcore.experiments.settings import SETTINGS as SETTINGS
-from dsgcore.experiments.settings import Setting as Setting
-from dsgcore.experiments.spec import Spec as Spec
-from dsgcore.experiments.spec import SpecError as SpecError
-from dsgcore.experiments.spec import default_spec as default_spec
-from dsgcore.experiments.spec import with_values as with_values
-from dsgcore.experiments.suggesting import begin_suggesting as begin_suggesting
-from dsgcore.experiments.suggesting import suggest_values as suggest_values
-from dsgcore.experiments.theory import Theory as Theory
-from dsgcore.experiments.theory import as_in_paper as as_in_paper
-from dsgcore.experiments.theory import breaches as breaches
-from dsgcore.experiments.theory import broken_by as broken_by
-from dsgcore.experiments.theory import kept_to as kept_to
-from dsgcore.experiments.theory import remedies as remedies
-from dsgcore.experiments.theory import theory_of as theory_of
-from dsgcore.experiments.verdict import outcome_of as outcome_of
+from dsgcore.experiments.data_of import FileStore, load_dataset, load_split, read_spec
+from dsgcore.experiments.engine import long_work
+from dsgcore.experiments.export import script, summary
+from dsgcore.experiments.history import History
+from dsgcore.experiments.live import LiveRun, split_for
+from dsgcore.experiments.plane import Plane, Surface
+from dsgcore.experiments.run import Health, Run, StopReason
+from dsgcore.experiments.settings import SETTINGS, Setting
+from dsgcore.experiments.spec import Spec, SpecError, default_spec, with_values
+from dsgcore.experiments.suggesting import begin_suggesting, suggest_values
+from dsgcore.experiments.theory import Theory, as_in_paper, breaches, broken_by, kept_to, remedies, theory_of
+from dsgcore.experiments.verdict import outcome_of
+
+__all__ = ["SETTINGS", "FileStore", "Health", "History", "LiveRun", "Plane", "Run", "Setting", "Spec", "SpecError"]
+__all__ += ["StopReason", "Surface", "Theory", "as_in_paper", "begin_suggesting", "breaches", "broken_by"]
+__all__ += ["default_spec", "kept_to", "load_dataset", "load_split", "long_work", "outcome_of", "read_spec"]
+__all__ += ["remedies", "script", "split_for", "suggest_values", "summary", "theory_of"]
+__all__ += ["with_values"]

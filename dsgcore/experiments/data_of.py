@@ -212,16 +212,14 @@ def load_split(
     split = broken(split, label_noise=noise, prior_shift=shift, seed=spec.seed, is_pairs=is_pairs)
     if is_file:
         split = split.with_points(made.points(split.train_rows, data.scaling))
-    return edited_split(spec, split, may_lack=may_lack)
+    return edited_split(spec, split, may_lack=may_lack) if data.edits else split
 
 
 def edited_split(spec: Spec, split: Split, *, may_lack: bool = False) -> Split:
     """Return a split after the spec's edits; parameters and errors as in `load_split`."""
     labels = spec.problem.labels
-    if not spec.data.edits:
-        return split
     made = edited(split, spec.data.edits, labels=labels, test_share=spec.data.test_share)
-    if not may_lack:
+    if spec.data.edits and not may_lack:
         check_complete(made, labels=labels)
     return made
 

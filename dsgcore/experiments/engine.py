@@ -58,10 +58,6 @@ class Budget:
     memory: int
     seconds: float = float("inf")
 
-    def covers(self, cost: Cost) -> bool:
-        """Return True if a run of that cost is within the limits."""
-        return cost.memory <= self.memory and cost.seconds <= self.seconds
-
 
 def cost_of(spec: Spec, shape: tuple[int, int] | None = None, *, of_data: bool = False) -> Cost:
     """Estimate the cost of a run, or of its data alone, on this kind of machine. Only a file needs `shape`, (rows, columns)."""
@@ -101,7 +97,7 @@ def check_cost(
     if spec.data.name == FILE and shape is None:
         return  # once the file has been read
     budget, cost = budget or Budget(of_machine()), cost_of(spec, shape, of_data=of_data)
-    if budget.covers(cost):
+    if cost.memory <= budget.memory and cost.seconds <= budget.seconds:
         return
     said = f"an iteration of this run takes about {cost.seconds:.2g} s, but at most {budget.seconds:.2g} s is allowed"
     if cost.memory > budget.memory:
@@ -114,7 +110,8 @@ def check_cost(
         value = 0 if now is None else 1 << max(int(now) - 1, 1).bit_length() - 1  # the largest power of two below it
         while value >= LOWEST.get(name, 1):
             smaller = replace(plain, **{section: replace(part, **{name: value})})
-            if budget.covers(cost_of(smaller, shape, of_data=of_data)):
+            less = cost_of(smaller, shape, of_data=of_data)
+            if less.memory <= budget.memory and less.seconds <= budget.seconds:
                 raise SpecError(f"{said}; with {name} {value} it would fit")
             value //= 2
     raise SpecError(f"{said}; {NOTHING_FITS}")

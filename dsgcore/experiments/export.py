@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from importlib.metadata import version
 from inspect import signature
@@ -145,8 +144,3 @@ def summary(run: Run) -> dict[str, Any]:
         },
     }
     return dict(finite(plain))
-
-
-def summary_json(run: Run) -> str:
-    """Return the summary as JSON text."""
-    return json.dumps(summary(run), indent=2, allow_nan=False)

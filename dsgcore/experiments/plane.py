@@ -82,10 +82,6 @@ class Plane:
         xy = np.stack(np.meshgrid(a, b), axis=-1).reshape(-1, 2)
         return self.origin + xy @ np.linalg.pinv(self.axes).T
 
-    def spacing(self, size: int) -> NDArray:
-        """Return the distance between neighbouring grid points along both axes."""
-        return (self.high - self.low) / (size - 1)
-
 
 def _principal_axes(X: NDArray) -> NDArray:
     """Return the first two principal axes, of shape (2, d), of columns scaled by their range.

@@ -28,7 +28,6 @@ from dsgcore.core.parameters import (
 from dsgcore.data import DATASETS, OPTION_NAMES, DataError
 from dsgcore.data.datasets import EVEN_ODD, HALVES, ONE_REST, SEED
 from dsgcore.experiments.settings import (
-    DATA_PARAMETERS,
     FILE,
     SETTINGS,
     DataSpec,
@@ -43,7 +42,7 @@ from dsgcore.experiments.settings import (
 from dsgcore.kernels import KERNELS, Kernel
 from dsgcore.solver.parameters import SILENT, SolverParameters
 from dsgcore.solver.problem import STEERABLE
-from dsgcore.solver.task import FRESH, Change, Plan, tail_start
+from dsgcore.solver.task import FRESH, Change
 
 VERSION = 2
 
@@ -73,6 +72,7 @@ def plain_of(text: str, what: str) -> Any:
 
 CHANGE_T = Integer("t", 1, low=1, high=100_000)
 CHANGES = Items("changes", (), most=100_000)
+EDITS = Anything("edits", ())  # which are no parameter
 SECTIONS = ("problem", "kernel", "data", "solver", "stop", "diagnostics")
 _FIELDS = tuple(Anything(name, None) for name in ("version", "setting", *SECTIONS, "changes", "seed"))
 
@@ -106,14 +106,14 @@ class Spec:
 
     def __post_init__(self) -> None:
         """Check the seed and the changes, which may be plain data; the sections check themselves."""
-        offered = parameters_of(self) if self.changes else {}
         try:
-            seed = SEED.check(self.seed)
-            changes = [self._change(change, offered) for change in CHANGES.check(self.changes)]
+            object.__setattr__(self, "seed", SEED.check(self.seed))
+            if self.changes != ():
+                offered = parameters_of(self)
+                changes = [self._change(change, offered) for change in CHANGES.check(self.changes)]
+                object.__setattr__(self, "changes", tuple(sorted(changes, key=lambda change: change.t)))
         except ParameterError as error:
             raise SpecError(str(error)) from None
-        object.__setattr__(self, "seed", seed)
-        object.__setattr__(self, "changes", tuple(sorted(changes, key=lambda change: change.t)))
 
     def _change(self, given: object, offered: Mapping[str, tuple[str, Parameter]]) -> Change:
         plain = asdict(given) if isinstance(given, Change) else given
@@ -139,15 +139,14 @@ class Spec:
             if "setting" not in given:
                 raise SpecError(f"the spec must name its setting, one of {', '.join(SETTINGS)}")
             setting = SETTINGS[Choice("setting", "auc", options=tuple(SETTINGS)).check(given["setting"])]
-            data, edits = given.get("data", {}), ()
-            if isinstance(data, Mapping) and "edits" in data:  # which are no parameter
-                data, edits = {name: value for name, value in data.items() if name != "edits"}, data["edits"]
-            defaults = defaults_of(setting, known(data, DATA_PARAMETERS, "data").get("name"))
-            values = {}
-            for name, parameters in sections_of(setting).items():
-                own = known(data if name == "data" else given.get(name, {}), parameters, name)
-                values[name] = check_all(parameters, {**defaults.get(name, {}), **own}, name)
-            made = replace(_data(values["data"], setting.labels), edits=edits)
+            sections = sections_of(setting)
+            sections["data"] = (*sections["data"], EDITS)
+            defaults = defaults_of(setting, known(given.get("data", {}), sections["data"], "data").get("name"))
+            values = {
+                name: check_all(parameters, given.get(name, {}), name, defaults.get(name, {}))
+                for name, parameters in sections.items()
+            }
+            made = _data(values["data"], setting.labels)
             return cls(
                 problem=setting(**values["problem"]),
                 kernel=_kernel(given.get("kernel", {}), setting, made.name),
@@ -201,12 +200,6 @@ class Spec:
         owners = (self.solver, self.problem)
         values = {name: getattr(next(o for o in owners if hasattr(o, name)), name) for name in self.steerable}
         return values | {change.name: change.value for change in self.changes if change.t <= t}
-
-    def plan(self) -> Plan:
-        """Return the settings of every iteration."""
-        s = self.solver
-        after = None if s.average is None else tail_start(s.n_iter)
-        return Plan(s.schedule, s.step_size, s.lam, s.n_features, s.n_iter, list(self.changes), average_after=after)
 
     def with_change(self, change: Change) -> Spec:
         """Return the spec with one more change, which replaces one of the same name at the same iteration."""

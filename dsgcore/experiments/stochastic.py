@@ -31,7 +31,7 @@ from dsgcore.solver.model import Expansion
 from dsgcore.solver.problem import unlabeled_rows
 from dsgcore.solver.start import plan_start
 from dsgcore.solver.stopping import Stopping, ValuesMean
-from dsgcore.solver.task import Task, drawn_rows, tail_start
+from dsgcore.solver.task import Plan, Task, drawn_rows, tail_start
 
 # With at most this many training points, f is tracked at all of them, and the objective is that of the whole sample.
 MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
@@ -55,7 +55,8 @@ SECONDS_A_SOURCE, SHARE = 1.65e-4, 0.22
 
 def task_of(spec: Spec, split: Split) -> Task:
     """Return the solver's task, still without its automatic step."""
-    dtype = np.dtype(spec.solver.dtype)
+    s, dtype = spec.solver, np.dtype(spec.solver.dtype)
+    after = None if s.average is None else tail_start(s.n_iter)
     if said := too_far(split.X_train, spec.kernel):
         raise ParameterError(said)
     problem = cast(Problem, spec.problem).bind(split.y_train)
@@ -63,16 +64,16 @@ def task_of(spec: Spec, split: Split) -> Task:
         problem=problem,
         kernel=spec.kernel,
         X=np.ascontiguousarray(split.X_train, dtype=dtype),
-        rows=drawn_rows(problem, split.y_train, spec.solver.sampling),
-        plan=spec.plan(),
-        batch_size=spec.solver.batch_size,
+        rows=drawn_rows(problem, split.y_train, s.sampling),
+        plan=Plan(s.schedule, s.step_size, s.lam, s.n_features, s.n_iter, list(spec.changes), average_after=after),
+        batch_size=s.batch_size,
         seed=spec.seed,
         dtype=dtype,
-        sampling=spec.solver.sampling,
-        features=spec.solver.features,
+        sampling=s.sampling,
+        features=s.features,
     )
-    if spec.solver.start is not None:
-        plan_start(task, spec.solver.start)
+    if s.start is not None:
+        plan_start(task, s.start)
     return task
 
 

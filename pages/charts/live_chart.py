@@ -50,15 +50,12 @@ def address_of(module: str) -> str:
     return f"{FOLDER}/{digest()}/{module}"
 
 
-def loader(module: str) -> str:
-    """Return a component's script, which loads the module and calls its default function at each update."""
-    return _LOADER.format(address=address_of(module))
-
-
 @cache
 def mounted(name: str, module: str, css: str = "", html: str = "") -> Callable[..., Any]:
     """Return the component that a module draws."""
-    return component(name, html=html or None, js=loader(module), css=css or None, isolate_styles=False)
+    return component(
+        name, html=html or None, js=_LOADER.format(address=address_of(module)), css=css or None, isolate_styles=False
+    )
 
 
 # The style of every chart.

@@ -76,7 +76,7 @@ def run_map(
 def heat(plane: Plane, values: NDArray, colors: dict[str, Any]) -> dict[str, Any]:
     """Return the trace of values at the points of a plane's grid; a value that is not finite is a gap."""
     grid = math.isqrt(len(values))
-    low, step = plane.low.tolist(), plane.spacing(grid).tolist()
+    low, step = plane.low.tolist(), ((plane.high - plane.low) / (grid - 1)).tolist()
     return {
         "type": "heatmap",
         "z": charts.four_digits(values.reshape(grid, grid)),

@@ -16,7 +16,6 @@ from pages.shell.addresses import (
     base_path,
     beside_this_page,
     command_for_phones,
-    has_a_proxy,
     is_of_this_machine,
     listens_here_alone,
 )
@@ -34,7 +33,7 @@ def address_for_phones(path: str) -> SplitResult:
     if said is not None:
         scheme = "http" if is_local else here.scheme
         return whole_address(said, path, scheme=scheme, port=here.port, folder=base_path())
-    is_reached = is_local and (has_a_proxy() or not listens_here_alone())
+    is_reached = is_local and ("X-Forwarded-For" in st.context.headers or not listens_here_alone())
     host = address_in_network() if is_reached else None
     return here if host is None else here._replace(netloc=host if here.port is None else f"{host}:{here.port}")
 

@@ -62,11 +62,6 @@ def listens_here_alone() -> bool:
     return is_of_this_machine(address) and address not in EVERY_ADDRESS
 
 
-def has_a_proxy() -> bool:
-    """Return True if the page came through a proxy."""
-    return "X-Forwarded-For" in st.context.headers
-
-
 def command_for_phones() -> str:
     """Return the command that starts the server so that other machines in the network can reach it."""
     port, base = st.get_option("server.port"), base_path()
