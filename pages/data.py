@@ -20,15 +20,7 @@ from dsgcore.settings import profile_of
 from pages.charts.live_chart import theme_now
 from pages.comparing.which_method import which_method
 from pages.controls import controls
-from pages.controls.control import (
-    BAD_INPUT,
-    Control,
-    count,
-    draw,
-    read_controls,
-    refused,
-    too_many,
-)
+from pages.controls.control import BAD_INPUT, Control, count, draw, read_controls, refused, too_many
 from pages.controls.link import FILE_ENTRY, unknown_names
 from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.controls.own_file import entry_of, store

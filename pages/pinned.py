@@ -21,15 +21,7 @@ from pages.shell.page_link import read_once, say_in_link
 from pages.shell.router import page_named, page_of
 from pages.shell.warm_up import is_ready
 from pages.studies.differing import differing, said_difference, said_mean
-from pages.studies.going import (
-    Exploring,
-    draw_refused,
-    draw_transport,
-    exploring,
-    look_at,
-    say_progress,
-    watched_runs,
-)
+from pages.studies.going import Exploring, draw_refused, draw_transport, exploring, look_at, say_progress, watched_runs
 from pages.studies.links import link_to_run
 from pages.studies.pins import MOST, SHORT, linked, pins
 from pages.studies.study_charts import X_TITLES

@@ -7,18 +7,5 @@ from dsgcore.comparing.result import Comparison, Help, Verdict
 from dsgcore.comparing.rounds import Background, compare
 from dsgcore.comparing.samples import ComparisonError, Sample
 
-__all__ = [
-    "METHODS",
-    "SCORES",
-    "Background",
-    "Comparison",
-    "ComparisonError",
-    "Fit",
-    "FitRequest",
-    "Help",
-    "Method",
-    "Sample",
-    "Verdict",
-    "compare",
-    "html_of",
-]
+__all__ = ["METHODS", "SCORES", "Background", "Comparison", "ComparisonError", "Fit", "FitRequest", "Help", "Method"]
+__all__ += ["Sample", "Verdict", "compare", "html_of"]

@@ -1,24 +1,18 @@
 """Diagnosis of a run by intervention: too few iterations, too small mini-batches or too few features."""
 
-from dsgcore.diagnostics.convergence import WORDS as WORDS
-from dsgcore.diagnostics.convergence import Convergence as Convergence
-from dsgcore.diagnostics.convergence import Slope as Slope
-from dsgcore.diagnostics.convergence import convergence as convergence
-from dsgcore.diagnostics.convergence import fitted as fitted
-from dsgcore.diagnostics.convergence import trajectory as trajectory
-from dsgcore.diagnostics.inside import amplitudes as amplitudes
-from dsgcore.diagnostics.inside import feature_trajectory as feature_trajectory
-from dsgcore.diagnostics.inside import feature_wave as feature_wave
-from dsgcore.diagnostics.inside import has_inside as has_inside
-from dsgcore.diagnostics.inside import point_pull as point_pull
-from dsgcore.diagnostics.inside import point_trajectory as point_trajectory
-from dsgcore.diagnostics.judgement import Cause as Cause
-from dsgcore.diagnostics.judgement import Figure as Figure
-from dsgcore.diagnostics.judgement import Judgement as Judgement
-from dsgcore.diagnostics.judgement import judgement as judgement
-from dsgcore.diagnostics.limits import RunLimits as RunLimits
-from dsgcore.diagnostics.limits import begin_limits as begin_limits
-from dsgcore.diagnostics.limits import limits as limits
-from dsgcore.diagnostics.references import FourRuns as FourRuns
-from dsgcore.diagnostics.references import check_possible as check_possible
-from dsgcore.diagnostics.references import four_runs as four_runs
+from dsgcore.diagnostics.convergence import WORDS, Convergence, Slope, convergence, fitted, trajectory
+from dsgcore.diagnostics.inside import (
+    amplitudes,
+    feature_trajectory,
+    feature_wave,
+    has_inside,
+    point_pull,
+    point_trajectory,
+)
+from dsgcore.diagnostics.judgement import Cause, Figure, Judgement, judgement
+from dsgcore.diagnostics.limits import RunLimits, begin_limits, limits
+from dsgcore.diagnostics.references import FourRuns, check_possible, four_runs
+
+__all__ = ["WORDS", "Cause", "Convergence", "Figure", "FourRuns", "Judgement", "RunLimits", "Slope", "amplitudes"]
+__all__ += ["begin_limits", "check_possible", "convergence", "feature_trajectory", "feature_wave", "fitted"]
+__all__ += ["four_runs", "has_inside", "judgement", "limits", "point_pull", "point_trajectory", "trajectory"]

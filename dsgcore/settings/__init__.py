@@ -7,26 +7,17 @@ from functools import cache
 from typing import Any
 
 from dsgcore.settings.auc import AUC
-from dsgcore.settings.lessons import Claim as Claim
-from dsgcore.settings.lessons import Curve as Curve
-from dsgcore.settings.lessons import Estimate as Estimate
-from dsgcore.settings.lessons import Goal as Goal
-from dsgcore.settings.lessons import GuidedLesson as GuidedLesson
-from dsgcore.settings.lessons import LessonStep as LessonStep
-from dsgcore.settings.lessons import Option as Option
-from dsgcore.settings.lessons import Pick as Pick
+from dsgcore.settings.lessons import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick
 from dsgcore.settings.multiclass import MULTICLASS
 from dsgcore.settings.ordinal import ORDINAL
-from dsgcore.settings.profile import Lesson as Lesson
-from dsgcore.settings.profile import PaperFigure as PaperFigure
-from dsgcore.settings.profile import Profile as Profile
+from dsgcore.settings.profile import Lesson, PaperFigure, Profile
 from dsgcore.settings.s3vm import S3VM
 from dsgcore.settings.similar_unlabeled import SIMILAR_UNLABELED
 from dsgcore.settings.supervised import SUPERVISED
-from dsgcore.settings.theorems import Assumption as Assumption
-from dsgcore.settings.theorems import Breach as Breach
-from dsgcore.settings.theorems import Constant as Constant
-from dsgcore.settings.theorems import Rate as Rate
+from dsgcore.settings.theorems import Assumption, Breach, Constant, Rate
+
+__all__ = ["PROFILES", "Assumption", "Breach", "Claim", "Constant", "Curve", "Estimate", "Goal", "GuidedLesson"]
+__all__ += ["Lesson", "LessonStep", "Option", "PaperFigure", "Pick", "Profile", "Rate", "profile_of"]
 
 PROFILES: dict[str, Profile] = {
     "supervised": SUPERVISED,

@@ -1,34 +1,26 @@
 """Studies: a spec varied along axes and over seeds. Each run is made once and kept in a store."""
 
-from dsgcore.studies.carrying_out import begin_study as begin_study
-from dsgcore.studies.carrying_out import carry_out as carry_out
-from dsgcore.studies.importance import Importance as Importance
-from dsgcore.studies.importance import Response as Response
-from dsgcore.studies.importance import importance as importance
-from dsgcore.studies.importance import response as response
-from dsgcore.studies.optuna_trials import to_optuna as to_optuna
-from dsgcore.studies.results import MEASURES as MEASURES
-from dsgcore.studies.results import Measure as Measure
-from dsgcore.studies.results import Results as Results
-from dsgcore.studies.results import ScoreCurves as ScoreCurves
-from dsgcore.studies.results import StudyRuns as StudyRuns
-from dsgcore.studies.results import convergences as convergences
-from dsgcore.studies.results import csv_of as csv_of
-from dsgcore.studies.results import curves_of as curves_of
-from dsgcore.studies.results import evaluations as evaluations
-from dsgcore.studies.results import table_of as table_of
-from dsgcore.studies.results import time_to as time_to
-from dsgcore.studies.results import usual_target as usual_target
-from dsgcore.studies.store import Store as Store
-from dsgcore.studies.store import StoredRun as StoredRun
-from dsgcore.studies.store import StoreError as StoreError
-from dsgcore.studies.store import default_store as default_store
-from dsgcore.studies.store import keep_race as keep_race
-from dsgcore.studies.store import kept_race as kept_race
-from dsgcore.studies.store import name_of as name_of
-from dsgcore.studies.study import Price as Price
-from dsgcore.studies.study import Study as Study
-from dsgcore.studies.study import StudyBudget as StudyBudget
-from dsgcore.studies.study import StudyError as StudyError
-from dsgcore.studies.study import check_price as check_price
-from dsgcore.studies.study import price_of as price_of
+from dsgcore.studies.carrying_out import begin_study, carry_out
+from dsgcore.studies.importance import Importance, Response, importance, response
+from dsgcore.studies.optuna_trials import to_optuna
+from dsgcore.studies.results import (
+    MEASURES,
+    Measure,
+    Results,
+    ScoreCurves,
+    StudyRuns,
+    convergences,
+    csv_of,
+    curves_of,
+    evaluations,
+    table_of,
+    time_to,
+    usual_target,
+)
+from dsgcore.studies.store import Store, StoredRun, StoreError, default_store, keep_race, kept_race, name_of
+from dsgcore.studies.study import Price, Study, StudyBudget, StudyError, check_price, price_of
+
+__all__ = ["MEASURES", "Importance", "Measure", "Price", "Response", "Results", "ScoreCurves", "Store", "StoreError"]
+__all__ += ["StoredRun", "Study", "StudyBudget", "StudyError", "StudyRuns", "begin_study", "carry_out", "check_price"]
+__all__ += ["convergences", "csv_of", "curves_of", "default_store", "evaluations", "importance", "keep_race"]
+__all__ += ["kept_race", "name_of", "price_of", "response", "table_of", "time_to", "to_optuna", "usual_target"]

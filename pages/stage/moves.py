@@ -12,14 +12,7 @@ from dsgcore.data.edits import DRAWN, EDITS, UNMARKED
 from dsgcore.experiments import Setting
 from dsgcore.lessons import lesson_named, lessons_of
 from dsgcore.settings import LessonStep
-from pages.room.lecturer import (
-    ask_instead,
-    ask_own,
-    ask_the_class,
-    ends_an_empty_vote,
-    is_asked,
-    is_led_elsewhere,
-)
+from pages.room.lecturer import ask_instead, ask_own, ask_the_class, ends_an_empty_vote, is_asked, is_led_elsewhere
 from pages.session.bench import Bench, once
 from pages.session.lesson_place import Place, Stage
 from pages.session.link import link_to_part, number_of

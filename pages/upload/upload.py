@@ -26,14 +26,7 @@ from pages.shell.page_link import bring_back_file, given, link_now, say_in_link
 from pages.shell.plain_text import as_sentence, plain, say_of_link
 from pages.shell.warm_up import get_ready
 from pages.upload import recipe as widgets
-from pages.upload.choosing import (
-    choosing_in,
-    forget_if_removed,
-    linked_file,
-    note_in_link,
-    take_up,
-    text_in_link,
-)
+from pages.upload.choosing import choosing_in, forget_if_removed, linked_file, note_in_link, take_up, text_in_link
 
 SHOWN_ROWS = 20
 _OPTION = re.compile(r" \(--[a-z][^)]*\)")  # options of the command line, which the page replaces by controls
