@@ -10,11 +10,11 @@ from dsgcore.experiments.run import Health, Run, StopReason
 from dsgcore.experiments.settings import SETTINGS, Setting
 from dsgcore.experiments.spec import Spec, SpecError, default_spec, with_values
 from dsgcore.experiments.suggesting import begin_suggesting, suggest_values
-from dsgcore.experiments.theory import Theory, as_in_paper, breaches, broken_by, kept_to, remedies, theory_of
+from dsgcore.experiments.theory import as_in_paper, breaches, broken_by, kept_to, remedies, theory_of
 from dsgcore.experiments.verdict import outcome_of
 
 __all__ = ["SETTINGS", "FileStore", "Health", "History", "LiveRun", "Plane", "Run", "Setting", "Spec", "SpecError"]
-__all__ += ["StopReason", "Surface", "Theory", "as_in_paper", "begin_suggesting", "breaches", "broken_by"]
+__all__ += ["StopReason", "Surface", "as_in_paper", "begin_suggesting", "breaches", "broken_by"]
 __all__ += ["default_spec", "kept_to", "load_dataset", "load_split", "long_work", "outcome_of", "read_spec"]
 __all__ += ["remedies", "script", "split_for", "suggest_values", "summary", "theory_of"]
 __all__ += ["with_values"]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ from typing import Any
 from dsgcore.experiments.spec import Spec, parameters_of, with_values
 from dsgcore.kernels import KERNELS, Gaussian
 from dsgcore.problems.as_in_paper import AS_IN_PAPER, PaperValues
-from dsgcore.settings import Assumption, Breach, Rate, profile_of
-from dsgcore.settings.theorems import NO_THEOREM
+from dsgcore.settings import Breach, profile_of
+from dsgcore.settings.theorems import NO_THEOREM, Theorem
 
 
 @dataclass(frozen=True)
@@ -42,34 +41,6 @@ def words_of(name: str) -> KernelWords:
     return KernelWords(name.replace("_", " ").capitalize(), f"{first}.", first, "those of this kernel")
 
 
-@dataclass(frozen=True)
-class Theory:
-    """A theorem and its assumptions.
-
-    Attributes
-    ----------
-    statement : str
-        Markdown.
-    error_slope : float or None
-        Predicted slope of log |f - h|^2 against log t; None if the theorem is about the run's length only.
-    rates : mapping of str to Rate
-        The rate of decrease, by quantity.
-    cost : str
-        The cost of keeping to the assumptions, in words; empty if there is none.
-    """
-
-    statement: str
-    error_slope: float | None
-    rates: Mapping[str, Rate]
-    assumptions: tuple[Assumption, ...]
-    cost: str = ""
-
-    @property
-    def holds(self) -> bool:
-        """True if all assumptions hold."""
-        return all(assumption.holds for assumption in self.assumptions)
-
-
 def _is_papers(spec: Spec) -> bool:
     return spec.problem.engine_of_run == spec.problem.engine
 
@@ -79,15 +50,15 @@ def paper_of(spec: Spec) -> PaperValues | None:
     return AS_IN_PAPER.get(spec.problem.name) if _is_papers(spec) else None
 
 
-def theory_of(spec: Spec) -> Theory:
-    """Return the theorem of the setting's paper for a spec's run; of a variant that is another method, that there is none."""
+def theory_of(spec: Spec) -> Theorem:
+    """Return the theorem of the setting's paper for a spec's run, with its assumptions; of another method, that there is none."""
     theorem = profile_of(spec.problem).theorem if _is_papers(spec) else NO_THEOREM
     statement = theorem.statement
     if theorem.names_kernel:
         words = words_of(spec.kernel.name)
         said = f"**{words.title} kernel.** {words.formula}. Its random features are {words.features}. {words.remark}"
         statement = f"{statement}\n\n{said.rstrip()}"
-    return Theory(statement, theorem.error_slope, theorem.rates, theorem.assumptions(spec), theorem.cost)
+    return replace(theorem, statement=statement, assumptions=theorem.assumed(spec))
 
 
 def remedies(spec: Spec) -> dict[str, dict[str, Any]]:

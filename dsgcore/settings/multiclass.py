@@ -109,5 +109,5 @@ MULTICLASS = profile(
         "step_size": USUAL["step_size"],
     },
     details=_details,
-    theorem=Theorem(**said_of("multiclass"), assumptions=_papers_algorithm, names_kernel=False),
+    theorem=Theorem(**said_of("multiclass"), assumed=_papers_algorithm, names_kernel=False),
 )

@@ -92,8 +92,9 @@ class Theorem:
 
     # Text in Markdown.
     statement: str
-    # Function from a spec to the assumptions, and whether the spec meets them.
-    assumptions: Callable[[RunSpec], tuple[Assumption, ...]] = lambda spec: ()
+    # Function from a spec to the assumptions, and whether the spec meets them; and those of a spec (`theory_of`).
+    assumed: Callable[[RunSpec], tuple[Assumption, ...]] = lambda spec: ()
+    assumptions: tuple[Assumption, ...] = ()
     # Rates, by the quantities of `dsgcore.diagnostics.convergence`.
     rates: Mapping[str, Rate] = field(default_factory=dict)
     # Values with which the rates are visible after few iterations.
@@ -107,6 +108,11 @@ class Theorem:
     # Function to the bound from a spec that meets the assumptions, the largest sum of the absolute coefficients of a
     # mini-batch, and the norm of f* in the kernel's space. None if the paper gives none.
     constant: Callable[[RunSpec, float, float], Constant | None] = lambda spec, M, f_star: None
+
+    @property
+    def holds(self) -> bool:
+        """True if the spec meets all assumptions."""
+        return all(assumption.holds for assumption in self.assumptions)
 
     @property
     def error_slope(self) -> float | None:
@@ -177,7 +183,7 @@ def convex_theorem(
     """
     return Theorem(
         **said_of(setting),
-        assumptions=lambda spec: (*_decaying_steps(spec, lipschitz(spec)), *of_risk(spec), *fresh_features(spec)),
+        assumed=lambda spec: (*_decaying_steps(spec, lipschitz(spec)), *of_risk(spec), *fresh_features(spec)),
         rates=dict.fromkeys(("distance", "error", "norm"), Rate(-1.0, "t", "1/t")),
         # A ridge of 1 keeps the first steps from overshooting.
         shown_with={"lam": 1.0, "n_iter": 2000, **_SEEN_SOON} | shown_with,
@@ -231,7 +237,7 @@ def constant_step_theorem(
 
     return Theorem(
         **said_of(setting),
-        assumptions=lambda spec: (*_constant_step(spec, schedule, *largest), *of_risk(spec), *fresh_features(spec)),
+        assumed=lambda spec: (*_constant_step(spec, schedule, *largest), *of_risk(spec), *fresh_features(spec)),
         rates=rates,
         shown_with={"n_iter": 800, "schedule": schedule, **_SEEN_SOON} | shown_with,
         constant=bound,

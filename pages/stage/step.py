@@ -40,13 +40,11 @@ MORE_LINES = 2  # between the parts, and for a line of numbers
 def lines_of_answer(place: Place) -> int:
     """Return the most lines that a phone needs for a step's question or goal, and for its answers or its explanation."""
     step = place.step
-    asks, goal = step.asks, step.goal
-    asked = asks.text if asks is not None else goal.text if goal is not None else ""
-    options = asks.options if isinstance(asks, Pick) else ()
+    options = step.asks.options if isinstance(step.asks, Pick) else ()
     said = max((len(f"{o.why or 'You guessed ' + o.words} The run gave: ") for o in options), default=3 * LINE)
     explained = said + max((len(o.words) for o in options), default=0) + len(step.explanation)
     return (
-        math.ceil(len(asked) / TITLE_LINE)
+        math.ceil(len(step.task) / TITLE_LINE)
         + max(sum(math.ceil(len(o.words) / LINE) for o in options), math.ceil(explained / LINE))
         + math.ceil(place.is_last * len(f"What you learned: {place.lesson.learned}") / LINE)
         + MORE_LINES
