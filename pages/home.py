@@ -29,7 +29,7 @@ PICTURE = {
     "seed": 27,
 }
 SIDES = ("labels only", "with grey points")
-HIDDEN = frozenset({"transport", "tiles", "limits", "tabs"})  # parts of a method's page
+HIDDEN = frozenset({"transport", "limits", "tabs"})  # parts of a method's page
 _BENCH = "_bench_home"
 
 

@@ -91,7 +91,7 @@ class DataSpec(Checked):
         """Check the parameters and the edits, and write the digest as files are looked up by it."""
         super().__post_init__()
         object.__setattr__(self, "sha256", self.sha256 and self.sha256.lower())
-        if self.edits != ():
+        if not isinstance(self.edits, tuple) or self.edits:
             object.__setattr__(self, "edits", read_edits(self.edits))
 
     def to_dict(self) -> dict[str, Any]:

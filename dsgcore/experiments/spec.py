@@ -108,7 +108,7 @@ class Spec:
         """Check the seed and the changes, which may be plain data; the sections check themselves."""
         try:
             object.__setattr__(self, "seed", SEED.check(self.seed))
-            if self.changes != ():
+            if not isinstance(self.changes, tuple) or self.changes:
                 offered = parameters_of(self)
                 changes = [self._change(change, offered) for change in CHANGES.check(self.changes)]
                 object.__setattr__(self, "changes", tuple(sorted(changes, key=lambda change: change.t)))
