@@ -22,8 +22,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS, Health, LiveRun, StopReason, default_spec, load_split, summary, theory_of
 from dsgcore.experiments.export import estimator_of, script
-from dsgcore.experiments.settings import Setting, defaults_of
-from dsgcore.experiments.spec import DATA_PARAMETERS, DiagnosticsSpec, StopSpec
+from dsgcore.experiments.settings import DATA_PARAMETERS, DiagnosticsSpec, Setting, StopSpec, defaults_of
 from dsgcore.kernels import KERNELS
 from dsgcore.problems import PROBLEMS
 from dsgcore.settings import profile_of
@@ -391,9 +390,10 @@ def test_every_bad_value_unknown_field_and_section_of_the_wrong_type_gets_one_se
 CHANGE = {"t": 1, "name": "step_size", "value": 1.0}
 BAD_CHANGES = [3, "abc", [3], [{}], [{"t": 1, "name": "step_size"}], [CHANGE | {"t": 301}], [CHANGE | {"t": 1.5}]]
 BAD_CHANGES += [[CHANGE | {"name": "n_features", "value": 0}], [CHANGE | {"name": "lam", "more": 2}]]
+BAD_CHANGES += [None, "", {}, np.ones(2)]
 BAD_DATA = [{"name": "file"}, {"name": "digits", "path": "x.npz"}, {"name": "digits", "positive": 1}]
 BAD_DATA += [{"name": "digits", "n": 5000}, {"name": "two_moons", "noise": 3.0}]
-BAD_DATA += [{"name": "file", "path": "x.npz", "noise": 0.5}]
+BAD_DATA += [{"name": "file", "path": "x.npz", "noise": 0.5}, {"edits": np.ones(2)}]
 NO_SPECS = ["", "{", "[1, 2]", "null", "3", "[" * 100_000, '{"setting": "auc"} x']
 # What only other settings have or can steer.
 OF_OTHERS = [
