@@ -422,6 +422,15 @@ def test_bad_changes_options_that_the_data_or_the_setting_have_not_and_texts_tha
     assert words in refusal(given)
 
 
+@each("change", [
+    lambda spec: replace(spec, solver=replace(spec.solver, dtype="float32")),
+    lambda spec: replace(spec, kernel=KERNELS["matern"]()),
+])  # fmt: skip
+def test_what_a_spec_made_in_python_may_not_have_is_refused_as_in_its_text(change):
+    with pytest.raises(SpecError, match=r"^(dtype|kernel name) must be one of (float64|gaussian), got "):
+        change(default_spec("multiclass"))
+
+
 def test_a_spec_has_one_text_whatever_the_order_form_and_missing_fields_and_it_is_read_back_exactly():
     shuffled = json.loads(json.dumps(dict(reversed(SPEC_PLAIN.items()))))
     shuffled["solver"]["n_iter"] = 300.0

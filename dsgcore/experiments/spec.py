@@ -105,9 +105,16 @@ class Spec:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the seed and the changes, which may be plain data; the sections check themselves."""
+        """Check what goes with the setting, and the changes, which may be plain data; the sections check themselves."""
+        of_setting = (
+            ("kernel name", self.kernel.name, self.problem.kernels),
+            ("dtype", self.solver.dtype, self.problem.dtypes),
+        )
         try:
             object.__setattr__(self, "seed", SEED.check(self.seed))
+            for name, value, allowed in of_setting:
+                if allowed:
+                    Choice(name, allowed[0], options=allowed).check(value)
             if not isinstance(self.changes, tuple) or self.changes:
                 offered = parameters_of(self)
                 changes = [self._change(change, offered) for change in CHANGES.check(self.changes)]
