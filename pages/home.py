@@ -20,10 +20,9 @@ from pages.shell.router import page_named, page_of
 from pages.shell.warm_up import is_ready
 
 SETTING = "s3vm"  # its map has a boundary that everybody can read
-# Without the balance, which would hold f to the labels' shares: with it, each right label more made the picture worse.
 PICTURE = {
     "setting": SETTING,
-    "problem": {"is_balanced": False},
+    "problem": {"is_balanced": False},  # it would hold f to the labels' shares, which each label more changes
     "data": {"name": "two_moons", "n": 500, "n_labeled": 10},
     "solver": {"step_size": 0.01, "batch_size": 512, "n_features": 1024},  # little noise: both sides come to rest
     "seed": 27,

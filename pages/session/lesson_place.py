@@ -29,8 +29,7 @@ class Place:
     guesses: dict[int, Any] = field(default_factory=dict)  # by step: number of an option, a number or a curve
     outcomes: dict[int, dict[str, float]] = field(default_factory=dict)  # by step: measures of the run that ended it
     explained: dict[int, Spec] = field(default_factory=dict)  # by step: spec of that run
-    # Steps whose solution the reader asked for, or whose run began without a guess, as before a class.
-    shown: set[int] = field(default_factory=set)
+    shown: set[int] = field(default_factory=set)  # steps whose solution was asked for, or whose run had no guess
     first: dict[int, int] = field(default_factory=dict)  # by step: number of its first run
     tried: dict[str, float] = field(default_factory=dict)  # measures of the last run that has ended
     measured: Spec | None = None  # of that run

@@ -16,7 +16,7 @@ const MOVES = {ArrowRight: ON, PageDown: ON, ArrowLeft: BACK, PageUp: BACK, Esca
 const TYPED = "textarea, input:not([type=range], [type=radio], [type=checkbox], [role=combobox]), [contenteditable=true]";
 const SLIDERS = "input[type=range], [role=slider]", MAP = ".hand-area";  // with keys of their own
 // Escape closes these, and leaves the lesson only if none is open.
-const OPEN_LIST = "[data-testid=stPopoverBody], [role=listbox]", TIP = ".live-chart-tip:not([hidden])";
+const OPEN_LIST = "[data-testid=stPopoverBody], [role=listbox]", TIP = ".live-chart-tip:not([hidden]), .stage-term:focus";
 const OPEN_PART = ".hand-box:not([hidden]), .live-chart-menu:not([hidden]), .live-popup:not([hidden])";
 const DRAWER = 640, CLOSES = "[data-testid=stSidebarCollapseButton] button";  // on a window as narrow as a phone's, in pixels
 // Values in this page's link, without which there are none; the time at which Back was pressed, until the page is there.
@@ -134,7 +134,7 @@ function hearKeysOfLessons() {
     const isShortcut = event.ctrlKey || event.metaKey || event.altKey || event.shiftKey;
     if (!button || isShortcut || isListOpen(event) || isTaken(event)) return;
     const tip = event.key === "Escape" && document.querySelector(TIP);
-    if (tip) tip.hidden = true;
+    if (tip) tip.matches(".stage-term") ? tip.blur() : tip.hidden = true;
     else if (!event.repeat) press(selector);
     event.preventDefault();
     event.stopImmediatePropagation();  // streamlit hears the arrow keys of buttons, and an answer its own
