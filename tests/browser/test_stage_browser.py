@@ -102,6 +102,10 @@ SMALL = """() => {
         const drawn = size(element) * (element.closest("svg")?.getScreenCTM().a ?? 1);
         if (drawn < 26 && hasWords(element) && !element.closest(".stAlert, .stCode, style, [data-testid=stIconMaterial]"))
             found.push(`"${element.textContent.trim().slice(0, 20)}" of ${drawn.toFixed(1)} px`); });
+    each(":is(.room-code, .room-address, .room-figure .room-key)", element => {
+        const {right, bottom} = element.getBoundingClientRect(), bar = document.querySelector(".st-key-room-bar").getBoundingClientRect();
+        const isOver = element.matches(".room-key") ? bottom > bar.top + 1 : right > innerWidth - 1;
+        if (isOver) found.push(`cut: "${element.textContent.slice(0, 30)}"`); });
     each(".scatterlayer path.js-line", element => {
         const width = parseFloat(getComputedStyle(element).strokeWidth);
         if (width > 0 && width < 3) found.push(`a line of ${width} px`); });
