@@ -103,8 +103,8 @@ SMALL = """() => {
         if (drawn < 26 && hasWords(element) && !element.closest(".stAlert, .stCode, style, [data-testid=stIconMaterial]"))
             found.push(`"${element.textContent.trim().slice(0, 20)}" of ${drawn.toFixed(1)} px`); });
     each(":is(.room-code, .room-address, .room-figure .room-key)", element => {
-        const {right, bottom} = element.getBoundingClientRect(), bar = document.querySelector(".st-key-room-bar").getBoundingClientRect();
-        const isOver = element.matches(".room-key") ? bottom > bar.top + 1 : right > innerWidth - 1;
+        const {right, bottom} = element.getBoundingClientRect(), bar = document.querySelector(".st-key-room-bar");
+        const isOver = element.matches(".room-key") ? bottom > bar.getBoundingClientRect().top + 1 : right > innerWidth - 1;
         if (isOver) found.push(`cut: "${element.textContent.slice(0, 30)}"`); });
     each(".scatterlayer path.js-line", element => {
         const width = parseFloat(getComputedStyle(element).strokeWidth);
@@ -349,7 +349,7 @@ def test_a_class_can_read_every_kind_of_question_and_its_answers_before_a_run(op
 
 
 @pytest.mark.weekly
-def test_after_a_second_vote_and_the_run_no_word_of_the_room_is_under_its_buttons(open_page):
+def test_after_a_second_vote_and_the_run_no_word_is_under_buttons_and_the_curve_is_beside_the_map_of_labels(open_page):
     page = open_page("auc?present=1&lesson=unlabeled&view.speed=instant", viewport=PROJECTOR)
     page.get_by_role("button", name="Ask the class").click()
     expect(page.locator(".room-count")).to_be_visible()
@@ -361,7 +361,13 @@ def test_after_a_second_vote_and_the_run_no_word_of_the_room_is_under_its_button
     until_told(page)
     expect(page.locator(".room-drawing > *").first).to_be_attached()
     count, bar = (page.locator(one).bounding_box() for one in (".room-count", ".st-key-room-bar"))
-    assert count["y"] + count["height"] <= bar["y"]
+    assert count["y"] + count["height"] <= bar["y"] or count["x"] + count["width"] <= bar["x"]
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("button", name="Ask: which points to label?").click()
+    expect(page.locator(".room-count")).to_contain_text("points would you label")
+    reveal_by_key(page)
+    expect(page.locator("[data-place=curves]")).to_be_visible()
+    assert too_small(page, "labels, after the run") == []
 
 
 # What a zoomed browser says of itself.
