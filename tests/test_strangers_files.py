@@ -35,7 +35,7 @@ from dsgcore.__main__ import main
 from dsgcore.baselines import EverydayLogisticRegression
 from dsgcore.core.errors import DSGError
 from dsgcore.data import DataError, rows_of
-from dsgcore.data.converting import convert_file, describe_file
+from dsgcore.data.converting import describe_file
 from dsgcore.data.reading import LOCAL, File, Source, Step, take_steps
 from dsgcore.data.reading.unlabeled import unlabeled_among
 from dsgcore.estimators.inputs import encode
@@ -95,8 +95,8 @@ def by_upload(path):
 
 def by_conversion(path):
     made = Path(mkdtemp(dir=path.parent))
-    convert_file(path, made, recipe := sniff_file(path))
-    return by_description(made, unlabeled=recipe.unlabeled)  # LIBSVM's signs are not in a table
+    assert main(["data", "convert", str(path), str(made), "--quiet"]) == 0
+    return by_description(made)
 
 
 @cache
@@ -363,8 +363,8 @@ BY_EVERY_WAY = {
     "blanks around names": Case("t.parquet", lambda path:
         as_pandas(frame().rename(columns={"a": " a ", "label": "label "}), path), ways=ALL),
     **{f"a column named {name}": Case("t.csv", lambda path, name=name:  # as binary files begin
-        as_pandas(frame().rename(columns={"a": name}), path), (name, "b"), ways=ALL)
-       for name in ("PAR1", "ORCID", "ARROW1", "FEA1", "MZ")},
+        as_pandas(frame().rename(columns={"a": name}), path), (name, "b"), ways=ALL if name == "PAR1" else (*OF_TABLES, by_rows))
+       for name in ("PAR1", "ORCID", "ARROW1", "FEA1", "MZ", "BZh", "GIF8", "Rar!", "MATLAB 5.0", "SQLite format 3")},
     "a feature without a name": Case("t.parquet", lambda path: as_pandas(in_any_order("").assign(**{"": SHUFFLED / 7}), path),
         ("column 1", "a", "b"), ways=ALL),
     "a number without a name, and gaps": Case("t.parquet", lambda path:
@@ -473,6 +473,24 @@ BY_OTHERS = {
     for writer, end in (("polars", "csv"), ("polars", "parquet"), ("pyarrow", "csv"))
 }
 BY_ARROW = {f"{name}, pyarrow": labeled(name, "pyarrow") for name in (*IN_PARQUET, *LABELS)}
+
+
+def in_sparse_files(path, *groups):
+    """Write a folder of LIBSVM files, each with labels of its own."""
+    path.mkdir()
+    for number, labels in enumerate(groups):
+        rows = zip(np.resize(labels, N // len(groups)), *frame()[["a", "b"]].to_numpy().T, strict=False)
+        (path / f"{number}.svm").write_text("".join(f"{one} 1:{a} 2:{b}\n" for one, a, b in rows))
+
+
+SIGNED = {
+    **{f"signs of a folder, {order}": Case("folder", lambda path, order=order: in_sparse_files(path, *order), ("x1", "x2"),
+        classes, unlabeled, (by_description, by_conversion, by_rows)) for order, classes, unlabeled in (
+        ((("+1", "-1"), ("0",)), ("-1", "1"), 30),  # of which no file has all signs
+        ((("0",), ("+1", "-1")), ("-1", "1"), 30),
+        ((("+1", "-1", "0"), ("1", "-1")), ("0", "1"), 25),  # SVMlight writes no 1 without its sign
+    )},
+}  # fmt: skip
 SPARSE = {
     f"{labels}, {end}": Case(f"t.{end}", lambda path, labels=labels: as_numbers(labels, path), ("x1", "x2"), classes, unlabeled,
         OF_TABLES if end == "npz" else (*OF_TABLES, by_rows))
@@ -484,7 +502,7 @@ SPARSE = {
         *[(("+1", "-1", "0"), ("-1", "1"), 20)] * (end == "svm"),  # as SVMlight writes them: there 0 is the unlabeled one
     )
 }  # fmt: skip
-CASES = BY_EVERY_WAY | {name: labeled(name) for name in LABELS} | IN_CSV | SPARSE | INDEXED
+CASES = BY_EVERY_WAY | {name: labeled(name) for name in LABELS} | IN_CSV | SPARSE | SIGNED | INDEXED
 CASES |= dict([*some(NUMBERED.items(), 12, 24), *some(BY_ARROW.items(), 5, 20), *some(BY_OTHERS.items(), 3, 20)])
 
 

@@ -170,6 +170,8 @@ def _sparse_tables(sources: Sequence[Source], recipe: Recipe, progress: Progress
         frame = piece.frame(base, width, ends.dtype)
         if ends.has_large_labels:
             frame[TARGET] = frame[TARGET].map(written)
+        if recipe.unlabeled == "0":  # as the signs of all labels say, which a table does not have
+            frame[TARGET] = frame[TARGET].mask(frame[TARGET] == 0)
         yield pyarrow.Table.from_pandas(frame, preserve_index=False)
 
 

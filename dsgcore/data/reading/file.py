@@ -12,10 +12,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -96,10 +97,11 @@ class Table:
         return [*filter(None, said), *suspicions(self.frame, label)]
 
 
-def sniff_format(source: Source, **given: Any) -> Recipe:
+def sniff_format(source: Source, others: Iterable[Source] = (), **given: Any) -> Recipe:
     """Return the recipe for the format of an unpacked file; raise `DataError` if it cannot be read.
 
-    Only roles that the format itself gives are set: the label, or the index. `given` are fields of the recipe.
+    Only roles that the format itself gives are set: the label, or the index. `others` are the other files of its folder, whose
+    labels tell which one of LIBSVM's means unlabeled. `given` are fields of the recipe.
     """
     Recipe.from_dict({"format": "delimited", **given})  # refuses values that are not allowed
     found = binary_format(source)
@@ -110,7 +112,7 @@ def sniff_format(source: Source, **given: Any) -> Recipe:
     if is_svmlight(head_text(source, encoding)):
         if encoding not in ("utf-8", "utf-8-sig"):
             raise DataError(f"LIBSVM text must be in UTF-8, and this file is in {encoding}: save it as UTF-8")
-        unlabeled = "0" if zero_is_unlabeled(source) else AUTO
+        unlabeled = "0" if zero_is_unlabeled(chain([source], others)) else AUTO
         return replace(Recipe(format="svmlight", roles=((TARGET, "label"),), unlabeled=unlabeled), **given)
     known = {**source.known, **given}
     return replace(sniff_delimited(source, encoding, known.get("delimiter")), **known)
@@ -300,7 +302,9 @@ class File:
             roles = {str(name): "index" for name in frame.columns if name in index}
             return replace(Recipe(format="parquet").with_roles(roles), **given)
         self.report("finding out what it is")
-        return sniff_format(self._first, **given)
+        folder = self.source.path
+        others = () if folder is None else (unpacked(one, self.limits) for one in files_of(folder)[1:])
+        return sniff_format(self._first, others, **given)
 
     @cached_property
     def _first(self) -> Source:

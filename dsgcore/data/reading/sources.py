@@ -33,11 +33,12 @@ _ZIP = b"PK\x03\x04"
 PARQUET_ENDINGS = (".parquet", ".pq", ".parq")
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _KINDS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"ORC": "orc", b"\xff\xff\xff\xff": "arrow"}
-CONTROL = re.compile(rb"[\0-\10\16-\37]")  # not in a text, whose first column may be called PAR1 or ORCID
+CONTROL = re.compile(rb"[\0-\10\16-\37]")  # not in a text, whose first column may be called PAR1, ORCID or BZh1
+_PDF = "a PDF document"
 _OTHERS = {
     b"\x89HDF": "an HDF5 file",
     b"MATLAB 5.0": "a Matlab file",
-    b"%PDF": "a PDF document",
+    b"%PDF": _PDF,  # which may be text
     **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff", b"GIF8"), "a picture"),
     **dict.fromkeys((b"<stata_dta>", b"r\1", b"r\2", b"s\1", b"s\2"), "a data set of Stata"),
     **dict.fromkeys(
@@ -148,8 +149,8 @@ def streamed(source: Source, limits: Limits) -> Source:
     limits.check_size(source.size)
     if not source.size:
         raise DataError("the file is empty")
-    head = source.head(8)
-    kind = next((kind for magic, kind in _PACKED.items() if head.startswith(magic)), None)
+    head = source.head(4096)
+    kind = next((kind for magic, kind in _PACKED.items() if head.startswith(magic) and CONTROL.search(head)), None)
     kind = "zip" if head.startswith(_ZIP) and _zip_member(source) else kind
     opened = source if kind is None else replace(source, open=lambda: stream_of(_unpacked_pieces(source, kind)))
     head = opened.head(4096)
@@ -272,9 +273,8 @@ def _as_csv(source: Source, rows: list[list[Any]], **more: Any) -> Source:
 def binary_format(source: Source) -> str | None:
     """Return the format of a file that is no delimited or LIBSVM text, else None; raise `DataError` for other kinds."""
     head = source.head(4096)
-    if (found := next((kind for magic, kind in _KINDS.items() if head.startswith(magic)), None)) and CONTROL.search(
-        head
-    ):
+    is_binary = CONTROL.search(head) is not None
+    if is_binary and (found := next((kind for magic, kind in _KINDS.items() if head.startswith(magic)), None)):
         return found
     if head.startswith((_ZIP, b"PK\x05\x06")):
         names = _zip_names(source)
@@ -285,7 +285,7 @@ def binary_format(source: Source) -> str | None:
         many = f"a zip archive of {len(names)} files, none of them an array"
         raise DataError(f"the file is {many}: give the table inside")
     for magic, what in _OTHERS.items():
-        if head.startswith(magic):
+        if head.startswith(magic) and (is_binary or what == _PDF):
             raise DataError(f"the file is {what}; those that can be read are {READABLE}")
     if head[:1] == b"\x80" and head[1:2] <= b"\x05":
         raise DataError("the file is a pickle of Python objects, which is never loaded: save it as CSV or Parquet")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from operator import itemgetter
@@ -48,14 +48,15 @@ def is_svmlight(head: str) -> bool:
     return n > len(lines) / 2
 
 
-def zero_is_unlabeled(source: Source) -> bool:
-    """Return True if the labels are +1, -1 and 0, with the plus sign: SVMlight's 0 means unlabeled."""
+def zero_is_unlabeled(sources: Iterable[Source]) -> bool:
+    """Return True if the labels of all files are +1, -1 and 0, with the plus sign: SVMlight's 0 means unlabeled."""
     found: set[str] = set()
-    with source.open() as stream:
-        for line in stream:
-            found.update(line.decode("utf-8-sig", "replace").split("#")[0].split(maxsplit=1)[:1])
-            if not found <= _SIGNS:
-                return False
+    for source in sources:
+        with source.open() as stream:
+            for line in stream:
+                found.update(line.decode("utf-8-sig", "replace").split("#")[0].split(maxsplit=1)[:1])
+                if not found <= _SIGNS:
+                    return False
     return len(found) == len(_SIGNS)
 
 
