@@ -80,6 +80,8 @@ ORDERS = [
     ["[0, 10)", "[10, 100)", "[100, 1000)"],
     ["F", "D", "C", "B", "A"],
     ["S", "M", "L", "XL"],
+    ["neg", "trace", "1+", "2+"],
+    ["underweight", "normal", "overweight", "obese"],
 ]
 
 
@@ -200,6 +202,19 @@ TABLES = {
     "names that come again among words": Table([row for i in range(60) for row in ["hue,k"] * (i % 20 == 0) + [
         f"{['red', 'blue'][i % 3 == 0]},{'ab'[i % 2]}"]], ("hue: blue", "hue: hue", "hue: red"), [],
         ["The class 'k' is called as its column is: if the line of names comes again, delete it."]),
+    **{f"a row that sums others, {word}": Table(["a,x,k", *(f"{i},{i % 7},{'uv'[i % 2]}" for i in range(30)), f"435,90,{word}"],
+        ("a", "x"), [range(30), [0, 1]], [f"Row 31 holds '{word}' in 'k': delete rows that sum others."])
+       for word in ("Total", "Grand total:", "Summe")},
+    "rows that sum others": Table([row for i in range(30) for row in (f"{i},{i % 7},{'uv'[i % 2]}", "9,9,Sub-total")[
+        : 1 + (i % 10 == 9)]], ("x1", "x2"), [range(10), [0, 1]],
+        ["Row 11 holds 'Sub-total' in 'x3' (as do 2 more): delete rows that sum others."], {"header": False}),
+    "words that are no sums": Table(labeled(["total", "partial", "none"] * 12), ("x",), [], unsaid="sum others"),
+    "a second line of names among words": Table(["hue,form,k", "colour of it,shape of it,which", *(
+        f"{['red', 'blue'][i % 3 == 0]},{'vw'[i % 2]},{'ab'[i % 2]}" for i in range(40))], (
+        "hue: blue", "hue: colour of it", "hue: red", "form: shape of it", "form: v", "form: w"), [],
+        ["The class 'which' has the first row alone: if it is a line of names, delete it."]),
+    "forty lines above the names": Table([*(f"Key{i}: value" for i in range(40)), "a,b,label", *(
+        f"{i}.5,{i * i},{'xy'[i % 2]}" for i in range(60))], ("a", "b"), [[0.5, 1.5], [0, 1]]),
     "queries": Table([f"{i % 3} qid:{i // 9} 1:{i} 2:0.5" for i in range(40)], ("x1", "x2"), [],
         ["The ids of queries (qid) are left out"]),
     **{f"a class that means itself, {words[-1]}, {given}": Table(labeled(words * 12), ("x",), [], given=given,
@@ -261,7 +276,9 @@ REFUSED = [
     (["a,k", *(f"{['<LOD', 'ND'][i % 2] if i % 9 == 4 else i},{'ab'[i % 2]}" for i in range(60))], {"target": "k"},
         r"got '<LOD' in row 5, the first of 7 cells that are no numbers \('<LOD', 'ND'\): correct them"),
     *(([text], {}, r'a list of records \(pandas: orient="records"\), got one record of lists')
-       for text in ('{"a": [1, 2], "k": ["x", "y"]}', '{"a": {"0": 1}, "k": {"0": "x"}}', '{"data": [{"a": 1}]}')),
+       for text in ('{"type": "T", "features": [{"a": 1}]}', '{"columns": ["a", "k"], "data": [[1, "x"], [2, "y"]]}',
+                    '{"a": [1, 2], "k": ["x", "y"]}', '{"a": {"0": 1}, "k": {"0": "x"}}', '{"data": [{"a": 1}]}')),
+    (["a,k", *(f"{i},{'uv'[i % 2]}" for i in range(30)), "End of run"], {}, "separated by comma, so delete what is no row"),
     (COLORS, {"labels": "ordinal"}, r'words without a known order, .*\(--order "bx,gx,rx"\)'),
     (labeled(["No", '"Ja, voll"', '"Ja, etwas"'] * 12), {"labels": "ordinal"},
         r"""\(--order '"Ja, etwas","Ja, voll",No'\)"""),
@@ -472,7 +489,7 @@ WRITTEN_AS = {
         "a\n1,5\n2,5\n", [1.5, 2.5]),
     "one column of commas without names": ("".join(f"{one};{'xy'[i % 2]}\n" for i, one in enumerate(HALVES)),
         "1,5\n2,5\n", [1.5, 2.5]),
-    "dots that may set thousands apart": (range(500, 512), ["1.234", "986"], r"'1\.234' beside '986'.*--decimal ,"),
+    "dots that may set thousands apart": (range(500, 512), ["1.234", "986"], r"'1\.234' in row 1.*--decimal ,"),
     "all thousands": (range(500, 512), ["1.234", "2.345"], ([1.234, 2.345], r"'a', 1\.234 to 2\.345,.* 500 to 511:.*--decimal")),
     "another unit": (WITH_KG, ["1000 g", "2 g"], ([1000, 2], "'1000 g' is read as 1000.* '0 kg' is read as 0")),
     "no unit": (WITH_KG, ["1", "2"], ([1, 2], "plain.* '0 kg' is read as 0")),

@@ -663,6 +663,41 @@ def test_an_infinite_label_is_refused_in_a_sentence(tmp_path, ending):
             way(path)
 
 
+TENSORS = pa.FixedShapeTensorArray.from_numpy_ndarray(np.zeros((N, 2, 2)))
+OF_ARROW = {  # a column, and its features; or what is said
+    "tensors": (TENSORS, []),
+    "lists of any length": (pa.array([[1.0]] * N, pa.large_list(pa.float64())), []),
+    "views of text": (pa.array(["x", "y"] * (N // 2), pa.string_view()), ["c: x", "c: y"]),
+    "views of bytes": (pa.array([b"x", b"y"] * (N // 2), pa.binary_view()), []),
+    "decimals of 256 bits": (pa.array(range(N), pa.int64()).cast(pa.decimal256(50, 2)), ["c"]),
+    "words with gaps, each once": (pa.array(["x", None, "z"] * (N // 3)).dictionary_encode(), ["c: x", "c: z"]),
+    "days too far": (pa.array([10**12 + i for i in range(N)], pa.timestamp("s")), "'c' holds dates that are too far"),
+}
+
+
+@each("name", OF_ARROW)
+def test_columns_of_arrow_are_read_or_refused_by_every_reader(name, tmp_path_factory):
+    column, found = OF_ARROW[name]
+    path, table = tmp_path_factory.mktemp("arrow") / "t.parquet", pa.Table.from_pandas(frame()[["b", "label"]])
+    parquet.write_table(table.append_column("c", column), path)
+    for way in (by_description, by_upload, by_rows):
+        if isinstance(found, str):
+            with pytest.raises(DataError, match=found):
+                way(path)
+        else:
+            assert sorted(way(path)[0]) == sorted(["b", *found]), way.__name__
+
+
+@pytest.mark.skipif(not find_spec("openpyxl"), reason="openpyxl is not installed")
+def test_merged_cells_of_a_workbook_are_said():
+    to = io.BytesIO()
+    with pd.ExcelWriter(to) as book:
+        frame().to_excel(book, index=False)
+        book.sheets["Sheet1"].merge_cells("C2:C3")
+    file = File(Source.of_bytes(to.getvalue(), "t.xlsx"), LOCAL)
+    assert "Cells of the workbook are merged" in " ".join(file.source.notes)
+
+
 ORDERED = pd.Series(pd.Categorical(["mid", "low", "high"] * 20, ["low", "mid", "high", "none"], ordered=True))
 
 

@@ -203,7 +203,7 @@ class Fitted:
             strange = [name for name in table.frame.columns if _NUMBERED.fullmatch(name) and name not in known]
             if strange and all(one.format == "npz" or not one.header for one in (own, trained)):
                 raise DataError(
-                    f"the file has columns without names, {listed(strange)}, that the training file did not have: leave them out"
+                    f"the file has columns without names, {listed(strange)}, unlike the training file: delete them"
                 )
             is_text = own.format == trained.format == "delimited"
             if is_text and (own.delimiter, own.decimal) != (trained.delimiter, trained.decimal):

@@ -33,6 +33,8 @@ POINTS, LABELS = "X", "y"
 NESTED = "(nested)"  # placeholder in a column of lists and other nested values
 LARGE = 40_000_000  # numbers of a table that is not read whole
 _MAGIC = b"PAR1"
+# Arrow takes no rows of views.
+_OF_VIEWS = {pyarrow.string_view(): pyarrow.large_string(), pyarrow.binary_view(): pyarrow.large_binary()}
 _NO_VALUE, _FRACTION = "__HIVE_DEFAULT_PARTITION__", r"-?\d+(\.\d+)?([eE]-?\d+)?"
 
 
@@ -99,7 +101,7 @@ def _read_parquet(stream: IO[bytes], limits: Limits) -> tuple[pd.DataFrame, list
     groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
     limits.check_unpacked(max(n * d, sum(group.total_byte_size for group in groups)))
     # Lists and other nested columns, which no role takes, are not read. Others may have their names.
-    table = file.read([field.name for field in schema if not types.is_nested(field.type)], use_threads=False)
+    table = file.read([field.name for field in schema if not _is_nested(field.type)], use_threads=False)
     table.validate(full=True)  # otherwise text that is not UTF-8 would fail much later
     chunks = (chunk for column in table.columns if types.is_dictionary(column.type) for chunk in column.chunks)
     lengths = (  # of texts, once each row has its own
@@ -116,12 +118,16 @@ def _is_text(kind: Any) -> bool:
     return types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind) or types.is_large_binary(kind)
 
 
+def _is_nested(kind: Any) -> bool:
+    return bool(types.is_nested(getattr(kind, "storage_type", kind)))  # an extension's, such as a tensor's
+
+
 def _frame(columns: Iterable[Any], schema: Any, n: int) -> tuple[pd.DataFrame, list[str]]:
     """Return the columns of a schema as a data frame, and notes on their names. Nested ones say so in each row."""
     names, notes = column_names(schema.names)
     nested = pd.Series(NESTED, index=range(n), dtype=object)
-    flat = (column for column in columns if not types.is_nested(column.type))
-    found = [nested if types.is_nested(field.type) else exact(next(flat), field) for field in schema]
+    flat = (column for column in columns if not _is_nested(column.type))
+    found = [nested if _is_nested(field.type) else exact(next(flat), field) for field in schema]
     return pd.concat(found, axis=1, keys=range(len(names))).set_axis(pd.Index(names), axis=1), notes
 
 
@@ -289,7 +295,8 @@ def unified(schemas: Mapping[Path, Any]) -> Any:
     fields = []
     for name in dict.fromkeys(name for schema in schemas.values() for name in schema.names):
         found = {file: schema.field(name) for file, schema in schemas.items() if name in schema.names}
-        kinds = {file: field.type for file, field in found.items() if not types.is_null(field.type)}
+        own = {file: _OF_VIEWS.get(field.type, field.type) for file, field in found.items()}
+        kinds = {file: kind for file, kind in own.items() if not types.is_null(kind)}
         values = [kind.value_type if types.is_dictionary(kind) else kind for kind in kinds.values()]
         is_real = [types.is_floating(kind) or types.is_decimal(kind) for kind in values]
         is_whole = [types.is_integer(kind) or types.is_boolean(kind) for kind in values]
@@ -379,13 +386,15 @@ def _json_table(stream: io.BytesIO) -> Any:
     try:
         options = pyarrow.json.ReadOptions(use_threads=False, block_size=max(PIECE, len(content)))
         table = pyarrow.json.read_json(io.BytesIO(content), options)
+        is_one = len(table) == 1 and any(types.is_nested(column.type) for column in table.columns)
     except pyarrow.ArrowInvalid as error:
+        is_one = b"\n" not in content.strip()
         try:  # a column of numbers and words is text, as in CSV
             lines = filter(None, map(bytes.strip, content.split(b"\n")))
-            table = pyarrow.table(_alike([*map(json.loads, lines)]))
+            table = None if is_one else pyarrow.table(_alike([*map(json.loads, lines)]))
         except (ValueError, TypeError, AttributeError, OverflowError, pyarrow.ArrowException):
             raise DataError(f"the JSON must hold a record of plain values on each line: {reason_of(error)}") from None
-    if len(table) == 1 and all(types.is_nested(column.type) for column in table.columns):
+    if is_one:
         raise DataError('the JSON must hold a list of records (pandas: orient="records"), got one record of lists')
     return table
 

@@ -74,8 +74,9 @@ _PERCENT, _MONTHS_A_YEAR, _DIGITS = 100.0, 12, 3
 _SPREADSHEET_ERROR = re.compile(r"#[A-Z/0-9_]+[!?]?|Err:\d+|#+")
 # The number of cells that were read as missing, by word and column.
 Seen = Counter[tuple[str, str]]
+_TOTAL = re.compile(r"(?i)\W*((grand|sub)[ -]?)?(totals?|sum|(zwischen|gesamt)?summe|gesamt)\W*")
 _SENTINEL = re.compile(r"-?(9{1,7}|8{2,7}|7{2,7})(\.0|\.9+)?|-1|-?9{1,7}\.\d*|-200|-1e\+\d+|9?99e\+\d+")
-_FEWEST_ASKED, _MOST_ASKED, _MOST_COLUMNS = 10, 6, 1000
+_FEWEST_ASKED, _MOST_ASKED, _MOST_COLUMNS, _SHARE_OF_SUMS = 10, 6, 1000, 0.25
 
 
 # --- names and words
@@ -270,7 +271,8 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
         days: NDArray[np.float64] = (column / _DAY).to_numpy(dtype=np.float64)
         return days
     if pd.api.types.is_datetime64_any_dtype(column):
-        return ((pd.to_datetime(column, utc=True) - _EPOCH) / _DAY).to_numpy(dtype=np.float64)
+        with readable(f"column {str(column.name)!r}", "holds dates that are too far"):
+            return ((pd.to_datetime(column, utc=True) - _EPOCH) / _DAY).to_numpy(dtype=np.float64)
     codes, values = pd.factorize(column)
     texts = []
     for text in map(written, values):
@@ -314,10 +316,7 @@ def date_role(present: pd.Series) -> str | None:
 
 
 def reading_of_adorned(column: pd.Series, mark: str | None = None) -> tuple[str, str]:
-    """Return how the first cell is read that has brackets, a sign of per cent or money, a unit, or a word for true; and its sign.
-
-    Brackets have no sign, and both words of a language have the same one.
-    """
+    """Return how the first cell with brackets, a sign, a unit or a word for true is read, and its sign (brackets: none)."""
     if is_numeric(column):
         return "", ""
     values = numeric(column, mark).to_numpy(dtype=np.float64, na_value=np.nan)
@@ -352,18 +351,14 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
             f"column {name!r} must hold finite numbers of at most {LARGEST:g} in size, got {values[i]:g} in row "
             f"{row_number(column, i)}: correct it, or leave the column out (--drop)"
         )
-    texts = [] if mark is not None or is_numeric(column) else [*map(written, column.dropna().unique())]
-    if has_thousands(texts):
-        raise DataError(
-            f"column {name!r} holds {max(texts, key=len)!r} beside {min(texts, key=len)!r}: if points set thousands apart, say "
-            "so (--decimal ,), else write all numbers with a fraction"
-        )
     is_wrong = np.isnan(values) & column.notna().to_numpy()
+    if mark is None and not is_numeric(column) and has_thousands(column.dropna().map(written).unique()):
+        is_wrong = column.map(lambda cell: "." in written(cell)).to_numpy()  # beside small whole numbers
     if n := int(is_wrong.sum()):
         i = int(np.argmax(is_wrong))
         first = printable(written(column.iloc[i]))
-        if as_number(first.translate(_COMMA_FOR_POINT if mark is None else {})) is not None:
-            first, kind = f"{first!r} in row {row_number(column, i)}", f"--decimal {'.' if mark else ','}"
+        if numbers_among((first, first.translate(_COMMA_FOR_POINT))):
+            first, kind = f"{first!r} in row {row_number(column, i)}", f"--decimal {'.' if mark == ',' else ','}"
             raise DataError(
                 f"column {name!r} must hold numbers, got {first}: correct it, or say the decimal mark ({kind})"
             )
@@ -435,6 +430,13 @@ def suspicions(frame: pd.DataFrame, label: str | None) -> list[str]:
     """Return a question for each column in which one number is frequent and far from all others, such as -999 or 9999."""
     asked: list[str] = []
     for name, column in frame.items() if frame.shape[1] <= _MOST_COLUMNS else ():
+        words = [] if is_numeric(column) else [one for one in column.unique() if _TOTAL.fullmatch(str(one))]
+        rows = np.flatnonzero(column.isin(words)) if words else ()
+        if 0 < len(rows) < _SHARE_OF_SUMS * len(column):
+            what, more = printable(written(column.iloc[rows[0]])), f" (as do {len(rows) - 1} more)" * (len(rows) > 1)
+            asked.append(
+                f"Row {row_number(column, rows[0])} holds {what!r} in {printable(str(name))!r}{more}: delete rows that sum others."
+            )
         if name == label or column.dtype.kind not in "if":
             continue
         values = column.to_numpy(dtype=np.float64)

@@ -311,19 +311,18 @@ class File:
         return self.source if self.source.path is None else unpacked(files_of(self.source.path)[0], self.limits)
 
     def sniff_like(self, trained: Recipe, names: Collection[str], **given: Any) -> Recipe:
-        """Return the recipe of a training table for a file that has its columns, in the format of the file.
-
-        A text is taken to be written as the training table if it has all `names` then. `given` is as in `sniff`.
-        """
+        """Return a training table's recipe for a file with its columns `names`, in the file's own format; `given` as in `sniff`."""
         own = self.sniff(**given)
         if own.format == trained.format == "delimited" and not self._first.known:
+            alike = {"delimiter": trained.delimiter, "header": trained.header, "encoding": own.encoding} | given
             if not own.encoding.startswith("utf") and not trained.encoding.startswith("utf"):
-                given = {"encoding": trained.encoding} | given
-            alike = self.sniff(**{"delimiter": trained.delimiter, "header": trained.header} | given)
-            with suppress(DataError):
-                own = alike if {*names} <= {*rows_below(self._first, alike, self.limits)[0]} else own
-            has_mark = own.delimiter != trained.delimiter and (own.decimal == "," or own.delimiter == ",")
-            if "decimal" not in given and not has_mark:
+                alike = {**alike, "encoding": trained.encoding} | given
+            with suppress(DataError):  # as of a delimiter that it does not have
+                other = self.sniff(**alike)
+                own = other if {*names} <= {*rows_below(self._first, other, self.limits)[0]} else own
+            if "decimal" not in given and (
+                own.delimiter == trained.delimiter or "," not in (own.decimal, own.delimiter)
+            ):
                 own = replace(own, decimal=trained.decimal)
         return replace(trained, **{name: getattr(own, name) for name in OF_FILE})
 

@@ -177,7 +177,7 @@ def _split(source: Source, recipe: Recipe, skipped: int, schema: Any) -> Iterato
     def below() -> Iterator[list[str]]:
         for number, row in _rows_of(source, recipe):
             if number > skipped and len(row) != width:
-                must = f"all lines must have as many, separated by {DELIMITERS[recipe.delimiter]}"
+                must = f"all lines must have as many, separated by {DELIMITERS[recipe.delimiter]}, so delete what is no row"
                 raise DataError(
                     f"line {number} has {len(row)} cell{'s' * (len(row) != 1)}, and the first has {width}: {must}"
                 )

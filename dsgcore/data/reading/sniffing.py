@@ -20,7 +20,7 @@ from dsgcore.data.reading.parse import COMMENTS, SNIFFED_LINES, csv_rows, not_en
 from dsgcore.data.reading.recipe import DELIMITERS, MISSING_WORDS, Recipe
 from dsgcore.data.reading.sources import PIECE, Source, refuse_other_text
 
-_HEAD, _MOST_ABOVE = 2**18, 30
+_HEAD, _MOST_ABOVE = 2**18, 99
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",

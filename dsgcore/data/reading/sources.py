@@ -218,6 +218,7 @@ def _sheet_as_csv(source: Source, limits: Limits) -> Source:
     with readable("the Excel file", "is damaged, cut off or of an unknown kind", also=UNREADABLE):
         with source.open() as stream, zipfile.ZipFile(stream) as archive:
             limits.check_unpacked(sum(info.file_size for info in archive.infolist()), "the workbook")
+            is_merged = any(b"<mergeCell " in archive.read(name) for name in archive.namelist() if "/sheet" in name)
         with source.open() as stream, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl warns of styles that it does not know
             content = io.BytesIO(stream.read())
@@ -233,6 +234,7 @@ def _sheet_as_csv(source: Source, limits: Limits) -> Source:
         raise DataError("the workbook holds no table: its sheets have no rows below a header")
     name, *others = full
     notes = [f"The sheet {name!r} of the workbook is read" + (f", and {listed(others)} left out." if others else ".")]
+    notes += ["Cells of the workbook are merged: only the first cell of each has a value. Fill the others."] * is_merged
     if above := int(full[name].index[0]):
         notes.append(f"{above} rows above its table are left out.")
     return _as_csv(source, full[name].to_numpy().tolist(), notes=tuple(notes))
