@@ -278,6 +278,7 @@ REFUSED = [
     *(([text], {}, r'a list of records \(pandas: orient="records"\), got one record of lists')
        for text in ('{"type": "T", "features": [{"a": 1}]}', '{"columns": ["a", "k"], "data": [[1, "x"], [2, "y"]]}',
                     '{"a": [1, 2], "k": ["x", "y"]}', '{"a": {"0": 1}, "k": {"0": "x"}}', '{"data": [{"a": 1}]}')),
+    (["a,k", *(f"{i},{chr(34) * (i == 500)}{'uv'[i % 2]}" for i in range(900))], {}, "a quote is opened and never closed"),
     (["a,k", *(f"{i},{'uv'[i % 2]}" for i in range(30)), "End of run"], {}, "separated by comma, so delete what is no row"),
     (COLORS, {"labels": "ordinal"}, r'words without a known order, .*\(--order "bx,gx,rx"\)'),
     (labeled(["No", '"Ja, voll"', '"Ja, etwas"'] * 12), {"labels": "ordinal"},

@@ -431,7 +431,7 @@ def suspicions(frame: pd.DataFrame, label: str | None) -> list[str]:
     asked: list[str] = []
     for name, column in frame.items() if frame.shape[1] <= _MOST_COLUMNS else ():
         words = [] if is_numeric(column) else [one for one in column.unique() if _TOTAL.fullmatch(str(one))]
-        rows = np.flatnonzero(column.isin(words)) if words else ()
+        rows = np.flatnonzero(column.isin(words)) if words else np.empty(0, dtype=np.int64)
         if 0 < len(rows) < _SHARE_OF_SUMS * len(column):
             what, more = printable(written(column.iloc[rows[0]])), f" (as do {len(rows) - 1} more)" * (len(rows) > 1)
             asked.append(

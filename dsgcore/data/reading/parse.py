@@ -136,8 +136,13 @@ def _is_plain(source: Source, recipe: Recipe) -> bool:
     edge = rf'{re.escape(recipe.delimiter)}\r\n"'  # a quote has one of these beside it, or the end
     odd = re.compile(rf"""\"(?:(?<=[^{edge}]")|"(?<=[{edge[:-1]}]""))(?=[^{edge}])""".encode())
     spaced = re.compile(rf'(?m)(?:{re.escape(recipe.delimiter)}|^) +"'.encode())
-    pieces = utf8_pieces(source, recipe.encoding)
-    return not any(odd.search(piece) or (b' "' in piece and spaced.search(piece)) for piece in pieces if b'"' in piece)
+    n_quotes = 0  # Arrow reads one that is never closed
+    for piece in utf8_pieces(source, recipe.encoding):
+        if n := piece.count(b'"'):
+            n_quotes += n
+            if odd.search(piece) or (b' "' in piece and spaced.search(piece)):
+                return False
+    return n_quotes % 2 == 0
 
 
 def _parsed(source: Source, recipe: Recipe, skipped: int, schema: Any) -> Iterator[pyarrow.RecordBatch]:
