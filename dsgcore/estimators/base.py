@@ -272,9 +272,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
                     is_done = True
                     break
             n = len(model)
-            with np.errstate(
-                over="ignore", invalid="ignore"
-            ):  # the values show divergence: those carried, or some others
+            with np.errstate(over="ignore", invalid="ignore"):  # values show divergence: those carried, or some others
                 f = mean.values if len(mean.rows) else model.evaluate(task.X[:FEW_POINTS])
             if not np.isfinite(f).all() or (n < task.plan.n_iter and not is_done):
                 or_else = "" if np.isfinite(task.kernel.bound) else ", or a smaller sigma"
