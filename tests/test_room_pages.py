@@ -354,6 +354,16 @@ def test_the_lesson_or_its_link_brings_the_lecturers_browser_back_to_the_room(ph
     assert room_of(presented(lesson="unlabeled")) is None
 
 
+@pytest.mark.parametrize("asked", [MAP, replace(PICK, kind="own-0123abcd", own="Who knows?\nI do\nI do not")])
+def test_a_reload_keeps_the_question_that_was_asked_in_place_of_the_steps(phones, rooms, room, browser_of, asked):
+    rooms.ask(room, asked, {"points": [[0.5, 0.5]]})
+    phones.send(room.code, "1" if asked.own else GUESSES[MAP], name=asked.name)
+    browser_of(room)
+    app = presented(lesson="unlabeled", room=room.code).run()
+    assert (phones.asked(room.code).json()["name"], rooms.look(room).is_open) == (asked.name, True)
+    assert "1 answered" in drawn(app, "room-count")[0]
+
+
 def test_a_second_tab_changes_nothing_until_it_takes_over_or_the_first_has_closed(
     phones, rooms, browser_of, monkeypatch
 ):

@@ -101,6 +101,9 @@ def tell_the_room(problem: type[Setting], bench: Bench) -> None:
     if room is None or place is None or not leads(room):
         group.told = None  # all is told again when this tab leads
         return
+    if group.told is None and group.asks is None:  # after a reload the class still has its question
+        with suppress(RoomError):
+            group.asks = rooms().look(room).asked
     asked = _asked(problem, bench, place)
     is_over = asked is not None and not asked.kind and place.stage is not Stage.QUESTION
     outcome = place.outcome if is_over else None
@@ -128,8 +131,7 @@ def _asked(problem: type[Setting], bench: Bench, place: Place) -> Asked | None:
 
 def _has_map(bench: Bench) -> bool:
     """Return True if the run has a map of two features."""
-    shape = bench.shape
-    return shape is not None and shape[1] == 2
+    return bench.shape is not None and bench.shape[1] == 2
 
 
 def _picture(bench: Bench) -> Mapping[str, Any]:
@@ -172,12 +174,10 @@ def _board(code: str, state: State, asked: Asked, asks: Question, *, is_warned: 
         draw(answers(asks, state.rounds, state.result, state.picture))
     elif state.is_open:
         draw_door(code)
-    again = "<span>Nobody has answered yet. Press again to run.</span>" * (
-        is_warned and state.is_open and not state.count
-    )
-    inside = f"<span>Room {code}</span>" * (not state.is_open)
+    again = "<span>Nobody has answered yet. Press again to run.</span>" * is_warned
+    inside = again * (not state.count) if state.is_open else f"<span>Room {code}</span>"
     other = f"<b>{asks.text}</b><br>" * (asked.kind == LABELS)  # not the stage's question
-    st.html(f'<p class="room-count" role="status">{other}{standing(state)} {again}{inside}</p>')
+    st.html(f'<p class="room-count" role="status">{other}{standing(state)} {inside}</p>')
 
 
 def _bar(bench: Bench, room: Key, state: State, asked: Asked) -> None:
