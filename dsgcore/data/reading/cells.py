@@ -352,7 +352,7 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
             f"{row_number(column, i)}: correct it, or leave the column out (--drop)"
         )
     is_wrong = np.isnan(values) & column.notna().to_numpy()
-    if mark is None and not is_numeric(column) and has_thousands(column.dropna().map(written).unique()):
+    if mark is None and not is_numeric(column) and has_thousands([*map(written, column.dropna().unique())]):
         is_wrong = column.map(lambda cell: "." in written(cell)).to_numpy()  # beside small whole numbers
     if n := int(is_wrong.sum()):
         i = int(np.argmax(is_wrong))
