@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from dsgcore.cli.options import options_of
 from dsgcore.core.parameters import Choice, Text
 from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry, Split
 from dsgcore.data.datasets import AS_IS, SEED, CountError
@@ -146,7 +145,7 @@ def _close_look(name: str) -> None:
         title, recipe = own["path"], Recipe.from_dict(own["recipe"])
         table = store().result(own["sha256"], title, Step("kept", problem.labels, recipe)), recipe
         look = store().result(own["sha256"], title, Step("look", problem.labels))  # what a command would guess
-        options = options_of(recipe, replace(look.begun, roles=look.recipe.roles, order=look.recipe.order))
+        options = recipe.options(replace(look.begun, roles=look.recipe.roles, order=look.recipe.order))
     which_method(dataset, title, entry, is_ordered=problem.labels == "ordinal", table=table, options=options)
     theme, colors = theme_now(), views.colors_of(spec, split)
     views.plane_view(dataset, split, colors, theme)

@@ -15,7 +15,7 @@ from test_file_on_pages import written
 from test_usual_values import own_rows
 
 from dsgcore import label
-from dsgcore.cli.options import command_parser, options_of, reading_of
+from dsgcore.cli.options import command_parser, reading_of
 from dsgcore.comparing import Background, Sample, rounds
 from dsgcore.data.reading import File, Recipe
 from dsgcore.experiments import Spec, default_spec
@@ -206,7 +206,7 @@ def test_a_files_comparison_prepares_each_split_as_the_command_does(begun):
 def test_the_options_beside_a_verdict_are_read_as_the_recipe_that_they_stand_for(changes):
     guess = Recipe.from_dict({"format": "delimited", "roles": {"label": "label", "id": "index", "when": "date"}})
     recipe = Recipe.from_dict(guess.to_dict() | changes)
-    given = command_parser().parse_args(["fit", "SVC", "own.csv", "--out", "out", *options_of(recipe, guess)])
+    given = command_parser().parse_args(["fit", "SVC", "own.csv", "--out", "out", *recipe.options(guess)])
     read = {name: value for name, value in reading_of(given).items() if value not in (None, [], {})}
     roles = read.pop("roles", {}) | dict.fromkeys(read.pop("drop", ()), "ignore")
     changed = {name: recipe.role(name) for name in {**dict(guess.roles), **dict(recipe.roles)}}

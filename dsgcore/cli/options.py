@@ -10,12 +10,9 @@ import textwrap
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from dsgcore.core.errors import DSGError
-
-if TYPE_CHECKING:
-    from dsgcore.data.reading import Recipe
 
 PROGRAM, HOST, PORT = "dsg-lab", "127.0.0.1", 8501
 # What a Dask scheduler is given to answer in.
@@ -158,23 +155,6 @@ def reading_of(given: argparse.Namespace) -> dict[str, Any]:
         "missing_words": None if given.missing_words is None else tuple(given.missing_words),
         **text_of(given),
     }
-
-
-_OPTIONS = ("delimiter", "decimal", "encoding", "missing_words", "missing", "unlabeled", "bins", "order")
-
-
-def options_of(recipe: Recipe, guess: Recipe) -> list[str]:
-    """Return the options, besides the target, with which a command reads a table by a recipe and not by its own guess."""
-    roles = {name: recipe.role(name) for name, _ in (*guess.roles, *recipe.roles)}
-    roles = {name: role for name, role in roles.items() if role not in (guess.role(name), "label")}
-    changed: dict[str, Any] = {"drop": tuple(name for name, role in roles.items() if role in ("ignore", "index"))}
-    found = [f"--role={name}={role}" for name, role in roles.items() if name not in changed["drop"]]
-    changed |= {name: getattr(recipe, name) for name in _OPTIONS if getattr(recipe, name) != getattr(guess, name)}
-    for name, value in changed.items():
-        if isinstance(value, tuple):
-            value = ",".join(f'"{word}"' if "," in word else word for word in value if word)
-        found += [f"--{name.replace('_', '-')}={value}"] * (value not in (None, ""))
-    return [*found, *["--header" if recipe.header else "--no-header"] * (recipe.header != guess.header)]
 
 
 def text_of(given: argparse.Namespace) -> dict[str, Any]:

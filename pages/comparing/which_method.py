@@ -45,8 +45,7 @@ def which_method(
 ) -> None:
     """Draw the button that starts the comparison, and its result so far.
 
-    Of a person's file, `table` holds the rows and the recipe: each split prepares its own points. With `options` a command
-    reads the file alike.
+    Of a person's file, `table` holds the rows and the recipe: each split prepares its points. `options` are those of a command.
     """
     st.header("Which method for my data?")
     X, recipe = (dataset.X, None) if table is None else table
@@ -67,9 +66,8 @@ def which_method(
         is_going = not going.is_over
         watched(going, _answer, going)
         if not is_going and going.progress is not None and going.progress.verdict.recommended is not None:
-            _onward(
-                going.progress.verdict.recommended, entry, None if recipe is None else (name, recipe.label(), *options)
-            )
+            file = None if recipe is None else (name, "--target", recipe.label(), *options)
+            _onward(going.progress.verdict.recommended, entry, file)
             if table is not None:
                 label_rows((*table, y, names), going.progress, sample.sha256, is_ordered=is_ordered)
 
@@ -83,9 +81,8 @@ def _onward(method: str, entry: DatasetEntry, file: Sequence[str] | None) -> Non
                 st.markdown(f"See {own} learn on", width="content")
                 setting_link(entry, setting)
     if file is not None:
-        data, target, *options = map(shlex.quote, file)
-        command = ["dsg-lab fit", method, data, "--target", target, *options, "--out model"]
-        st.code(" ".join(command), language="bash", wrap_lines=True)
+        said = " ".join(map(shlex.quote, file))
+        st.code(f"dsg-lab fit {method} {said} --out model", language="bash", wrap_lines=True)
 
 
 def _question(sample: Sample, name: str, going: Background | None, *, is_ordered: bool) -> None:

@@ -234,4 +234,4 @@ def table_view(dataset: Dataset, split: Split) -> None:
     table = pd.DataFrame({"class": classes[:rows], "used as": use[:rows]})
     st.dataframe(pd.concat([table, frame], axis=1), height=HEIGHT)
     if (rows, columns) != (n, d):
-        st.caption(f"The first {rows:,} of {n:,} rows and {columns} of {d} features.")
+        st.caption(f"The first {rows:,} of {n:,} rows and {columns} of {d:,} features.")

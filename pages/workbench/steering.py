@@ -44,8 +44,7 @@ MOST_MOVED = 2  # of the values that a moved control has changed, so many are sa
 def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     """Bring the run in line with the controls and the edits: leave it, steer it, or start another run."""
     make_ready(asked.kernel.name)
-    only_for = bench.link.only_for
-    bench.link.notices = [said for said in bench.link.notices if only_for.get(said, asked.data) == asked.data]
+    bench.link.notices = [one for one in bench.link.notices if bench.link.only_for.get(one, asked.data) == asked.data]
     try:
         check_cost(asked, BUDGET)  # before edits of a lesson or of a link load the data
         asked = _with_edits(bench, asked)

@@ -194,6 +194,20 @@ class Recipe:
         """Return the recipe with only the fields that the table depends on: the format's, and columns read as text."""
         return replace(Recipe(), roles=self.marked(), **{field: getattr(self, field) for field in OF_FORMAT})
 
+    def options(self, guess: Recipe) -> list[str]:
+        """Return the options, besides the target, with which a command reads a table by this recipe and not by its own guess."""
+        known = ("delimiter", "decimal", "encoding", "missing_words", "missing", "unlabeled", "bins", "order")
+        roles = {name: self.role(name) for name, _ in (*guess.roles, *self.roles)}
+        roles = {name: role for name, role in roles.items() if role not in (guess.role(name), "label")}
+        changed: dict[str, Any] = {"drop": tuple(name for name, role in roles.items() if role in ("ignore", "index"))}
+        found = [f"--role={name}={role}" for name, role in roles.items() if name not in changed["drop"]]
+        changed |= {name: getattr(self, name) for name in known if getattr(self, name) != getattr(guess, name)}
+        for name, value in changed.items():
+            if isinstance(value, tuple):
+                value = ",".join(f'"{word}"' if "," in word else word for word in value if word)
+            found += [f"--{name.replace('_', '-')}={value}"] * (value not in (None, ""))
+        return [*found, *["--header" if self.header else "--no-header"] * (self.header != guess.header)]
+
     def marked(self) -> tuple[tuple[str, str], ...]:
         """Return the columns with their own decimal mark, and their roles. They are read as text."""
         return tuple((name, role) for name, role in self.roles if role in MARKS)
