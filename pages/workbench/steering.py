@@ -95,7 +95,8 @@ def _clamp_labels(problem: type[Setting], bench: Bench, asked: Spec, error: Coun
         st.error(plain(str(error)))
         return
     bench.link.notices.append(notice)
-    bench.link.only_for[notice] = replace(asked.data, n_labeled=error.nearest, edits=())
+    data = replace(asked.data, n_labeled=error.nearest, edits=())
+    bench.link.only_for = dict.fromkeys((*bench.link.only_for, notice), data)  # one can lead to another
     bench.given[key] = error.nearest
     st.rerun()
 
