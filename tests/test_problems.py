@@ -483,7 +483,9 @@ def test_where_positives_alone_pull_the_balance_nearly_doubles_the_slope_of_an_s
             )
         ),
         # pairs divide by the square by which their noise is magnified, and near one half nothing can be learned
-        *((SimilarUnlabeled(prior), (200, 500), 1 / 700 / (2 * prior - 1) ** 2) for prior in (0.99, 0.3, 0.7)),
+        *((SimilarUnlabeled(prior), (200, 500), 0.00175 / (2 * prior - 1) ** 2) for prior in (0.99, 0.3, 0.7)),
+        # many unlabeled points do not make up for few pairs, whose noise stays
+        *((SimilarUnlabeled(0.1), (100, n), ridge) for n, ridge in ((100, 7.81e-3), (10_000, 3.945e-3))),
         (SimilarUnlabeled(0.502), (200, 500), 1.0),
     ],
 )

@@ -174,7 +174,8 @@ class TSGSU(BinaryEstimator):
         `dsgcore.prior.similar_class_prior`), so give the share if you know it. 'estimate' for classes gives the share
         of the second class among the labels. The estimate is made once, at the first call.
     lam
-        Ridge. 'auto' is 1 / (number of all points) / (2 prior - 1)^2, because the noise grows by the last factor.
+        Ridge. 'auto' is (1 / number of points in pairs + 1 / number of unlabeled ones) / 4 / (2 prior - 1)^2, because the noise of
+        both sources adds, and grows by the last factor.
     n_iter
         Number of iterations T: the maximum for `fit`, the exact number for one call of `partial_fit`.
     batch_size

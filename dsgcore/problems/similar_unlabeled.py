@@ -149,12 +149,13 @@ class SimilarUnlabeled(Problem):
         return self.prior**2 + (1.0 - self.prior) ** 2
 
     def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
-        """Return 1 / (number of all points) / (2 prior - 1)^2.
+        """Return (1 / number of similar points + 1 / number of unlabeled ones) / 4 / (2 prior - 1)^2.
 
-        Both sources hold both classes, so that all points count. The risk divides by 2 prior - 1, which amplifies its
-        noise.
+        The risk is a difference of means over both sources, so that the noise of both adds: many unlabeled points do not make
+        up for few pairs. It divides by 2 prior - 1, which amplifies its noise. With as many of either it is 1 / (number of all
+        points) / (2 prior - 1)^2.
         """
-        return min(1.0 / sum(map(len, rows.values())) / (2.0 * self.prior - 1.0) ** 2, 1.0)
+        return min(sum(1.0 / len(own) for own in rows.values()) / 4.0 / (2.0 * self.prior - 1.0) ** 2, 1.0)
 
     @property
     def largest_slope(self) -> float | None:
