@@ -13,12 +13,13 @@ import pytest
 from room_phones import ask
 from small_specs import small
 
-from dsgcore.experiments import FileStore, LiveRun
+from dsgcore.experiments import SETTINGS, FileStore, LiveRun
 from pages.live import map_view
 from pages.live import tick as live_tick
 from pages.live.curves import objective_figure
 from pages.live.tick import BUSY, tick
 from pages.session.bench import Bench, View
+from pages.session.lesson_place import place_in
 from pages.shell import sharing, ticks
 from pages.shell.sharing import turns
 from pages.shell.ticks import GONE, LOST, TickDoor, Ticker
@@ -92,6 +93,13 @@ def test_a_tick_advances_the_run_and_brings_what_the_page_would_show(bench):
     assert figures["chart-objective"]["data"] == json.loads(json.dumps(drawn["data"]))
     assert not news["isOver"]
     assert news["kept"]["at"] == "1-playing"
+
+
+def test_a_tick_after_a_click_to_another_step_leaves_the_lessons_place_with_the_controls_that_the_link_has(bench):
+    bench.lesson.place = place_in(SETTINGS["auc"], "unlabeled:1:answer")
+    bench.link.page.texts |= {"lesson": "unlabeled:2:answer", "data.n_labeled": "200"}  # not yet drawn anew
+    kept = {name: text for name, text in news_of(tick(bench))[0]["kept"].items() if text}
+    assert kept == bench.link.page.texts | {"at": "1-playing"}
 
 
 def test_a_tick_names_each_number_where_its_curve_is_named(bench):

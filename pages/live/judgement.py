@@ -49,14 +49,9 @@ def status_of(bench: Bench, *, is_short: bool = False) -> dict[str, str]:
 
 def judgement_of(bench: Bench) -> Judgement:
     """Return what limits the run at the iteration that the page shows; at the end, with what was measured of it."""
-    live, found = seen(bench), bench.jobs.diagnosis
+    live, found, number = seen(bench), bench.jobs.diagnosis, bench.begun.number
     limits = None
-    if (
-        found is not None
-        and found.number == bench.begun.number
-        and found.job.state is JobState.DONE
-        and live.is_finished
-    ):
+    if found is not None and found.number == number and found.job.state is JobState.DONE and live.is_finished:
         limits = found.job.result
     return judgement(live.run, baseline=live.supervised, limits=limits)
 

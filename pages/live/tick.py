@@ -14,11 +14,12 @@ from typing import Any
 
 from pages.charts.figures import line_at
 from pages.charts.live_chart import LIBRARY_ADDRESS, STYLE, Chart, mounted, nothing
+from pages.controls.hand import EDITS
 from pages.live.curves import chart_of, is_multiclass, numbers_of
 from pages.live.judgement import look_at, said_of, scrubber_of, seen, settle, show_next, status_of, watch_again
 from pages.live.map_view import hand_chart, map_chart, map_state
 from pages.session.bench import Bench, go_on
-from pages.session.link import place_of
+from pages.session.link import LESSON, place_of
 from pages.shell.sharing import turns
 from pages.shell.ticks import ADDRESS, GONE, Ticker, are_served
 from pages.shell.warm_up import updates
@@ -101,8 +102,8 @@ def tick(bench: Bench, asked: str = "") -> bytes:
             seconds, now = SECONDS_BETWEEN_DRAWINGS * (1 + turns.n_waiting / WAITING_PER_SECOND), time.monotonic()
             redraw = bench.drawing.tab == "Race" and now - feed.drawn_at >= seconds
             feed.drawn_at = now if redraw else feed.drawn_at  # requested only once
-        texts = bench.link.page.texts
-        kept = texts | place_of(bench) if texts else None
+        texts = bench.link.page.texts  # a step goes with its controls, which are not drawn yet after a click
+        kept = texts | place_of(bench) | {name: texts.get(name, "") for name in (LESSON, EDITS)} if texts else None
         return packed(bench, kept=kept, isOver=not goes_on, redraw=redraw)
 
 
