@@ -18,12 +18,19 @@ from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, defaul
 from pages.live import map_view
 from pages.live.judgement import look_at, watch_again
 from pages.race import views as race_views
+from pages.session import bench as benches
 from pages.studies.links import link_to_run
 from pages.workbench import head as head_of_page
 from pages.workbench import page, sidebar, steering
 
 RUN = {"data.name": "two_moons", "data.n": "200", "data.n_labeled": "40", "kernel.sigma": "10", "solver.n_iter": "64"}
 TOO_LARGE = {"auc": 50.0, "s3vm": 100.0, "ordinal": 100.0, "similar_unlabeled": 1000.0}  # step sizes
+
+
+@pytest.fixture(autouse=True)
+def _drawings_that_reach_the_links_step(monkeypatch):
+    """On a busy machine a second is not enough."""
+    monkeypatch.setattr(benches, "LONGEST_GO", 60.0)
 
 
 def short(name, **solver):
