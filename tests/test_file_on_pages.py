@@ -240,6 +240,12 @@ def test_a_note_on_missing_cells_stands_once_and_names_what_can_be_changed(gap, 
     assert shown(written(app)).count("Does -999 mean missing") == 2  # above the table, and where it says what was done
 
 
+def test_rows_that_sum_others_are_said_above_the_table_too():
+    rows = [f"{'Total' if i == 29 else f'r{i % 5}'},{i % 7},{'uv'[i % 2]}" for i in range(30)]
+    app = give(open_own("data"), "own.csv", lines("name,a,label", *rows))
+    assert shown(written(app)).count("Row 30 holds 'Total' in 'name': delete rows that sum others.") == 2
+
+
 # --- from page to page
 
 

@@ -169,7 +169,7 @@ def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Look, place: DeltaGe
         if sentence.startswith("Read as missing"):
             what = "these words under *Format*" if "'" in sentence else "what replaces missing numbers under *Columns*"
             say("backspace", f"{_of_page(sentence)} You can change {what}.")
-        if sentence.startswith("Warning: "):
+        if sentence.startswith(("Warning: ", "Cells of ")) or "rows that sum others" in sentence:
             say("warning", _of_page(sentence))
         if sentence.startswith("Does "):
             say("warning", f"{_of_page(sentence)} Add it to *Cells that mean a missing value* under *Format*.")
