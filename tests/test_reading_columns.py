@@ -278,6 +278,9 @@ REFUSED = [
     *(([text], {}, r'a list of records \(pandas: orient="records"\), got one record of lists')
        for text in ('{"type": "T", "features": [{"a": 1}]}', '{"columns": ["a", "k"], "data": [[1, "x"], [2, "y"]]}',
                     '{"a": [1, 2], "k": ["x", "y"]}', '{"a": {"0": 1}, "k": {"0": "x"}}', '{"data": [{"a": 1}]}')),
+    *(([text], {}, "must give each name once, got 'a' twice")
+       for text in ('[{"a": 1, "a": 2}]', '{"a": 1, "a": 2}', '{"a": 1, "k": "x"}\n{"a": 1, "k": "y", "a": 2}')),
+    (['{"a": 1, "b": 2,}'], {}, "must hold a record of plain values on each line: .*property name"),
     (["a,k", *(f"{i},{chr(34) * (i == 500)}{'uv'[i % 2]}" for i in range(900))], {}, "a quote is opened and never closed"),
     (["a,k", *(f"{i},{'uv'[i % 2]}" for i in range(30)), "End of run"], {}, "separated by comma, so delete what is no row"),
     (COLORS, {"labels": "ordinal"}, r'words without a known order, .*\(--order "bx,gx,rx"\)'),
@@ -503,6 +506,8 @@ WRITTEN_AS = {
         "columns without names, 'x4'"),
     "one row of words without names": ("".join(f"{WORDS[i]};{'uv'[i % 2]};{'xy'[i // 2 % 2]}\n" for i in range(12)),
         "red;u\n", [0]),
+    "one record": (POINTS, '{"a": 1.5, "b": 2, "tags": ["new"]}', [1.5]),
+    "a list of one record": (POINTS, '[{"a": 1.5, "b": 2, "tags": [{"new": 1}]}]', [1.5]),
     "an encoding that no guess finds": ("a;b;kind\n" + "".join(f"{i};{['Köln', 'Bonn'][i % 2]};{'xy'[i % 2]}\n" for i in range(12)),
         "a;b\n1;Köln\n", [1]),
 }  # fmt: skip

@@ -25,7 +25,7 @@ from pyarrow import compute, types
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.cells import column_names, listed, printable, readable, reason_of, written
+from dsgcore.data.reading.cells import column_names, listed, printable, readable, written
 from dsgcore.data.reading.recipe import Limits
 from dsgcore.data.reading.sources import CONTROL, PIECE, UNREADABLE, Source, parquet_files
 
@@ -377,26 +377,37 @@ def _read_npz(content: IO[bytes], limits: Limits) -> tuple[pd.DataFrame, list[st
 
 def _json_table(stream: io.BytesIO) -> Any:
     """Return JSON lines, or a list of records, as an Arrow table."""
-    content = stream.getvalue()
-    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
-        records = json.loads(content)
-        if not all(isinstance(record, dict) for record in records):
+    content, given = stream.getvalue(), None
+    try:
+        given = json.loads(content, object_pairs_hook=_record)
+    except (json.JSONDecodeError, UnicodeDecodeError):  # records on lines
+        if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+            raise
+    if isinstance(given, dict):
+        nested = [value for value in given.values() if isinstance(value, list | dict)]
+        if len(nested) == len(given) or any(isinstance(one, list | dict) for value in nested for one in value):
+            raise DataError('the JSON must hold a list of records (pandas: orient="records"), got one record of lists')
+        given = [given]
+    if given is not None:
+        if not all(isinstance(record, dict) for record in given):
             raise DataError("the JSON must be a list of records, or a record on each line")
-        content = b"\n".join(json.dumps(record).encode() for record in records)
+        content = b"\n".join(json.dumps(record).encode() for record in given)
     try:
         options = pyarrow.json.ReadOptions(use_threads=False, block_size=max(PIECE, len(content)))
-        table = pyarrow.json.read_json(io.BytesIO(content), options)
-        is_one = len(table) == 1 and any(types.is_nested(column.type) for column in table.columns)
-    except pyarrow.ArrowInvalid as error:
-        is_one = b"\n" not in content.strip()
-        try:  # a column of numbers and words is text, as in CSV
+        return pyarrow.json.read_json(io.BytesIO(content), options)
+    except pyarrow.ArrowInvalid:  # a column of numbers and words is text, as in CSV
+        kinds = (AttributeError, pyarrow.ArrowException)
+        with readable("the JSON", "must hold a record of plain values on each line", also=kinds):
             lines = filter(None, map(bytes.strip, content.split(b"\n")))
-            table = None if is_one else pyarrow.table(_alike([*map(json.loads, lines)]))
-        except (ValueError, TypeError, AttributeError, OverflowError, pyarrow.ArrowException):
-            raise DataError(f"the JSON must hold a record of plain values on each line: {reason_of(error)}") from None
-    if is_one:
-        raise DataError('the JSON must hold a list of records (pandas: orient="records"), got one record of lists')
-    return table
+            return pyarrow.table(_alike([json.loads(line, object_pairs_hook=_record) for line in lines]))
+
+
+def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a record of JSON; raise `DataError` if it gives a name twice."""
+    if len(record := dict(pairs)) < len(pairs):
+        (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
+        raise DataError(f"a record of the JSON must give each name once, got {quoted(twice)} twice: delete one")
+    return record
 
 
 def _alike(records: list[dict[str, Any]]) -> dict[str, list[Any]]:
