@@ -200,6 +200,7 @@ def test_a_files_comparison_prepares_each_split_as_the_command_does(begun):
 @each("changes", [
     {"roles": {"x0": "ignore", "x1": "category", "label": "label"}, "missing": "median", "unlabeled": "c"},
     {"roles": {"x2": "label", "label": "category", "a, b": "ignore"}, "missing_words": ["", "-9", "a,b"], "bins": 3},
+    {"roles": {"label": "label", "id": "index", "when": "date"}, "missing_words": [""]},  # no word means missing
     {"roles": {"label": "label"}, "header": False, "decimal": ",", "delimiter": ";", "order": ["b", "a"]},
     {"roles": {"label": "label", "id": "index", "when": "date"}},  # as it is guessed
 ])  # fmt: skip

@@ -689,13 +689,16 @@ def test_columns_of_arrow_are_read_or_refused_by_every_reader(name, tmp_path_fac
 
 
 @pytest.mark.skipif(not find_spec("openpyxl"), reason="openpyxl is not installed")
-def test_merged_cells_of_a_workbook_are_said():
+def test_merged_cells_and_errors_of_a_workbook_are_said():
     to = io.BytesIO()
     with pd.ExcelWriter(to) as book:
         frame().to_excel(book, index=False)
+        book.sheets["Sheet1"]["A5"] = "#DIV/0!"
         book.sheets["Sheet1"].merge_cells("C2:C3")
     file = File(Source.of_bytes(to.getvalue(), "t.xlsx"), LOCAL)
-    assert "Cells of the workbook are merged" in " ".join(file.source.notes)
+    assert "Cells of the workbook are merged" in (said := " ".join(file.table(file.sniff()).notes))
+    assert "Errors such as #DIV/0! count as empty cells: there is 1." in said
+    assert file.table(file.sniff()).seen["", "a"] == 1
 
 
 ORDERED = pd.Series(pd.Categorical(["mid", "low", "high"] * 20, ["low", "mid", "high", "none"], ordered=True))

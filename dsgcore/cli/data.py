@@ -94,9 +94,7 @@ def _found(what: str) -> tuple[Path | None, RemoteSet | None]:
     if what in REMOTE_SETS:
         return cached(REMOTE_SETS[what]), REMOTE_SETS[what]
     if what in DATASETS:
-        raise DataError(
-            f"{what} comes with the package, and is no file: `dsg-lab compare {what}` and specs know its name"
-        )
+        raise DataError(f"{what} comes with the package, and is no file: `dsg-lab compare {what}` and specs know it")
     raise DataError(f"there is no file {quoted(what)}, and no set of that name (see: dsg-lab data list)")
 
 

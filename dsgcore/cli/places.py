@@ -108,9 +108,7 @@ def _check_apart(place: Path, option: str, inputs: Sequence[Path]) -> None:
         if _is_same(real, read):
             raise TextFileError(f"{option} would write to {place}, which the command reads: name another place")
         if read.is_dir() and any(_is_same(above, read) for above in real.parents):
-            raise TextFileError(
-                f"{option} would write to {place}, in the folder {read} of the data: name another place"
-            )
+            raise TextFileError(f"{option} would write to {place}, in the folder {read} of the data: name another")
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -125,6 +125,8 @@ def write_scores(
             made = [fitted.scored(piece) for piece in pieces]
         except ModelError as error:
             raise DataError(f"{part.name}: {error}" if part.name else str(error)) from None
+        except DataError as error:  # whose options are those of `fit`
+            raise DataError(f"{error} in a new fit" if str(error).endswith("(--drop)") else str(error)) from None
         for sentence in notes:
             note(sentence)
         columns |= {name: np.concatenate([piece[name] for piece in made]) for name in (made[0] if made else ())}
@@ -176,14 +178,9 @@ class Fitted:
         return cls(model, facts, features, digest)
 
     @property
-    def is_estimator(self) -> bool:
-        """True for a whole estimator."""
-        return hasattr(self.model, "predict")
-
-    @property
     def d(self) -> int:
         """Number of features."""
-        return int(self.model.n_features_in_ if self.is_estimator else self.model.d)
+        return int(self.model.n_features_in_ if hasattr(self.model, "predict") else self.model.d)
 
     def parts(self, data: Path, features: Sequence[str] | None, keep: Sequence[str], text: Mapping) -> list[Part]:
         """Return the parts of a table, read and prepared as the training table was."""
@@ -202,9 +199,7 @@ class Fitted:
             known = {*prepared.columns, *prepared.left_out, *dict(trained.roles)}
             strange = [name for name in table.frame.columns if _NUMBERED.fullmatch(name) and name not in known]
             if strange and all(one.format == "npz" or not one.header for one in (own, trained)):
-                raise DataError(
-                    f"the file has columns without names, {listed(strange)}, unlike the training file: delete them"
-                )
+                raise DataError(f"columns without names, {listed(strange)}, are not in the training file: delete them")
             is_text = own.format == trained.format == "delimited"
             if is_text and (own.delimiter, own.decimal) != (trained.delimiter, trained.decimal):
                 notes.insert(0, f"The file is written otherwise than the training file. {table.notes[0]}")
@@ -239,10 +234,8 @@ class Fitted:
             check_column(name, [*table.kinds])
         rows = table.prepared("none", is_strict=True, features=features).rows
         if rows.shape[1] != self.d:
-            raise DataError(
-                f"the model needs {self.d} feature columns, got {rows.shape[1]}: choose them with --features"
-            )
-        rows = rows.astype(np.float64 if self.is_estimator else self.model.dtype)
+            raise DataError(f"the model needs {self.d} feature columns, got {rows.shape[1]}: name them with --features")
+        rows = rows.astype(np.float64 if hasattr(self.model, "predict") else self.model.dtype)
 
         def read(number: int) -> tuple[Iterable[NDArray], dict[str, Any], list[str]]:
             pieces = rows.pieces(np.arange(*table.parts.starts[number : number + 2]), points_at_a_time(self.d))
@@ -257,7 +250,7 @@ class Fitted:
         There is one column of scores, or one for each class with its name, or its number if the names are not known.
         """
         classes, facts, found = self.facts.get("classes"), self.facts, dict[str, NDArray]()
-        if self.is_estimator:
+        if hasattr(self.model, "predict"):
             values = getattr(self.model, "ranking_function", self.model.decision_function)(X)
             predicted = self.model.predict(X)
             found["class"] = np.array(classes)[predicted] if facts.get("has_codes") else predicted

@@ -206,9 +206,7 @@ def convert(dataset: Dataset, name: str, positive: int | None = None) -> Dataset
         return dataset
     codes, one = np.arange(len(dataset.class_names)), positive or 0
     if name == ONE_REST and not 0 <= one < len(codes):
-        raise DataError(
-            f"positive must be the number of a class, between 0 and {len(codes) - 1}, got {quoted(positive)}"
-        )
+        raise DataError(f"positive must be the number of a class, from 0 to {len(codes) - 1}, got {quoted(positive)}")
     is_positive = {EVEN_ODD: codes % 2 == 0, HALVES: codes >= len(codes) / 2, ONE_REST: codes == one}[name]
     y = np.where(dataset.y < 0, dataset.y, is_positive[dataset.y])  # unlabeled rows stay unlabeled
     low, high = ([dataset.class_names[code] for code in codes[is_positive == side]] for side in (False, True))

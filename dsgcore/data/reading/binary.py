@@ -396,10 +396,9 @@ def _json_table(stream: io.BytesIO) -> Any:
         options = pyarrow.json.ReadOptions(use_threads=False, block_size=max(PIECE, len(content)))
         return pyarrow.json.read_json(io.BytesIO(content), options)
     except pyarrow.ArrowInvalid:  # a column of numbers and words is text, as in CSV
-        kinds = (AttributeError, pyarrow.ArrowException)
-        with readable("the JSON", "must hold a record of plain values on each line", also=kinds):
+        with readable("the JSON", "must hold a record of plain values on each line", also=(pyarrow.ArrowException,)):
             lines = filter(None, map(bytes.strip, content.split(b"\n")))
-            return pyarrow.table(_alike([json.loads(line, object_pairs_hook=_record) for line in lines]))
+            return pyarrow.table(_alike([dict(json.loads(line, object_pairs_hook=_record)) for line in lines]))
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

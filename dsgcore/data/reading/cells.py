@@ -286,10 +286,7 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
     parsed = pd.to_datetime(pd.Series(texts, dtype=object), format="mixed", utc=True, errors="coerce")
     if parsed.isna().any():
         i = int(np.argmax(codes == int(np.argmax(parsed.isna()))))
-        raise DataError(
-            f"column {str(column.name)!r} must hold dates (role {role!r}), got {printable(written(column.iloc[i]))!r} in row "
-            f"{row_number(column, i)}: correct it, or leave the column out (--drop)"
-        )
+        raise _wrong(column, i, f"dates (role {role!r})")
     of_value: NDArray[np.float64] = ((parsed - _EPOCH) / _DAY).to_numpy(dtype=np.float64)
     return np.append(of_value, np.nan)[codes]
 
@@ -334,6 +331,15 @@ def row_number(column: pd.Series, i: int) -> int:
     return int(column.index[i]) + 1
 
 
+def _wrong(column: pd.Series, i: int, must: str, got: str = "", advice: str = "") -> DataError:
+    """Return the error for a cell; by default the advice is to correct it or to leave the column out."""
+    got, advice = (
+        got or repr(printable(written(column.iloc[i]))),
+        advice or ": correct it, or leave the column out (--drop)",
+    )
+    return DataError(f"column {str(column.name)!r} must hold {must}, got {got} in row {row_number(column, i)}{advice}")
+
+
 def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
     """Return a column as numbers, NaN if missing; raise `DataError` with the row if a cell is not a number or too large.
 
@@ -347,10 +353,7 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
     values = numeric(column, mark).to_numpy(dtype=np.float64, na_value=np.nan)
     if len(values) and np.fmax.reduce(np.abs(values)) > LARGEST:  # one pass in the usual case: fmax ignores NaN
         i = int(np.flatnonzero(np.abs(values) > LARGEST)[0])
-        raise DataError(
-            f"column {name!r} must hold finite numbers of at most {LARGEST:g} in size, got {values[i]:g} in row "
-            f"{row_number(column, i)}: correct it, or leave the column out (--drop)"
-        )
+        raise _wrong(column, i, f"finite numbers of at most {LARGEST:g} in size", f"{values[i]:g}")
     is_wrong = np.isnan(values) & column.notna().to_numpy()
     if mark is None and not is_numeric(column) and has_thousands([*map(written, column.dropna().unique())]):
         is_wrong = column.map(lambda cell: "." in written(cell)).to_numpy()  # beside small whole numbers
@@ -358,10 +361,8 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
         i = int(np.argmax(is_wrong))
         first = printable(written(column.iloc[i]))
         if numbers_among((first, first.translate(_COMMA_FOR_POINT))):
-            first, kind = f"{first!r} in row {row_number(column, i)}", f"--decimal {'.' if mark == ',' else ','}"
-            raise DataError(
-                f"column {name!r} must hold numbers, got {first}: correct it, or say the decimal mark ({kind})"
-            )
+            mark = "." if mark == "," else ","
+            raise _wrong(column, i, "numbers", advice=f": correct it, or say the decimal mark (--decimal {mark})")
         kind = " (a spreadsheet's error)" if _SPREADSHEET_ERROR.fullmatch(first) else ""
         is_more = 1 < n <= _MOST_HEADERS and is_wrong[:n].all()
         if is_more or first == name:
@@ -369,10 +370,8 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
         few = f" ({listed(words)})" if 1 < len(words := column[is_wrong].map(written).unique()) <= _SHOWN else ""
         several = "" if n == 1 else f", the first of {n:,} cells that are no numbers{few}"
         it, its = ("it", "its word") if n == 1 else ("them", "their words")
-        raise DataError(
-            f"column {name!r} must hold numbers, got {first!r}{kind} in row {row_number(column, i)}{several}: correct {it}, let "
-            f"{its} mean missing (--missing-words), make the column a category (--category), or leave it out (--drop)"
-        )
+        advice = f"let {its} mean missing (--missing-words), make the column a category (--category), or leave it out (--drop)"
+        raise _wrong(column, i, "numbers", f"{first!r}{kind}", f"{several}: correct {it}, {advice}")
     return values
 
 
@@ -427,7 +426,7 @@ def about_missing(seen: Seen, what: str = "missing") -> str:
 
 
 def suspicions(frame: pd.DataFrame, label: str | None) -> list[str]:
-    """Return a question for each column in which one number is frequent and far from all others, such as -999 or 9999."""
+    """Return a question for each column with a number that is frequent and far from all others (-999), or with a sum's row."""
     asked: list[str] = []
     for name, column in frame.items() if frame.shape[1] <= _MOST_COLUMNS else ():
         words = [] if is_numeric(column) else [one for one in column.unique() if _TOTAL.fullmatch(str(one))]

@@ -70,9 +70,7 @@ class Features:
         if self.recipe.missing == "drop":
             cells = cells[self.is_kept(frame)]
             if not len(cells):
-                raise DataError(
-                    "no row is left once those with missing numbers are dropped: replace the numbers instead"
-                )
+                raise DataError("no row is left once those with missing numbers are dropped: replace them instead")
         self._centre = self._centres(cells)
         self._ends = {name: (cells[name].min(), cells[name].max()) for name in self._signs}
         fitted = np.arange(len(cells)) if rows is None else rows
@@ -149,7 +147,7 @@ class Features:
         if gaps:
             replaced = f"replaced by the column's {self.recipe.missing} over the training rows"
             yield f"Missing numbers in {listed(gaps)}, where the training rows had none: {replaced}."
-        for name, (there, sign) in self._signs.items():
+        for name, (there, sign) in getattr(self, "_signs", {}).items():  # which an earlier version has not saved
             here, own = reading_of_adorned(frame[name], self._mark(name))
             if own != sign:
                 here, there = here or "they are plain", there or "they are plain"

@@ -70,6 +70,7 @@ _FORMAT_NAMES = {
     "orc": "ORC",
     "json": "JSON records",
 }
+_OF_FILES = "{} files of a folder are read as one table."
 OTHER_COLUMNS = "its columns are not those of the first file of the folder: each must have the same"
 _SEVERAL = (list, tuple, dict, set, np.ndarray)  # kinds of cells that are no single value
 
@@ -138,7 +139,7 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
         frame, notes = read_binary(source, recipe.format, limits)
     frame.index, n_read = pd.RangeIndex(len(frame)), len(frame)
     is_folder = is_text and source.path is not None
-    said = [_of_files(len(texts)) if is_folder else _sentence(frame, recipe), *source.notes, *notes]
+    said = [_OF_FILES.format(len(texts)) if is_folder else _sentence(frame, recipe), *source.notes, *notes]
     if not is_text or numbers_among(recipe.missing_words):
         changed = {
             name: known
@@ -179,10 +180,6 @@ def _texts(folder: Path, limits: Limits) -> Iterator[Source]:
         yield text
 
 
-def _of_files(n: int) -> str:
-    return f"{n} files of a folder are read as one table."
-
-
 def _read_files(folder: Path, recipe: Recipe, limits: Limits) -> Table:
     """Read the files of text of a folder as one table."""
     read = list[Table]()
@@ -196,7 +193,7 @@ def _read_files(folder: Path, recipe: Recipe, limits: Limits) -> Table:
     begins = np.cumsum([0, *(table.n_read for table in read)])  # rows are counted over the files as they are
     frame = pd.concat([t.frame.set_axis(t.frame.index + n) for t, n in zip(read, begins[:-1], strict=True)])
     limits.check_rows(len(frame))
-    seen, said = sum((table.seen for table in read), Seen()), [_of_files(len(read))]
+    seen, said = sum((table.seen for table in read), Seen()), [_OF_FILES.format(len(read))]
     said += [one for one in read[0].notes[1:] if one not in about_empty_rows(read[0].n_read - len(read[0].frame))]
     return Table(frame, (*said, *about_empty_rows(int(begins[-1]) - len(frame))), seen, int(begins[-1]))
 
@@ -314,16 +311,13 @@ class File:
         """Return a training table's recipe for a file with its columns `names`, in the file's own format; `given` as in `sniff`."""
         own = self.sniff(**given)
         if own.format == trained.format == "delimited" and not self._first.known:
-            alike = {"delimiter": trained.delimiter, "header": trained.header, "encoding": own.encoding} | given
-            if not own.encoding.startswith("utf") and not trained.encoding.startswith("utf"):
-                alike = {**alike, "encoding": trained.encoding} | given
+            is_unicode = own.encoding.startswith("utf") or trained.encoding.startswith("utf")  # which a guess finds
+            alike = {name: getattr(trained, name) for name in ("delimiter", "header", "encoding")[: 3 - is_unicode]}
             with suppress(DataError):  # as of a delimiter that it does not have
-                other = self.sniff(**alike)
+                other = self.sniff(**{"encoding": own.encoding} | alike | given)
                 own = other if {*names} <= {*rows_below(self._first, other, self.limits)[0]} else own
-            if "decimal" not in given and (
-                own.delimiter == trained.delimiter or "," not in (own.decimal, own.delimiter)
-            ):
-                own = replace(own, decimal=trained.decimal)
+            is_alike = own.delimiter == trained.delimiter or "," not in (own.decimal, own.delimiter)
+            own = replace(own, decimal=given.get("decimal", trained.decimal if is_alike else own.decimal))
         return replace(trained, **{name: getattr(own, name) for name in OF_FILE})
 
     def recipe(

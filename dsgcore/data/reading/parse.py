@@ -61,10 +61,20 @@ def read_delimited(source: Source, recipe: Recipe, limits: Limits, seen: Seen) -
             raise pyarrow.ArrowInvalid("a word for missing")
     except pyarrow.ArrowInvalid:  # a cell that is no number, which the text tells
         batches = list(batches_below(source, recipe, limits, skipped, texts))
-    table = pyarrow.Table.from_batches(batches)
+    table = pyarrow.Table.from_batches(batches).rename_columns(names)
     columns = {name: typed(table.column(j), recipe, name, seen, name in marked) for j, name in enumerate(names)}
     heads = dict(zip(names, zip_longest(*head, fillvalue=""), strict=False))
-    return pd.DataFrame(columns, copy=False), [*notes, *_about_commas(columns, heads, recipe.decimal)]
+    notes += [*_about_quotes(table, recipe.delimiter), *_about_commas(columns, heads, recipe.decimal)]
+    return pd.DataFrame(columns, copy=False), notes
+
+
+def _about_quotes(table: Any, delimiter: str) -> Iterator[str]:
+    """Return a sentence about a column's first cell that has the line ends and delimiters of whole rows."""
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        cells = column.filter(compute.match_substring(column, "\n")).to_pylist() if column.type == _TEXT else ()
+        counts = [(cell.count("\n"), cell.count(delimiter)) for cell in cells]
+        if n := next((n for n, more in counts if more == n * (table.num_columns - 1) > 0), 0):
+            yield f"A cell of {name!r} holds {n + 1} lines in quotes: if two stray quotes join these rows, delete both."
 
 
 def _about_commas(columns: dict[str, pd.Series], heads: dict[str, tuple[str, ...]], decimal: str) -> Iterator[str]:
@@ -134,7 +144,8 @@ def _is_plain(source: Source, recipe: Recipe) -> bool:
     if recipe.escape or recipe.comment or recipe.delimiter == " ":
         return False
     edge = rf'{re.escape(recipe.delimiter)}\r\n"'  # a quote has one of these beside it, or the end
-    odd = re.compile(rf"""\"(?:(?<=[^{edge}]")|"(?<=[{edge[:-1]}]""))(?=[^{edge}])""".encode())
+    opened = rf"""(?<=[{edge[:-1]}]")[^{edge}][^"]*\""""
+    odd = re.compile(rf"""\"(?:(?<=[^{edge}]")|"(?<=[{edge[:-1]}]"")|{opened})(?=[^{edge}])""".encode())
     spaced = re.compile(rf'(?m)(?:{re.escape(recipe.delimiter)}|^) +"'.encode())
     n_quotes = 0  # Arrow reads one that is never closed
     for piece in utf8_pieces(source, recipe.encoding):

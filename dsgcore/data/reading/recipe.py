@@ -205,7 +205,7 @@ class Recipe:
         for name, value in changed.items():
             if isinstance(value, tuple):
                 value = ",".join(f'"{word}"' if "," in word else word for word in value if word)
-            found += [f"--{name.replace('_', '-')}={value}"] * (value not in (None, ""))
+            found += [f"--{name.replace('_', '-')}={value}"] * (value is not None and (name, value) != ("drop", ""))
         return [*found, *["--header" if self.header else "--no-header"] * (self.header != guess.header)]
 
     def marked(self) -> tuple[tuple[str, str], ...]:

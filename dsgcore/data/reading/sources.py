@@ -233,11 +233,14 @@ def _sheet_as_csv(source: Source, limits: Limits) -> Source:
     if not full:
         raise DataError("the workbook holds no table: its sheets have no rows below a header")
     name, *others = full
+    is_error = full[name].isna()
     notes = [f"The sheet {name!r} of the workbook is read" + (f", and {listed(others)} left out." if others else ".")]
     notes += ["Cells of the workbook are merged: only the first cell of each has a value. Fill the others."] * is_merged
+    if n := int(is_error.to_numpy().sum()):
+        notes.append(f"Errors such as #DIV/0! count as empty cells: there {'is 1' if n == 1 else f'are {n:,}'}.")
     if above := int(full[name].index[0]):
         notes.append(f"{above} rows above its table are left out.")
-    return _as_csv(source, full[name].to_numpy().tolist(), notes=tuple(notes))
+    return _as_csv(source, full[name].mask(is_error, "").to_numpy().tolist(), notes=tuple(notes))
 
 
 def _arff_as_csv(source: Source) -> Source:

@@ -143,9 +143,7 @@ def numbers_given(y: Any, *, has_minus_one: bool = False) -> Labels:
     Every -1 is unlabeled unless `has_minus_one`. pandas' ordered categories are in their order.
     """
     if y is None:
-        raise DataError(
-            "fit requires y to be passed, but the target y is None: give labels, and -1 for unlabeled points"
-        )
+        raise DataError("fit requires y to be passed, but the target y is None: give labels, and -1 for unlabeled rows")
     categories = None
     if hasattr(y, "to_list") and hasattr(y, "to_arrow"):
         with suppress(ImportError):  # Polars works without Arrow's package
