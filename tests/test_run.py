@@ -5,6 +5,7 @@ Another processor rounds differently: single precision keeps five digits, and an
 """
 
 import json
+import re
 import runpy
 from dataclasses import replace
 from functools import cache
@@ -22,7 +23,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS, Health, LiveRun, StopReason, default_spec, load_split, summary, theory_of
 from dsgcore.experiments.export import estimator_of, script
-from dsgcore.experiments.settings import DATA_PARAMETERS, DiagnosticsSpec, Setting, StopSpec, defaults_of
+from dsgcore.experiments.settings import DATA_PARAMETERS, DataSpec, DiagnosticsSpec, Setting, StopSpec, defaults_of
 from dsgcore.kernels import KERNELS
 from dsgcore.problems import PROBLEMS
 from dsgcore.settings import profile_of
@@ -422,13 +423,29 @@ def test_bad_changes_options_that_the_data_or_the_setting_have_not_and_texts_tha
     assert words in refusal(given)
 
 
-@each("change", [
-    lambda spec: replace(spec, solver=replace(spec.solver, dtype="float32")),
-    lambda spec: replace(spec, kernel=KERNELS["matern"]()),
+@each("setting, section, values, words", [
+    ("multiclass", "solver", {"dtype": "float32"}, "dtype must be one of float64, got 'float32'"),
+    ("multiclass", "solver", {"sampling": "shuffled"}, "solver has no field 'sampling'; it has "),
+    ("multiclass", "kernel", KERNELS["matern"](), "kernel name must be one of gaussian, got 'matern'"),
+    ("auc", "data", {"name": "iris"}, "convert must be one of one against the rest, got 'as they are'"),
+    ("auc", "data", {"name": "file"}, "path must be given if the data's name is 'file', got null"),
+    ("ordinal", "data", {"name": "iris"}, "the data 'iris' do not suit this setting: "),
 ])  # fmt: skip
-def test_what_a_spec_made_in_python_may_not_have_is_refused_as_in_its_text(change):
-    with pytest.raises(SpecError, match=r"^(dtype|kernel name) must be one of (float64|gaussian), got "):
-        change(default_spec("multiclass"))
+def test_what_a_spec_made_in_python_may_not_have_is_refused_as_in_its_text(setting, section, values, words):
+    spec = default_spec(setting)
+    part = replace(getattr(spec, section), **values) if isinstance(values, dict) else values
+    with pytest.raises(SpecError, match="^" + re.escape(words)):
+        replace(spec, **{section: part})
+
+
+def test_data_that_a_spec_gets_in_python_have_the_options_of_their_set_as_in_its_text():
+    spec = replace(default_spec("auc"), data=DataSpec(name="two_moons"))
+    assert (spec.data.n, spec.data.noise, spec.data.convert) == (1000, 0.15, "as they are")
+    assert Spec.from_json(spec.to_json()) == spec
+
+
+def test_a_text_is_refused_with_the_words_of_json():
+    assert refusal({"setting": "multiclass", "data": {"name": "iris", "n": 151}}).endswith("or null, got 151")
 
 
 def test_a_spec_has_one_text_whatever_the_order_form_and_missing_fields_and_it_is_read_back_exactly():

@@ -73,6 +73,7 @@ def plain_of(text: str, what: str) -> Any:
 CHANGE_T = Integer("t", 1, low=1, high=100_000)
 CHANGES = Items("changes", (), most=100_000)
 EDITS = Anything("edits", ())  # which are no parameter
+USUAL = {name: getattr(SolverParameters, name) for name in SILENT}
 SECTIONS = ("problem", "kernel", "data", "solver", "stop", "diagnostics")
 _FIELDS = tuple(Anything(name, None) for name in ("version", "setting", *SECTIONS, "changes", "seed"))
 
@@ -106,20 +107,18 @@ class Spec:
 
     def __post_init__(self) -> None:
         """Check what goes with the setting, and the changes, which may be plain data; the sections check themselves."""
-        of_setting = (
-            ("kernel name", self.kernel.name, self.problem.kernels),
-            ("dtype", self.solver.dtype, self.problem.dtypes),
-        )
+        setting = type(self.problem)
         try:
             object.__setattr__(self, "seed", SEED.check(self.seed))
-            for name, value, allowed in of_setting:
-                if allowed:
-                    Choice(name, allowed[0], options=allowed).check(value)
+            object.__setattr__(self, "data", _data(self.data, self.problem.labels))
+            Choice("kernel name", None, options=kernel_names(setting)).check(self.kernel.name)
+            solver = {name: value for name, value in vars(self.solver).items() if value != USUAL.get(name, ...)}
+            check_all(sections_of(setting)["solver"], solver, "solver")
             if not isinstance(self.changes, tuple) or self.changes:
                 offered = parameters_of(self)
                 changes = [self._change(change, offered) for change in CHANGES.check(self.changes)]
                 object.__setattr__(self, "changes", tuple(sorted(changes, key=lambda change: change.t)))
-        except ParameterError as error:
+        except (ParameterError, DataError) as error:
             raise SpecError(str(error)) from None
 
     def _change(self, given: object, offered: Mapping[str, tuple[str, Parameter]]) -> Change:
@@ -153,18 +152,17 @@ class Spec:
                 name: check_all(parameters, given.get(name, {}), name, defaults.get(name, {}))
                 for name, parameters in sections.items()
             }
-            made = _data(values["data"], setting.labels)
             return cls(
                 problem=setting(**values["problem"]),
-                kernel=_kernel(given.get("kernel", {}), setting, made.name),
-                data=made,
+                kernel=_kernel(given.get("kernel", {}), setting, values["data"]["name"]),
+                data=DataSpec(**values["data"]),
                 solver=SolverParameters(**values["solver"]),
                 stop=StopSpec(**values["stop"]),
                 diagnostics=DiagnosticsSpec(**values["diagnostics"]),
                 changes=given.get("changes", ()),
                 seed=given.get("seed", SEED.default),
             )
-        except (ParameterError, DataError) as error:
+        except DSGError as error:
             raise SpecError(str(error).replace(" or None, got", " or null, got")) from None
 
     @classmethod
@@ -174,14 +172,13 @@ class Spec:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the spec as plain data, without some fields of the solver that have their defaults."""
-        usual = {name: getattr(SolverParameters, name) for name in SILENT}
         return {
             "version": VERSION,
             "setting": self.problem.name,
             "problem": {p.name: getattr(self.problem, p.name) for p in self.problem.parameters},
             "kernel": {"name": self.kernel.name, **asdict(self.kernel)},  # type: ignore[call-overload]
             "data": self.data.to_dict(),
-            "solver": {name: value for name, value in asdict(self.solver).items() if value != usual.get(name, ...)},
+            "solver": {name: value for name, value in vars(self.solver).items() if value != USUAL.get(name, ...)},
             **{name: asdict(getattr(self, name)) for name in ("stop", "diagnostics")},
             "changes": [asdict(change) for change in self.changes],
             "seed": self.seed,
@@ -252,9 +249,9 @@ def _kernel(given: object, setting: type[Setting], dataset: str) -> Kernel:
     return made
 
 
-def _data(values: dict[str, Any], labels: str) -> DataSpec:
-    """Fill in the set's own defaults; raise `DataError` if it lacks one of the options."""
-    name = values["name"]
+def _data(given: DataSpec, labels: str) -> DataSpec:
+    """Fill in the set's own defaults; raise an error if it lacks one of the options."""
+    name, values = given.name, dict(vars(given))
     suiting = () if name == FILE else DATASETS[name].conversions_for(labels)
     if name != FILE and not suiting:
         raise SpecError(f"the data {quoted(name)} do not suit this setting: {DATASETS[name].why_not(labels)}")
@@ -296,4 +293,4 @@ def _data(values: dict[str, Any], labels: str) -> DataSpec:
             raise SpecError(f"the data {quoted(name)} has no option {option}, got {quoted(values[option])}")
         else:
             takes[option].check(values[option])
-    return DataSpec(**values)
+    return given if values == vars(given) else DataSpec(**values)
