@@ -243,7 +243,9 @@ def validated_points(estimator: Any, X: Any, dtype: Any = None) -> NDArray:
 def in_memory(X: Any) -> Any:
     """Return `Rows` as an array, or as a table if its columns have names; anything else as it is. Refuse a path."""
     if isinstance(X, str | PathLike):
-        raise DataError(f"X must hold points, got the path {str(X)!r}: give dsgcore.data.rows_of(path, ...)[0]")
+        raise DataError(
+            f"X must hold points, got the path {str(X)!r}: give dsgcore.data.rows_of(path, ...)[0] (gaps get its own means)"
+        )
     return _as_table(X[:], X.names) if isinstance(X, Rows) else X
 
 

@@ -170,9 +170,7 @@ class Ends:
         if d is not None and width > d:
             raise DataError(f"{line} has the index {high}, and the largest of the training file is {d - 1 + base}")
         if width > limits.columns:
-            raise DataError(
-                f"an index must be at most {limits.columns}, got {high} in {line}: the points would be too wide"
-            )
+            raise DataError(f"an index must be at most {limits.columns}, got {high} in {line}: rows would be too wide")
         return base, width if d is None else d
 
 
