@@ -119,7 +119,7 @@ def _axis(said: Mapping[str, Any], spec: Spec) -> Axis:
     try:
         checked = tuple(parameter.check(value) for value in values)
     except ParameterError as error:
-        raise StudyError(f"in the axis {name}: {error}") from None
+        raise StudyError(f"in the axis {name}: {error}".replace(" or None, got", " or null, got")) from None
     return Axis(name, checked, is_random, said)
 
 
