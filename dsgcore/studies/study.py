@@ -119,7 +119,7 @@ def _axis(said: Mapping[str, Any], spec: Spec) -> Axis:
     try:
         checked = tuple(parameter.check(value) for value in values)
     except ParameterError as error:
-        raise StudyError(f"in the axis {name}: {error}".replace(" or None, got", " or null, got")) from None
+        raise StudyError(f"in the axis {name}: {error}") from None
     return Axis(name, checked, is_random, said)
 
 
@@ -258,7 +258,7 @@ class Study:
             limits, axes = plain.budget or _Limits(), [_axis(said, specs[0]) for said in plain.axes]
             seeds = (specs[0].seed,) if plain.seeds is None else plain.seeds
         except DSGError as error:
-            raise StudyError(str(error)) from None
+            raise StudyError(str(error).replace(" or None, got", " or null, got")) from None
         names = [axis.name for axis in axes]
         if len(set(names)) < len(names):
             raise StudyError(f"the axes must be of different parameters, got {', '.join(names)}")
