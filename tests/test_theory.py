@@ -114,6 +114,10 @@ def test_a_variant_that_is_another_method_has_no_theorem_no_values_and_no_parts_
     assert not {"keep-to", "as-in-paper"} & {button.key for button in app.button}
 
 
+def test_a_computed_value_has_four_digits_beside_the_one_that_meets_the_assumptions():
+    assert "Regularisation: 0.01316 → 0.2" in captions(open_page("auc", **{"solver.lam": "0.013157894736842105"}))
+
+
 @pytest.mark.parametrize("setting", OF_EACH_ENGINE)
 def test_one_click_makes_the_assumptions_hold_and_another_sets_the_values_of_the_papers_experiments(setting):
     app = open_page(setting)

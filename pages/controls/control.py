@@ -80,6 +80,10 @@ class Control:
         """What a link's text must be, in words."""
         return self.parameter.allowed().removesuffix(" or None")
 
+    def told(self, value: Any) -> str:
+        """Return a value for a sentence."""
+        return brief(value) if isinstance(value, float) else self.say(value)
+
     def text(self, value: Any) -> str:
         """Return a value as a link has it."""
         if isinstance(value, bool):

@@ -15,7 +15,7 @@ from dsgcore.experiments import SETTINGS, Run, Setting, Spec
 from dsgcore.experiments.settings import kernel_names
 from dsgcore.experiments.theory import words_of
 from dsgcore.settings import profile_of
-from pages.controls.control import Control, brief, draw, keep, key_of, without_blank
+from pages.controls.control import Control, draw, keep, key_of, without_blank
 from pages.controls.controls import (
     PICKER,
     SUITED,
@@ -51,8 +51,7 @@ def draw_dataset(problem: type[Setting]) -> str:
     ):
         value = control.parameter.default
         if without_blank(st.session_state.get(control.key, value)) == value:
-            words = (brief(value) if isinstance(value, float) else control.say(value)) or "nothing"
-            said.append(f"{in_sentence(control.parameter.label)} to {words}")
+            said.append(f"{in_sentence(control.parameter.label)} to {control.told(value) or 'nothing'}")
     if said:
         title, n_more = entry_of(problem, dataset).title, len(said) - MOST_SAID
         few = said if n_more < 2 else [*said[:MOST_SAID], f"{n_more} more controls"]

@@ -169,7 +169,7 @@ def said_of(spec: Spec, found: Suggestion, changes: dict[str, Any], offered: dic
         return f"**The values stay**: {said}{f' {best} ({spread}).' if measured else ''}"
     own = _values(spec, changes)
     said = ", ".join(
-        f"{offered[k].parameter.label} {offered[k].say(own[k])} → {offered[k].say(v)}" for k, v in changes.items()
+        f"{offered[k].parameter.label} {offered[k].told(own[k])} → {offered[k].told(v)}" for k, v in changes.items()
     )
     return (
         f"**{plain(said)}**: {name} {measured} on held-out folds, compared with the current values. It is the best of {n} "

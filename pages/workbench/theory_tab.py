@@ -224,7 +224,7 @@ def theory(bench: Bench) -> None:
             look: dict[str, Any] = {"key": "keep-to", "icon": ":material/rule:", "help": KEEP_HELP}
             st.button("Meet the assumptions", on_click=_set, args=(bench, remedies(spec)), **look)
             changed = [(c, before, after) for c, before, after in _to_set(spec, remedies(spec)) if before != after]
-            sets = "; ".join(f"{c.parameter.label}: {c.say(before)} → {c.say(after)}" for c, before, after in changed)
+            sets = "; ".join(f"{c.parameter.label}: {c.told(before)} → {c.told(after)}" for c, before, after in changed)
             st.caption(f"{sets or 'The same values, without the changes during the run'}. {said.cost}", width="stretch")
     elif what_it_cost := _what_it_cost(live):
         st.caption(what_it_cost)
