@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -238,7 +237,7 @@ FORMATS = {
 }  # fmt: skip
 
 
-@each("name", [name for name in FORMATS if "Excel" not in name or find_spec("openpyxl")])
+@each("name", FORMATS)
 def test_a_table_is_the_same_however_it_is_written_and_whatever_writes_it(name):
     content = FORMATS[name]() if callable(FORMATS[name]) else FORMATS[name]
     file = File(Source.of_bytes(content, name), LOCAL)  # the name decides nothing
@@ -690,7 +689,6 @@ def test_columns_of_arrow_are_read_or_refused_by_every_reader(name, tmp_path_fac
             assert sorted(way(path)[0]) == sorted(["b", *found]), way.__name__
 
 
-@pytest.mark.skipif(not find_spec("openpyxl"), reason="openpyxl is not installed")
 def test_merged_cells_and_errors_of_a_workbook_are_said():
     to = io.BytesIO()
     with pd.ExcelWriter(to) as book:
