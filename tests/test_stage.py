@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
 from xml.etree.ElementTree import fromstring
@@ -16,6 +17,7 @@ from opened_pages import bench_of, checked, left_in_browser, open_auc, open_page
 from own_tables import iris_csv
 from small_specs import OWN_LESSON
 from test_file_on_pages import give, open_own
+from test_server import NODE
 from test_theory import finished
 
 from dsgcore import lessons
@@ -353,6 +355,11 @@ def test_the_command_writes_a_file_with_the_numbers_of_the_app_that_asks_no_serv
     assert recorded[0]["y"][-1] == pytest.approx(run.history.last()["objective"], rel=1e-5)
     assert np.shape(recorded[0]["surfaces"][-1]["trace"]["z"]) == (static_lesson.GRID,) * 2
     assert "://" not in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+    if NODE:  # the modules were one script that no browser could read
+        (script := tmp_path / "script.mjs").write_text(
+            page.rpartition('<script type="module">')[2].partition("</script>")[0]
+        )
+        assert subprocess.run([NODE, "--check", script], capture_output=True, text=True, check=False).stderr == ""
 
 
 def test_a_lesson_that_is_not_there_is_refused_and_a_file_that_is_none_is_not_replaced(tmp_path, monkeypatch):

@@ -37,7 +37,7 @@ _PARTS = (
     *(f"charts/browser/{name}.js" for name in ("saving", "head", "projected", "chart", "curve_pad")),
     "room/browser/question.js",
 )
-_IMPORT, _EXPORT = re.compile(r"^import .*?;\n", re.MULTILINE), re.compile(r"^export ", re.MULTILINE)
+_IMPORT, _EXPORT = re.compile(r"^import .*?;\n", re.MULTILINE), re.compile(r"^export (default )?", re.MULTILINE)
 _COLUMNS = {"objective": "objective", "score": "score_test", "error": "error_mean"}
 
 

@@ -10,6 +10,7 @@ from cases import some, tiers
 from dsgcore.experiments import SETTINGS
 from dsgcore.lessons import lessons_of
 from dsgcore.settings import Curve, Estimate, Pick
+from pages.handouts import static_lesson
 
 from .watched_pages import DESK, LOOKED_AT, PHONE, PROJECTOR, assert_accessible, at_size, expect, found_on, until_ready
 
@@ -467,3 +468,18 @@ def test_on_a_phone_on_its_side_the_picture_stays_and_all_words_can_be_reached(o
     found = page.evaluate(REACHED)
     answer(page, step.asks)
     assert [*found, *page.evaluate(REACHED)] == []
+
+
+def test_a_lesson_in_a_file_plays_without_the_app(new_page, tmp_path, monkeypatch):
+    monkeypatch.setattr(static_lesson, "MOST_VALUES", 2)
+    monkeypatch.setattr(static_lesson, "N_SURFACES", 3)
+    page, errors = new_page(), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(static_lesson.write_lesson("multiclass/how-many-labels", tmp_path, 2).as_uri())
+    page.locator("#guess circle").first.press("ArrowUp")
+    page.locator("#guess button").click()
+    page.locator("#time").press("End")
+    expect(page.locator("#verdict")).to_contain_text("The run gave")
+    expect(page.locator("#status")).to_contain_text("after iteration 100 of 100")
+    assert page.locator(".main-svg").count() > 0
+    assert errors == []

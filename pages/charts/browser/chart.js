@@ -229,7 +229,7 @@ function decoded(bytes) {
   return {...JSON.parse(text.slice(0, end)), figure: text.slice(end + 1)};
 }
 
-export default function ({data: bytes, parentElement, setTriggerValue}) {
+export default function drawChart({data: bytes, parentElement, setTriggerValue}) {
   const data = decoded(bytes);
   let chart = charts.get(parentElement);
   if (!chart) {
