@@ -55,8 +55,9 @@ CHECKED = {FASTER: "less processor time", BETTER: "a score that is higher by a t
 CHECKED |= {AS_GOOD: "a score that is lower by no more than {:.1f} points"}
 AXES = {"unlabeled": "unlabeled points", "share_labeled": "share of labels", "n_iter": "iterations"}
 SCORERS: Mapping[str, Any] = {"auc": auc_score, "ordinal": mean_auc_score}
-# Of a fit: `at` is its place on the figure's axis, `seconds` are those of the processor in one thread.
-COLUMNS = ["dataset", "method", "at", "seed", "seconds", "score"]
+# Of a fit: `at` is its place on the figure's axis, `seconds` are those of the processor in one thread, `chance` is the score of
+# one value for all points.
+COLUMNS = ["dataset", "method", "at", "seed", "seconds", "score", "chance"]
 READ = cache(pd.read_csv)
 Parameters = Mapping[str, Any]
 Method = tuple[Any, Parameters, tuple[str, ...]]  # its class, its parameters, and what the paper claims against it
@@ -151,6 +152,7 @@ class Check:
     """The claim against one rival on one set: a difference in our favour, and its interval over the seeds.
 
     It holds, or fails, if all of the interval is above, or below, the least difference that the claim needs; else it is open.
+    So it is where one value for all points would pass as well: `chance` is then the mean of its scores, else None.
     """
 
     dataset: str
@@ -160,10 +162,13 @@ class Check:
     low: float
     high: float
     least: float
+    chance: float | None = None
 
     @property
     def state(self) -> str:
         """Whether it holds."""
+        if self.chance is not None:
+            return OPEN
         return HOLDS if self.low > self.least else FAILS if self.high < self.least else OPEN
 
     @property
@@ -173,12 +178,14 @@ class Check:
         if self.claim == FASTER:
             of, low, high = (f"{float(f'{math.exp(min(v, 700.0)):.2g}'):,g}" for v in numbers)
             return f"{against} {of} times as fast ({low} to {high})"
+        more = f"{-100 * self.least:.1f} points " if self.claim == AS_GOOD else ""
+        nothing = "" if self.chance is None else f"; neither is clearly {more}above chance ({100 * self.chance:.1f})"
         if self.low == self.high == 0.0:
-            return f"{against} equal in every draw"
+            return f"{against} equal in every draw{nothing}"
         digits = 1 if self.high - self.low >= 2 * WORTH else 2  # without the sign of a rounded zero
         of, low, high = (f"{round(100 * v, digits) + 0.0:+.{digits}f}" for v in numbers)
         within = f", needed above {100 * self.least:.1f}" if self.claim == AS_GOOD else ""
-        return f"{against} {of} points ({low} to {high}{within})"
+        return f"{against} {of} points ({low} to {high}{within}){nothing}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,16 +206,21 @@ class Reproduced:
         found, methods = list[Check](), self.asked.methods
         claims = [(rival, claim) for rival, (_, _, own) in methods.items() for claim in own]
         least = {FASTER: 0.0, BETTER: WORTH, AS_GOOD: -self.asked.within}
-        for name, own in self.fits.groupby("dataset", sort=False):
-            last = own[own["at"] == own["at"].max()].pivot(index="seed", columns="method")
+        for name, fits in self.fits.groupby("dataset", sort=False):
+            last = fits[fits["at"] == fits["at"].max()].pivot(index="seed", columns="method")
             for rival, claim in claims:
                 values = -np.log(last["seconds"].clip(lower=1e-6)) if claim == FASTER else last["score"]
                 if rival not in values:
                     continue
-                gain = paired_difference(values[next(iter(methods))], values[rival])
+                own, other = values[next(iter(methods))], values[rival]
+                gain = paired_difference(own, other)
                 # Too few seeds for an interval say nothing.
                 low, high = (-math.inf, math.inf) if gain.effect is None else (gain.low, gain.high)
-                found.append(Check(str(name), rival, claim, gain.mean, low, high, least[claim]))
+                chance = last["chance"][rival]
+                above = paired_difference(own if gain.mean > 0.0 else other, chance).low
+                is_open = claim != FASTER and not above > max(-least[claim], 0.0)
+                known = float(chance.mean()) if is_open else None
+                found.append(Check(str(name), rival, claim, gain.mean, low, high, least[claim], known))
         return tuple(found)
 
     @property
@@ -328,6 +340,11 @@ def measured(method: Any, parameters: Parameters, setting: str, split: Split, se
     return time.process_time() - begin, test_score(estimator, SETTINGS[setting](), split)
 
 
+def chance_of(setting: str, split: Split) -> float:
+    """Return the score on the test points of one value for all: the share of their largest class, or an AUC of a half."""
+    return 0.5 if setting in SCORERS else float(np.bincount(split.y_test).max() / len(split.y_test))
+
+
 def chosen(
     method: Any, parameters: Parameters, setting: str, split: Split, seed: int, grid: Mapping[str, Any]
 ) -> Parameters:
@@ -383,7 +400,7 @@ def carry_out_reproduction(
             for seed, (n_labeled, n_unlabeled) in product(range(asked.seeds), sizes):
                 split = drawn_split(X, y, n_labeled, n_unlabeled, seed)
                 drawn = split.X_train.tobytes() + split.y_train.tobytes() + split.X_test.tobytes()
-                digest = sha256(drawn).hexdigest()
+                digest, chance = sha256(drawn).hexdigest(), chance_of(asked.setting, split)
                 for shown, (kind, parameters, _) in asked.methods.items():
                     if shown not in values:
                         words = f"values of {shown} on {name}"
@@ -391,5 +408,5 @@ def carry_out_reproduction(
                     words = f"{shown} on {name}, {n_unlabeled:,} unlabeled points, seed {seed}"
                     for at, more in asked.places(kind, n_labeled, n_unlabeled):
                         found = once(measured, shown, {**values[shown], **more}, words)
-                        fits.append((name, shown, at, seed, *found))
+                        fits.append((name, shown, at, seed, *found, chance))
     return Reproduced(asked, pd.DataFrame(fits, columns=COLUMNS))
