@@ -19,7 +19,7 @@ from dsgcore.settings import profile_of
 from pages.charts.live_chart import theme_now
 from pages.comparing.which_method import which_method
 from pages.controls import controls
-from pages.controls.control import BAD_INPUT, Control, count, draw, read_controls, refused, too_many
+from pages.controls.control import BAD_INPUT, Control, count, draw, of_count, read_controls, refused, too_many
 from pages.controls.link import FILE_ENTRY, unknown_names
 from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.controls.own_file import entry_of, store
@@ -41,7 +41,7 @@ _READ = "_data_file"  # the file for which the options were set
 _LOOKED = "_data_looked"  # the file that was looked at last
 _SUITED = "_data_suited"  # the setting to choose at the next drawing
 _CLAMP = "_data_clamp"  # the number of labels to set at the next drawing
-_CLAMPED = "_data_clamped"  # the number that was set in place of another one, and why
+_CLAMPED = "_data_clamped"  # the number that was set in place of another one, why, and the other one
 
 
 def page() -> None:
@@ -121,17 +121,19 @@ def _close_look(name: str) -> None:
         values = {name: draw(follow_data(PREFIX, control)) for name, control in offered.items()}
         end_anew(PREFIX)
         seed = count(LOOK_SEED, help=SEED.sentence)
+    clamped, said, number = st.session_state.get(_CLAMPED, (None, "", 0))
     try:
         spec = controls.to_spec(problem, values, name, seed, own)
         dataset, split = load_dataset(spec, files=store()), load_split(spec, files=store())
     except BAD_INPUT as error:
         if isinstance(error, CountError) and error.nearest != values["n_labeled"]:
-            st.session_state[_CLAMP] = error.nearest
-            st.session_state[_CLAMPED] = error.nearest, too_many(values["n_labeled"], error)
+            if clamped != values["n_labeled"]:  # else one number has led to another
+                number = values["n_labeled"]
+            said = too_many(offered["n_labeled"], number, error)
+            st.session_state[_CLAMP], st.session_state[_CLAMPED] = error.nearest, (error.nearest, said, number)
             st.rerun()
-        st.error(plain(str(error)))
+        st.error(plain(of_count(offered["n_labeled"], error) if isinstance(error, CountError) else str(error)))
         return
-    clamped, said = st.session_state.get(_CLAMPED, (None, ""))
     if clamped == values["n_labeled"]:
         st.warning(plain(said), icon=":material/vertical_align_bottom:")
     else:

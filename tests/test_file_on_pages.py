@@ -158,8 +158,11 @@ def test_more_labels_than_a_file_has_are_clamped_and_said(page, prefix):
     app = give(open_own(page), content=table(n=100))
     app.select_slider(key=f"{prefix}n_labeled").set_value(200).run()
     assert errors(app) == []
-    assert any("200 labels or pairs are not possible" in warning.value for warning in app.warning)
+    (warned,) = (shown(warning.value) for warning in app.warning if "are not possible" in warning.value)
     number = app.session_state[f"{prefix}n_labeled"]
+    assert warned.startswith("200 similar pairs" if page == "similar_unlabeled" else "200 labeled points")
+    assert f"so the slider is at {number}: " in warned  # also where one number leads to another
+    assert "n_labeled" not in warned
     for one in (app, app.run()):
         assert run_of(checked(one), page).spec.data.n_labeled == number < 100
     assert said(app.select_slider(key=f"{prefix}n_labeled").set_value(10).run()) == []  # the slider is no longer there

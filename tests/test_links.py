@@ -274,9 +274,13 @@ def test_a_link_made_for_one_file_says_so_when_another_is_chosen():
 
 CENTRES = "must be a whole number between 2 and 50 (where a lesson labels the centres of groups), got 700"
 UNSUITED = [
-    ("unlabeled", {"data.n_labeled": "5000"}, "5,000 labels or pairs are not possible with these data"),
+    ("unlabeled", {"data.n_labeled": "5000"}, "5,000 labeled points are not possible with these data"),
     *((lesson, {"data.n_labeled": "5000"}, CENTRES) for lesson in ("one-wrong-label", "five-labels:3")),
-    ("five-labels:3", {"data.test_share": "0.9", "data.n": "30"}, "the slider is at 3: n_labeled must be"),
+    (
+        "five-labels:3",
+        {"data.test_share": "0.9", "data.n": "30"},
+        "the slider is at 3: the number of labeled points must be",
+    ),
     ("one-wrong-label", {"data.name": "Your own file"}, "A lesson does not show a file of your own."),
     ("unlabeled", {"data.n_labeled": "x"}, "In the link, data.n_labeled must be a whole number"),
 ]
@@ -287,6 +291,18 @@ def test_a_lesson_with_values_that_do_not_suit_it_says_so(lesson, link, sentence
     app = open_page("auc", lesson=lesson, **link)
     assert [text for text in (*said(app), *errors(app)) if sentence in text]
     assert not [one.value for one in (*app.warning, *app.error) if "\\\\" in one.value], "escaped once"
+
+
+PAIRS = {"data.name": "gaussian_mixture", "data.n": "100", "data.n_labeled": "2000"}
+
+
+@each("page, link, key", [("similar_unlabeled", {}, "su_n_labeled"), ("data", {"setting": "Pairs"}, "data_n_labeled")])
+def test_a_number_of_pairs_that_leads_to_another_one_is_said_once_with_the_one_that_was_asked_for(page, link, key):
+    app = open_page(page, **PAIRS, **link)
+    number = app.select_slider(key=key).value
+    (sentence,) = (one for one in said(app) if "not possible" in one)
+    assert sentence.startswith("2,000 similar pairs are not possible with these data, so the slider is at ")
+    assert f"at {number}: the number of similar pairs must leave" in sentence
 
 
 # --- a spec becomes a link, and the link the same spec again: every field of every setting

@@ -282,8 +282,8 @@ def _members_and_others(y: NDArray[np.int64], seed: int, n_pairs: int) -> tuple[
         rows = rng.permutation(np.flatnonzero(y == label))
         if len(rows) < 2 * count:
             raise CountError(
-                f"the number of similar pairs must leave enough rows: {count} pairs of one class need {2 * count} of its "
-                f"training rows, got {len(rows)}",
+                f"the number of similar pairs must leave enough rows: {count} of {n_pairs} pairs are of one class and need "
+                f"{2 * count} of its training rows, got {len(rows)}",
                 max(1, n_pairs * (len(rows) // 2) // count),
             )
         members.append(rows[: 2 * count].reshape(count, 2))

@@ -17,6 +17,7 @@ from dsgcore.data.datasets import CountError
 from dsgcore.experiments import Setting
 from dsgcore.settings import profile_of
 from pages.shell.page_link import say_in_link
+from pages.shell.plain_text import in_sentence
 
 BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 
@@ -140,11 +141,15 @@ def automatic_of(parameter: Parameter) -> float | None:
     return parameter.automatic if isinstance(parameter, Real) else None
 
 
-def too_many(asked: int, error: CountError) -> str:
+def of_count(labels: Control, error: CountError) -> str:
+    """Return an error about the number of labels or pairs in the words of their slider."""
+    return str(error).replace(labels.parameter.name, f"the number of {in_sentence(labels.parameter.label)}")
+
+
+def too_many(labels: Control, asked: int, error: CountError) -> str:
     """Return a sentence that says which number of labels a slider has in place of one that the data do not have."""
-    return (
-        f"{asked:,} labels or pairs are not possible with these data, so the slider is at {error.nearest:,}: {error}."
-    )
+    what, why = in_sentence(labels.parameter.label), of_count(labels, error)
+    return f"{asked:,} {what} are not possible with these data, so the slider is at {error.nearest:,}: {why}."
 
 
 def number(text: str, parameter: Real | Integer) -> float | None:

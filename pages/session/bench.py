@@ -211,7 +211,7 @@ class LinkState:
     visit: int = -1  # the session's visit in which the page was last drawn
     is_unread: bool = False  # the link must be read, and may describe another run than the page's
     notices: list[str] = field(default_factory=list)  # sentences about values that are not valid
-    only_for: dict[str, DataSpec] = field(default_factory=dict)  # the data for which a notice on their labels holds
+    clamped: tuple[str, DataSpec | None, int] = "", None, 0  # the notice on labels, its data, and the number asked for
     race: str = ""  # name of the race, until it is loaded
     at: str = ""  # the run's iteration
     at_noted: float = -math.inf  # time at which `at` was last written

@@ -18,7 +18,7 @@ from dsgcore.experiments.data_of import with_choice
 from dsgcore.experiments.engine import check_cost
 from dsgcore.jobs import JobState
 from dsgcore.lessons import lessons_of
-from pages.controls.control import BAD_INPUT, brief, key_of, refused, too_many
+from pages.controls.control import BAD_INPUT, brief, of_count, refused, too_many
 from pages.controls.controls import controls_for
 from pages.controls.hand import EDITS, Hand, edits_in
 from pages.controls.link import CHANGES, FILE_ENTRY, changes_to_text, names_of, with_changes
@@ -44,7 +44,8 @@ MOST_MOVED = 2  # of the values that a moved control has changed, so many are sa
 def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     """Bring the run in line with the controls and the edits: leave it, steer it, or start another run."""
     make_ready(asked.kernel.name)
-    bench.link.notices = [one for one in bench.link.notices if bench.link.only_for.get(one, asked.data) == asked.data]
+    notice, data, _ = bench.link.clamped
+    bench.link.notices = [one for one in bench.link.notices if one != notice or data == asked.data]
     try:
         check_cost(asked, BUDGET)  # before edits of a lesson or of a link load the data
         asked = _with_edits(bench, asked)
@@ -88,16 +89,18 @@ def _brief(text: str) -> str:
 
 def _clamp_labels(problem: type[Setting], bench: Bench, asked: Spec, error: CountError) -> None:
     """Set the number of labels to one that the data have, and draw the page again; say so beside the run."""
-    key, number = key_of(problem, "n_labeled"), asked.data.n_labeled
-    notice = too_many(number, error)
-    bench.link.notices = [said for said in bench.link.notices if said != notice]
-    if number == error.nearest:  # another number would not help
-        st.error(plain(str(error)))
+    labels = controls_for(problem, asked.data.name, asked.kernel.name)["n_labeled"]
+    earlier, data, number = bench.link.clamped
+    bench.link.notices = [said for said in bench.link.notices if said != earlier]
+    if asked.data.n_labeled == error.nearest:  # another number would not help
+        st.error(plain(of_count(labels, error)))
         return
+    if data != replace(asked.data, edits=()):  # else one number has led to another
+        number = asked.data.n_labeled
+    notice = too_many(labels, number, error)
     bench.link.notices.append(notice)
-    data = replace(asked.data, n_labeled=error.nearest, edits=())
-    bench.link.only_for = dict.fromkeys((*bench.link.only_for, notice), data)  # one can lead to another
-    bench.given[key] = error.nearest
+    bench.link.clamped = notice, replace(asked.data, n_labeled=error.nearest, edits=()), number
+    bench.given[labels.key] = error.nearest
     st.rerun()
 
 
