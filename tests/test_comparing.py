@@ -24,7 +24,7 @@ from sklearn.dummy import DummyClassifier
 from dsgcore import Safe
 from dsgcore.__main__ import main
 from dsgcore.comparing import METHODS, Comparison, ComparisonError, Fit, FitRequest, Help, Sample, fits, html_of, rounds
-from dsgcore.comparing.methods import Method, chosen_methods, chosen_score
+from dsgcore.comparing.methods import SCORES, Method, chosen_methods, chosen_score, scores_of_chance
 from dsgcore.comparing.report import curve_figure, shown_table, text_of
 from dsgcore.comparing.samples import about_shift
 from dsgcore.core.metrics import mean_half_width, paired_difference
@@ -426,10 +426,10 @@ def test_a_comparison_that_is_stopped_goes_on_to_the_same_table(race, tmp_path):
 # --- given scores: statistics against naive twins, verdicts, the report and its figure
 
 
-def of(scores, *, score="accuracy", overlap=0.0, n_labeled=20, **more):
+def of(scores, *, score="accuracy", overlap=0.0, n_labeled=20, chance=math.nan, **more):
     """Return a comparison with these scores: for each method a list over the seeds, with None for a missing score."""
     fits = [
-        Fit(FitRequest(name, seed, n_labeled), {score: float(value)}, 0.5, 10.0)
+        Fit(FitRequest(name, seed, n_labeled), {score: float(value)}, 0.5, 10.0, chance={score: chance})
         for name, values in scores.items()
         for seed, value in enumerate(values)
         if value is not None
@@ -584,6 +584,38 @@ def test_the_verdict_says_which_method_and_if_unlabeled_data_help(scores, recomm
     assert "3 seeds" in found.verdict.sentence or recommended is None
     assert sentence in text_of(found)
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["verdict"]["recommended"] == recommended
+
+
+@each(
+    "score, scores, chance, is_said",
+    [
+        ("accuracy", {"SVC": [75.0, 77.0, 79.0], "PS3VT": [80.0, 82.0, 84.0]}, 81.0, True),
+        ("accuracy", {"SVC": [75.0, 77.0, 79.0], "PS3VT": [80.0, 82.0, 84.0]}, 70.0, False),
+        ("mean_absolute_error", {"OrdinalSVC": [0.8, 0.9, 1.0], "QS3ORAO": [0.7, 0.8, 0.9]}, 0.9, True),
+        ("mean_absolute_error", {"OrdinalSVC": [0.8, 0.9, 1.0], "QS3ORAO": [0.7, 0.8, 0.9]}, 1.2, False),
+    ],
+)
+def test_where_one_answer_for_all_rows_is_as_good_the_verdict_says_so_and_praises_nothing(
+    score, scores, chance, is_said
+):
+    verdict = of(scores, score=score, chance=chance).verdict
+    shown = f"{chance:.3f}" if score == "mean_absolute_error" else f"{chance:.1f}"
+    said = f"No method clearly beats one answer for all rows here ({SCORES[score].title} {shown}): the columns may not tell"
+    assert verdict.sentence.startswith(said) == is_said
+    assert (verdict.help is None) == is_said
+    assert ("unlabeled data" in verdict.sentence) != is_said
+    assert verdict.recommended in scores
+
+
+def test_the_score_of_one_answer_is_that_of_the_labels_most_frequent_or_middle_class():
+    labels, y = np.array([0, 0, 1, 2]), np.array([0, 0, 1, 2, 2])
+    assert scores_of_chance(labels, y, "classes") == {"accuracy": 40.0}
+    assert scores_of_chance(labels[:3], y[:3], "binary") == {"accuracy": pytest.approx(200 / 3), "auc": 50.0}
+    assert scores_of_chance(labels, y, "ordinal") == {"mean_auc": 50.0, "mean_absolute_error": 1.0}
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.where(np.arange(60) < 40, np.arange(60) % 4 == 0, -1).astype(int)  # the columns say nothing of it
+    found = compare(X, y, seeds=3, methods=["LogisticRegression", "SVC"], curves=False, store=None)
+    assert found.verdict.sentence.startswith("No method clearly beats one answer for all rows here (accuracy 80.0)")
 
 
 def test_what_would_tell_is_said_and_falls_with_the_square_of_the_width():

@@ -180,6 +180,10 @@ def test_what_may_mislead_is_warned_of():
     assert "'answer' gives the label away" in warnings(table.assign(answer=np.where(kind == "yes", 1.0, 0.0)))
     is_known = (table["a"] > 0.3) & (np.arange(300) % 4 > 0)
     assert "look different" in warnings(table.assign(kind=np.where(is_known, kind, None)))
+    shuffled = table.assign(kind=np.random.default_rng(0).permutation(table["kind"].to_numpy()))
+    assert "LogisticRegression is not clearly better than one class for all rows, which is right for" in warnings(
+        shuffled
+    )
 
 
 BAD = (

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore import __version__
-from dsgcore.comparing.methods import METHODS, Method, scores_of
+from dsgcore.comparing.methods import METHODS, Method, scores_of, scores_of_chance
 from dsgcore.comparing.samples import Sample
 from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import evenly_spread
@@ -30,7 +30,7 @@ WARM_LABELS, WARM_POINTS = 3, 40
 # A slow method learns from so many unlabeled points. With ten times as many it would take most of a comparison's time.
 MOST_OF_SLOW = 2000
 # In the key of a kept fit; it changes with the way of fitting and measuring.
-VERSION = 6
+VERSION = 7
 KIND = "fit"
 
 
@@ -52,7 +52,7 @@ class FitRequest:
 class Fit:
     """Result of one fit: test scores by name, none if it failed; seconds of one core; peak memory beyond the data.
 
-    The note is the reason why there is no score, or a warning.
+    The note is the reason why there is no score, or a warning. Chance has the scores of one answer for all test points.
     """
 
     request: FitRequest
@@ -60,6 +60,7 @@ class Fit:
     seconds: float = math.nan
     megabytes: float = math.nan
     note: str = ""
+    chance: dict[str, float] = field(default_factory=dict)
 
 
 def fit_some(where: str | Sample, requests: Sequence[FitRequest], *, report: Callable[[Fit], object]) -> None:
@@ -93,7 +94,8 @@ def fit(request: FitRequest, split: Split, kind: str) -> Fit:
         return Fit(request, note=str(error))
     if not np.isfinite(list(scores.values())).all():
         return Fit(request, note="a score is not a finite number")
-    return Fit(request, scores, round(seconds, 4), round(used, 1), note)
+    chance = scores_of_chance(split.y_train[split.labeled], split.y_test, kind)
+    return Fit(request, scores, round(seconds, 4), round(used, 1), note, chance)
 
 
 def about_part(method: Method, codes: NDArray, n_unlabeled: int, what: str) -> str:

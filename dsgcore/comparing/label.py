@@ -22,7 +22,7 @@ from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL, Method, kind_of,
 from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.rounds import compare
 from dsgcore.comparing.samples import ComparisonError, about_labels, about_shift, thinned
-from dsgcore.core.metrics import INFLATION, Difference, share_interval
+from dsgcore.core.metrics import INFLATION, Difference, accuracy_half_width, share_interval
 from dsgcore.core.parameters import Integer, ParameterError, Real, finite, quoted
 from dsgcore.data.datasets import OF_OWN, DataError
 from dsgcore.data.reading import LOCAL, Features, File, Recipe
@@ -287,7 +287,7 @@ def label_rows(
             why += f"; a comparison is not possible: {error}."
     chosen, rows = suited(kind)[method], thinned(y)
     X, codes = features.transform(frame.iloc[rows]), y[rows]
-    hits, margins = _held_out(chosen, X, codes, limit, report)
+    hits, margins, same = _held_out(chosen, X, codes, limit, report)
     report(f"fitting {method} to all labels")
     model = _fitted(chosen, X, codes)
     names: list[Any] = [int(name) if is_whole(class_names) else name for name in class_names]
@@ -303,6 +303,9 @@ def label_rows(
         about = found.warnings
     if part := about_part(chosen, codes[training_rows(chosen, codes)], len(table), "rows"):
         about = *about, f"Warning: {method} {part}."
+    if len(hits) and not hits.mean() - same.mean() > np.nan_to_num(accuracy_half_width(hits, same)):
+        least = f"one class for all rows, which is right for {100 * same.mean():.1f} % of the held-out labels"
+        about = *about, f"Warning: {method} is not clearly better than {least}: the columns may not tell the label."
     return Labeled(
         table=table,
         ask=tuple(map(int, unsure)),
@@ -370,15 +373,20 @@ def _with_classes(
 
 def _held_out(
     method: Method, X: NDArray, codes: NDArray, seconds: float, report: Report
-) -> tuple[NDArray[np.bool_], NDArray]:
-    """Return where labels are right that the method has not seen, and by how much each is ahead; within the time.
+) -> tuple[NDArray[np.bool_], NDArray, NDArray[np.bool_]]:
+    """Return where labels are right that the method has not seen, by how much each is ahead, and where the commonest class is.
 
-    Each fold hides labels. Its points stay, unlabeled, as those of the rows to label do.
+    It ends within the time. Each fold hides labels. Its points stay, unlabeled, as those of the rows to label do.
     """
     labeled = np.flatnonzero(codes != UNLABELED)
     n_tested = int(np.sum(np.bincount(codes[labeled])[codes[labeled]] > 1))  # a class's only label is never held out
     n_splits = max(2, min(FOLDS_OF_FEW if len(labeled) <= FEW else FOLDS, n_tested))
-    hits, margins, end = [np.zeros(0, dtype=bool)], [np.zeros(0)], time.monotonic() + seconds
+    hits, margins, same, end = (
+        [np.zeros(0, dtype=bool)],
+        [np.zeros(0)],
+        [np.zeros(0, dtype=bool)],
+        time.monotonic() + seconds,
+    )
     try:
         for number, (_, test) in enumerate(
             LabeledFolds(n_splits, unlabeled="train", random_state=SEED).split(X, codes)
@@ -391,6 +399,7 @@ def _held_out(
             predicted, apart = _predicted(_fitted(method, X, hidden), X[test])
             hits.append(predicted == codes[test])
             margins.append(apart)
+            same.append(codes[test] == np.bincount(hidden[hidden != UNLABELED]).argmax())
     except FoldError:
         pass
-    return np.concatenate(hits), np.concatenate(margins)
+    return np.concatenate(hits), np.concatenate(margins), np.concatenate(same)

@@ -62,7 +62,7 @@ class Verdict:
     recommended : str or None
         Name of the method to use, the simplest one that no other method clearly beats; None without a verdict.
     help : Help or None
-        Effect of the unlabeled data; None if it was not measured.
+        Effect of the unlabeled data; None if it was not measured, or if no method is clearly better than chance.
     gain : Difference
         Gain of the best method that uses unlabeled data over the best one that does not; NaN if it was not measured.
     seeds : int
@@ -236,6 +236,13 @@ class Comparison:
         found = self._paired([mine[s] for s in sorted(shared)], [theirs[s] for s in sorted(shared)], self.n_labeled)
         return -found if self.score.is_loss else found
 
+    def gain_over_chance(self, name: str) -> tuple[Difference, float]:
+        """Return by how much a ranked method is better than one answer for all rows, and the mean score of that answer."""
+        mine = {fit.request.seed: fit for fit in self._fits[name, self.n_labeled] if fit.request.seed in self.seeds}
+        chance = [fit.chance.get(self.score_name, math.nan) for fit in mine.values()]
+        found = self._paired([self.scores(name)[seed] for seed in mine], chance, self.n_labeled)
+        return -found if self.score.is_loss else found, float(np.mean(chance))
+
     def is_worse(self, name: str) -> bool:
         """Return True if a method is clearly worse than the best one, or has no seed in common with it."""
         gain = self.difference(name, str(self.best))
@@ -370,6 +377,14 @@ class Comparison:
         is_simplest = METHODS[chosen].effort == min(METHODS[name].effort for name in self.ranking)
         said = f"Use {chosen}, the simplest method that nothing clearly beats here ({numbers}, {own.n} seeds)"
         said = f"Nothing clearly beats {chosen} here: use that ({numbers}, {own.n} seeds)" if is_simplest else said
+        above, chance = self.gain_over_chance(self.ranking[0])
+        is_at_chance = above.low <= 0.0
+        if is_at_chance:
+            said = f"No method clearly beats one answer for all rows here ({score.title} {score.plain(chance)}): the columns may"
+            said += (
+                " not tell the label, the labels may be too few, or a class too rare for this score. Of the methods use"
+            )
+            said += f" {chosen} ({numbers}, {own.n} seeds)"
         gains = {name: self.difference(name, chosen) for name in (*self.ranking, *self.unranked) if name != chosen}
         # A gain whose interval is not known is neither.
         rivals = tuple(name for name, found in gains.items() if found.high >= 0.0)
@@ -382,7 +397,7 @@ class Comparison:
         used, alone = (next((m for m in self.ranking if METHODS[m].uses_unlabeled is u), None) for u in (True, False))
         gain = Difference() if used is None or alone is None else self.difference(used, alone)
         effect = None
-        if gain.effect is not None:
+        if gain.effect is not None and not is_at_chance:
             tie = Help.DOES_NOT if gain.high < little else Help.UNCLEAR
             effect = {Effect.HELPS: Help.HELPS, Effect.HURTS: Help.HURTS}.get(gain.effect, tie)
             word, tells = f"unlabeled data {effect.value} here", ""
