@@ -127,10 +127,15 @@ USELESS = {
     "classes, large ridge": ({"setting": "multiclass", "solver": {"lam": 1.0}}, Cause.REGULARISATION),
     "one class": ({"setting": "similar_unlabeled", "kernel": {"sigma": 1e-4}, "problem": {"prior": 0.95}}, Cause.EQUAL),
     "margins": ({"setting": "s3vm", "kernel": {"sigma": 1e5}}, Cause.CHANCE),
+    "share": ({"setting": "similar_unlabeled", "problem": {"prior": 0.05}}, Cause.CHANCE),
+    "its points": (
+        {"setting": "similar_unlabeled", "data": {"name": "gaussian_mixture", "imbalance": 0.1}},
+        Cause.CHANCE,
+    ),
 }
 
 
-@each("name", some(USELESS, 3))
+@each("name", some(USELESS, 4))
 def test_of_a_useless_run_the_reason_is_named_and_its_remedy_helps(name):
     plain, cause = USELESS[name]
     run = finished(Spec.from_dict(plain))

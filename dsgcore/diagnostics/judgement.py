@@ -48,6 +48,8 @@ HALF = 0.5
 MUCH_RIDGE, LITTLE_RIDGE = 0.1, 0.01
 # Another value of λ, or of the kernel's width, than the usual one by more than this factor is a suspect.
 FAR_FROM_USUAL = 10.0
+# So is an assumed share of positives that differs from that of the points by this much.
+FAR_SHARE = 0.1
 # The score on the labels exceeds that on the test points by at least this much if labels are too few.
 GAP = 0.02
 # The share of a run's last rows that a score is averaged over.
@@ -303,10 +305,10 @@ def _spoilt(state: _State) -> Iterator[Judgement]:
 
 
 def _unsuited(state: _State) -> Iterator[tuple[float, Judgement]]:
-    """Yield too strong a ridge, and of a useless result a kernel's width that is far from the usual one for these points."""
-    defaults = defaults_of(type(state.spec.problem), state.spec.data.name).get("solver", {})
-    usual, lam = float(defaults.get("lam", SolverParameters().lam)), float(state.values["lam"])
-    useless = state.useless if state.has_arrived else ""
+    """Yield too strong a ridge, and of a useless result a share of positives and a kernel's width far from those of the data."""
+    defaults = defaults_of(type(state.spec.problem), state.spec.data.name)
+    usual, lam = float(defaults.get("solver", {}).get("lam", SolverParameters().lam)), float(state.values["lam"])
+    useless, opening = state.useless if state.has_arrived else "", f"{state.useless[:1].upper()}{state.useless[1:-1]}"
     is_strong = state.ridge >= MUCH_RIDGE or lam > FAR_FROM_USUAL * usual
     if (is_strong and useless) or state.ridge >= 1.0:
         little = LITTLE_RIDGE * lam / state.ridge if state.ridge else usual
@@ -314,6 +316,12 @@ def _unsuited(state: _State) -> Iterator[tuple[float, Judgement]]:
         severity = max(1.0, state.ridge, lam / (FAR_FROM_USUAL * usual) if usual else 1.0)
         said = f"The regularisation is too strong, λ = {lam:g}: {said}"
         yield severity, Judgement(Cause.REGULARISATION, said, *_lam_to("Less", lam, min(usual, little)))
+    cause, prior = Cause.EQUAL if is_constant(state.run) else Cause.CHANCE, getattr(state.spec.problem, "prior", 0.5)
+    share = round(float(np.mean(state.run.split.y_test == 1)), 2)
+    if useless and state.run.problem.labels == "pairs" and abs(prior - share) >= FAR_SHARE and share not in (0, 0.5, 1):
+        said = f"{opening}: the assumed share of positives is {prior:g}, and that of the points is {share:g}."
+        remedy: Remedy = f"Assumed share: {prior:g} → {share:g}", {"problem": {"prior": share}}
+        yield abs(prior - share) / FAR_SHARE, Judgement(cause, said, *remedy)
     kernel, X = state.spec.kernel, state.run.split.X_train
     for p in (one for one in kernel.parameters if useless and isinstance(one, Real)):
         now = float(getattr(kernel, p.name))
@@ -321,11 +329,11 @@ def _unsuited(state: _State) -> Iterator[tuple[float, Judgement]]:
             usual = width(p, "scale", X, kernel.name)
         except ParameterError:  # out of the parameter's range
             continue
-        then, severity = float(f"{usual:.2g}"), max(now / usual, usual / now) / FAR_FROM_USUAL
+        good = usual, defaults.get("kernel", {}).get(p.name) or usual  # a set's own width suits it
+        then, severity = float(f"{usual:.2g}"), min(max(now / one, one / now) for one in good) / FAR_FROM_USUAL
         if severity >= 1.0:
-            remedy: Remedy = f"Usual width: {p.symbol} {now:g} → {then:g}", {"kernel": {p.name: then}}
-            said = f"{useless[:1].upper()}{useless[1:-1]}: the kernel's width does not suit these points."
-            yield severity, Judgement(Cause.EQUAL if is_constant(state.run) else Cause.CHANCE, said, *remedy)
+            remedy = f"Usual width: {p.symbol} {now:g} → {then:g}", {"kernel": {p.name: then}}
+            yield severity, Judgement(cause, f"{opening}: the kernel's width does not suit these points.", *remedy)
         return
 
 
