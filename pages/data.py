@@ -19,7 +19,7 @@ from dsgcore.settings import profile_of
 from pages.charts.live_chart import theme_now
 from pages.comparing.which_method import which_method
 from pages.controls import controls
-from pages.controls.control import BAD_INPUT, Control, count, draw, of_count, read_controls, refused, too_many
+from pages.controls.control import BAD_INPUT, Control, count, draw, in_words, read_controls, refused, too_many
 from pages.controls.link import FILE_ENTRY, unknown_names
 from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.controls.own_file import entry_of, store
@@ -129,10 +129,10 @@ def _close_look(name: str) -> None:
         if isinstance(error, CountError) and error.nearest != values["n_labeled"]:
             if clamped != values["n_labeled"]:  # else one number has led to another
                 number = values["n_labeled"]
-            said = too_many(offered["n_labeled"], number, error)
+            said = too_many(offered, number, error)
             st.session_state[_CLAMP], st.session_state[_CLAMPED] = error.nearest, (error.nearest, said, number)
             st.rerun()
-        st.error(plain(of_count(offered["n_labeled"], error) if isinstance(error, CountError) else str(error)))
+        st.error(plain(in_words(error, offered)))
         return
     if clamped == values["n_labeled"]:
         st.warning(plain(said), icon=":material/vertical_align_bottom:")

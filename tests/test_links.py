@@ -305,6 +305,12 @@ def test_a_number_of_pairs_that_leads_to_another_one_is_said_once_with_the_one_t
     assert f"at {number}: the number of similar pairs must leave" in sentence
 
 
+def test_a_refusal_names_a_control_by_its_label():
+    app = open_page("multiclass", **{"solver.n_features": "4096", "solver.n_iter": "2000"})
+    (sentence,) = errors(app)
+    assert "1 GB is allowed; with the number of random features 2048 it would fit" in sentence
+
+
 # --- a spec becomes a link, and the link the same spec again: every field of every setting
 
 

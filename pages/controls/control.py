@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -141,14 +142,19 @@ def automatic_of(parameter: Parameter) -> float | None:
     return parameter.automatic if isinstance(parameter, Real) else None
 
 
-def of_count(labels: Control, error: CountError) -> str:
-    """Return an error about the number of labels or pairs in the words of their slider."""
-    return str(error).replace(labels.parameter.name, f"the number of {in_sentence(labels.parameter.label)}")
+def in_words(error: Exception, controls: Mapping[str, Control]) -> str:
+    """Return an error's text with the labels of controls in place of names such as `n_features`."""
+    said = str(error)
+    for name, control in controls.items():
+        if "_" in name:  # others are words, or letters
+            label = f"{'the number of ' * name.startswith('n_')}{in_sentence(control.parameter.label)}"
+            said = re.sub(rf"\b{name}\b", label, said)
+    return said
 
 
-def too_many(labels: Control, asked: int, error: CountError) -> str:
+def too_many(controls: Mapping[str, Control], asked: int, error: CountError) -> str:
     """Return a sentence that says which number of labels a slider has in place of one that the data do not have."""
-    what, why = in_sentence(labels.parameter.label), of_count(labels, error)
+    what, why = in_sentence(controls["n_labeled"].parameter.label), in_words(error, controls)
     return f"{asked:,} {what} are not possible with these data, so the slider is at {error.nearest:,}: {why}."
 
 

@@ -18,7 +18,7 @@ from dsgcore.experiments.data_of import with_choice
 from dsgcore.experiments.engine import check_cost
 from dsgcore.jobs import JobState
 from dsgcore.lessons import lessons_of
-from pages.controls.control import BAD_INPUT, brief, of_count, refused, too_many
+from pages.controls.control import BAD_INPUT, brief, in_words, refused, too_many
 from pages.controls.controls import controls_for
 from pages.controls.hand import EDITS, Hand, edits_in
 from pages.controls.link import CHANGES, FILE_ENTRY, changes_to_text, names_of, with_changes
@@ -71,7 +71,7 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     except CountError as error:
         _clamp_labels(problem, bench, asked, error)
     except BAD_INPUT as error:
-        st.error(plain(str(error)))
+        st.error(plain(in_words(error, controls_for(problem, asked.data.name, asked.kernel.name))))
 
 
 def _moved(before: Spec, asked: Spec) -> str:
@@ -89,18 +89,18 @@ def _brief(text: str) -> str:
 
 def _clamp_labels(problem: type[Setting], bench: Bench, asked: Spec, error: CountError) -> None:
     """Set the number of labels to one that the data have, and draw the page again; say so beside the run."""
-    labels = controls_for(problem, asked.data.name, asked.kernel.name)["n_labeled"]
+    offered = controls_for(problem, asked.data.name, asked.kernel.name)
     earlier, data, number = bench.link.clamped
     bench.link.notices = [said for said in bench.link.notices if said != earlier]
     if asked.data.n_labeled == error.nearest:  # another number would not help
-        st.error(plain(of_count(labels, error)))
+        st.error(plain(in_words(error, offered)))
         return
     if data != replace(asked.data, edits=()):  # else one number has led to another
         number = asked.data.n_labeled
-    notice = too_many(labels, number, error)
+    notice = too_many(offered, number, error)
     bench.link.notices.append(notice)
     bench.link.clamped = notice, replace(asked.data, n_labeled=error.nearest, edits=()), number
-    bench.given[labels.key] = error.nearest
+    bench.given[offered["n_labeled"].key] = error.nearest
     st.rerun()
 
 
