@@ -364,6 +364,14 @@ def test_a_reload_keeps_the_question_that_was_asked_in_place_of_the_steps(phones
     assert "1 answered" in drawn(app, "room-count")[0]
 
 
+def test_a_reload_in_a_question_of_a_lecture_leads_on_in_the_lecture(rooms, room, browser_of):
+    text = "Who knows? | I do | I do not"
+    rooms.ask(room, replace(PICK, kind="own-0123abcd", own=text))
+    browser_of(room)
+    app = presented(lesson="unlabeled", room=room.code, lecture=f"auc/unlabeled\n{text}\ns3vm/gap").run()
+    assert app.button(key="lesson-following").label == "Next lesson"
+
+
 def test_a_second_tab_changes_nothing_until_it_takes_over_or_the_first_has_closed(
     phones, rooms, browser_of, monkeypatch
 ):

@@ -38,11 +38,14 @@ def lesson_button(
 
 def moves(problem: type[Setting], bench: Bench, place: Place, guess: Any) -> None:
     """Draw the buttons that lead on and back. The button that leads on is always at the same place."""
+    group = bench.group
+    if group.own is not None and group.lecture is not None and group.own.own in group.lecture.parts:
+        group.part = group.lecture.parts.index(group.own.own)  # a reload has forgotten it
     with st.container(key="lesson-on", horizontal=True, vertical_alignment="center", gap="small"):
-        if bench.group.part is not None:
+        if group.part is not None:
             _lead_on(problem, bench, place)
             return
-        if bench.group.own is not None:
+        if group.own is not None:
             lesson_button(bench, "Back to the lesson", "lesson-back-to", ask_instead, bench, None, **ONWARD)
             return
         if place.number and not (place.is_last and place.stage is Stage.OUTCOME):
