@@ -120,14 +120,12 @@ def _table(found: Reproduced) -> str:
     lines = [f"- {STATES[check.state]} {check.words}" for check in found.checks]
     lines += ["", "| set | method | score | seconds |", "|---|---|---|---|"]
     ends = found.fits[found.fits["at"] == found.fits.groupby("dataset")["at"].transform("max")]
-    means = ends.groupby(["dataset", "method"], sort=False)[["score", "seconds"]].mean()
-    lines += [
-        f"| {name} | {method} | {100 * own.score:.1f} | {own.seconds:.3g} |" for (name, method), own in means.iterrows()
-    ]
-    lines += [
-        f"| {name} | chance | {100 * own:.1f} | |"
-        for name, own in ends.groupby("dataset", sort=False)["chance"].mean().items()
-    ]
+    for name, of_set in ends.groupby("dataset", sort=False):
+        means = of_set.groupby("method", sort=False)[["score", "seconds"]].mean()
+        lines += [
+            f"| {name} | {method} | {100 * own.score:.1f} | {own.seconds:.3g} |" for method, own in means.iterrows()
+        ]
+        lines += [f"| {name} | chance | {100 * of_set['chance'].mean():.1f} | |"]
     return "\n".join(lines)
 
 
