@@ -84,6 +84,8 @@ def test_a_run_moves_is_steered_paused_and_stepped_by_keys_and_is_the_same_after
     judgement = page.locator(".live-judgement")
     judgement.get_by_role("button", name="Smaller step: 20 → ").click()
     status(page, "done")
+    for said in (judgement, page.locator(".live-status")):
+        expect(said).to_have_attribute("aria-live", "polite")  # a screen reader says it
     expect(judgement).not_to_have_attribute("data-tone", "red")  # the smaller step does not diverge
 
 

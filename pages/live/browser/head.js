@@ -60,6 +60,8 @@ function createSummary(parent, press) {
   return {
     root,
     fill(head) {
+      // A screen reader says how a run has ended and what limits it, and not each step.
+      for (const said of [status, limits]) said.ariaLive = head.isOver ? "polite" : "off";
       fill(status, head.status, ({text, light: tone, help}) => {
         write(position, text);
         status.title = help;
