@@ -689,6 +689,18 @@ def test_columns_of_arrow_are_read_or_refused_by_every_reader(name, tmp_path_fac
             assert sorted(way(path)[0]) == sorted(["b", *found]), way.__name__
 
 
+def test_arrows_types_in_dask_mean_what_the_table_does():
+    dask = pytest.importorskip("dask.dataframe")
+    table = frame().assign(c=["u", "v", None] * (N // 3), n=pd.array([1, None, 3] * (N // 3), "Int64"))
+    rows, labels = rows_of(
+        table := dask.from_pandas(table.convert_dtypes(dtype_backend="pyarrow"), npartitions=3), "label"
+    )
+    assert found_in(rows.names, labels) == (["a", "b", "n", "c: u", "c: v"], ("rye", "wheat"), 0)
+    here = File.of_table(table.compute())
+    points = here.prepared(here.recipe("classes", target="label"), "classes")[0].X
+    np.testing.assert_allclose(rows[:], points, rtol=1e-6)
+
+
 def test_merged_cells_and_errors_of_a_workbook_are_said():
     to = io.BytesIO()
     with pd.ExcelWriter(to) as book:

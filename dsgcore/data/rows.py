@@ -23,7 +23,7 @@ from dsgcore.core.parameters import Choice
 from dsgcore.core.sampling import UNLABELED, evenly_spread
 from dsgcore.data.datasets import SCALING, DataError, checked
 from dsgcore.data.parts import Callback, Part, Parts, Rows
-from dsgcore.data.reading.binary import ParquetTable, frame_of_table, is_parquet_data, pandas_index
+from dsgcore.data.reading.binary import ParquetTable, as_in_parquet, frame_of_table, is_parquet_data, pandas_index
 from dsgcore.data.reading.cells import (
     Seen,
     about_missing,
@@ -122,7 +122,7 @@ class PartedTable:
         """Return ascending rows of the table as a file, which the one reader reads."""
         found = [contents for _, _, contents in self.parts.read(names, rows, "sample of ")]
         is_arrow = not isinstance(found[0], pd.DataFrame)
-        frame = _framed(pyarrow.concat_tables(found).unify_dictionaries()) if is_arrow else pd.concat(found)
+        frame = _framed(pyarrow.concat_tables(found).unify_dictionaries() if is_arrow else pd.concat(found))
         frame = frame.set_axis(pd.Index(rows), axis=0)
         frame.attrs = {"keys": self.keys}
         return File.of_frame(frame, self.name, self.index)
@@ -313,7 +313,7 @@ class PartedTable:
 
 def _framed(read: Any) -> pd.DataFrame:
     is_frame = isinstance(read, pd.DataFrame)  # of which Dask's have an index of their own
-    return read.reset_index(drop=True) if is_frame else frame_of_table(read, LOCAL)[0]
+    return as_in_parquet(read) if is_frame else frame_of_table(read, LOCAL)[0]
 
 
 # A column is asked for by the name that the reader gives it: without blanks, and by its number if it has none.

@@ -25,11 +25,12 @@ from pyarrow import compute, types
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.cells import column_names, listed, printable, readable, written
+from dsgcore.data.reading.cells import column_names, listed, printable, readable, with_columns, written
 from dsgcore.data.reading.recipe import Limits
 from dsgcore.data.reading.sources import CONTROL, PIECE, UNREADABLE, Source, parquet_files
 
 POINTS, LABELS = "X", "y"
+_SEVERAL = (list, tuple, dict, set, np.ndarray)  # kinds of cells that are no single value
 NESTED = "(nested)"  # placeholder in a column of lists and other nested values
 LARGE = 40_000_000  # numbers of a table that is not read whole
 _MAGIC = b"PAR1"
@@ -177,6 +178,18 @@ def frame_of_table(table: Any, limits: Limits) -> tuple[pd.DataFrame, list[str]]
     limits.check_columns(table.num_columns)
     limits.check_unpacked(table.nbytes)
     return _frame(table.columns, table.schema, table.num_rows)
+
+
+def as_in_parquet(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table in memory, whose rows count from 0, with the types of columns that it would have in a Parquet file."""
+    frame, changed = table.reset_index(drop=True), dict[str, Any]()
+    for name, column in frame.items():
+        if isinstance(column.dtype, pd.ArrowDtype):
+            whole = pyarrow.array(column)
+            changed[str(name)] = NESTED if _is_nested(whole.type) else exact(whole)
+        elif column.dtype == object and column.map(lambda cell: isinstance(cell, _SEVERAL)).any():
+            changed[str(name)] = NESTED
+    return with_columns(frame, changed)
 
 
 def is_parquet_data(path: Path) -> bool:

@@ -22,13 +22,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
 from dsgcore.core.sampling import UNLABELED
 from dsgcore.data.datasets import LABELS, DataError, Dataset
-from dsgcore.data.reading.binary import NESTED, frame_of_table, index_columns, read_binary, read_parquet_folder
+from dsgcore.data.reading.binary import as_in_parquet, index_columns, read_binary, read_parquet_folder
 from dsgcore.data.reading.cells import (
     Seen,
     about_missing,
@@ -72,7 +71,6 @@ _FORMAT_NAMES = {
 }
 _OF_FILES = "{} files of a folder are read as one table."
 OTHER_COLUMNS = "its columns are not those of the first file of the folder: each must have the same"
-_SEVERAL = (list, tuple, dict, set, np.ndarray)  # kinds of cells that are no single value
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,13 +257,7 @@ class File:
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise DataError(f"the columns of the table must have different names, got {twice!r} twice")
-        frame, changed = table.set_axis(names, axis=1).reset_index(drop=True), dict[str, Any]()
-        for name, column in frame.items():
-            if isinstance(column.dtype, pd.ArrowDtype):
-                changed[str(name)] = frame_of_table(pyarrow.table([pyarrow.array(column)], ["x"]), LOCAL)[0]["x"]
-            elif column.dtype == object and column.map(lambda cell: isinstance(cell, _SEVERAL)).any():
-                changed[str(name)] = NESTED
-        return cls.of_frame(with_columns(frame, changed), "table")
+        return cls.of_frame(as_in_parquet(table.set_axis(names, axis=1)), "table")
 
     @classmethod
     def of_path(cls, path: str | os.PathLike[str]) -> File:
