@@ -306,7 +306,10 @@ class File:
             is_unicode = own.encoding.startswith("utf") or trained.encoding.startswith("utf")  # which a guess finds
             alike = {name: getattr(trained, name) for name in ("delimiter", "header", "encoding")[: 3 - is_unicode]}
             with suppress(DataError):  # as of a delimiter that it does not have
-                other = self.sniff(**{"encoding": own.encoding} | alike | given)
+                is_named = own.header and {*names} <= {*rows_below(self._first, own, self.limits)[0]}  # such as x1, x2
+                other = self.sniff(
+                    **{"encoding": own.encoding} | alike | ({"header": True} if is_named else {}) | given
+                )
                 own = other if {*names} <= {*rows_below(self._first, other, self.limits)[0]} else own
             is_alike = own.delimiter == trained.delimiter or "," not in (own.decimal, own.delimiter)
             own = replace(own, decimal=given.get("decimal", trained.decimal if is_alike else own.decimal))
