@@ -59,6 +59,7 @@ THOUSANDS = [
     (1234.56, "1'234.56", "12.5", "1'250'000.25", "7"),
     (123456.5, "1,23,456.5", "12.5", "12,50,000.25", "7"),
     (1234.56, "1 234,56", "12,5", "1 250 000,25", "7"),
+    (1234.56, "1_234.56", "12.5", "1_250_000.25", "7"),
 ]
 GAP = ["x,z,label", *(f"{x},{i},{'ab'[i % 2]}" for i, x in enumerate([1, 1, 2, 4, 7, ""]))]
 GAPS = {50: "", 60: "NaN", 70: "NA"}  # of which Arrow's numbers hold two
@@ -92,6 +93,22 @@ DAYS = [
     ("01JAN2020", "2MAR2020", 18262, 18323),
     ("1-Jan-20", "31-DEC-1975", 18262, 2190),
     ("1/31/2020 1:30 PM", "12/31/1975 12:00:00 am", 18292.5625, 2190),
+    ("2024-W05", "2023-W52-2", 19751, 19717),
+    ('"Fri, 05 Jan 2024 12:00:00 +0000"', "Sun 31 Dec 2023", 19727.5, 19722),
+    ("Fri Jan  5 12:00:00 2024", '"December 5, 2023 12:00"', 19727.5, 19696.5),
+    ("2024-01-05T12:00:00+01:00[Europe/Berlin]", "2023-12-05 12:00:00 UTC", 19727 + 11 / 24, 19696.5),
+    ("05/Jan/2024:12:00:00 +0000", "20231205T120000Z", 19727.5, 19696.5),
+    ("5. Januar 2024", "31. Dezember 2023", 19727, 19722),
+    ("5 de enero de 2024", "31 décembre 2023", 19727, 19722),
+]
+
+
+SIXTIETHS = [
+    (("10:30", "9:15", "23:59"), [10.5, 9.25, 23 + 59 / 60]),
+    (("10:30:15", "00:00:36"), [10 + 30 / 60 + 15 / 3600, 0.01]),
+    (("10:30 AM", "9:15 pm", "12:00 am"), [10.5, 21.25, 0]),
+    (("52°31'N", "33°52'S", "13°24'E", "70°40'W"), [52 + 31 / 60, -33 - 52 / 60, 13.4, -70 - 40 / 60]),
+    (("52.5°", "-48.25°"), [52.5, -48.25]),
 ]
 
 
@@ -202,6 +219,20 @@ TABLES = {
     **{f"days of {first}, {second}": Table(["when,x,label", *(f"{[first, second][i % 2]},{i},{'ab'[i % 2]}" for i in range(40))],
         ("when", "x"), [[one, other], [0, 1]], ["'when': dates as the number of days since 1970"])
        for first, second, one, other in DAYS},
+    **{f"hours and degrees as in {cells[0]}": Table(
+        ["t;x;label", *(f"{cells[i % len(cells)]};{i};{'ab'[i // 3 % 2]}" for i in range(36))], ("t", "x"), [values, range(36)],
+        [f"'t': {cells[0]!r} is read as {values[0]:g}"]) for cells, values in SIXTIETHS},
+    "minutes and seconds beside hours": Table(["t;x;label", *(f"{['5:30', '1:05:30'][i % 2]};{i};{'ab'[i // 3 % 2]}" for i in range(
+        36))], ("x", "t: 1:05:30", "t: 5:30"), []),
+    "days in eight digits": Table(["day;x;label", *(f"202401{i % 28 + 1:02};{i};{'ab'[i // 3 % 2]}" for i in range(36))],
+        ("day", "x"), [[19723, 19724], [0, 1]], ["'day': dates as the number of days since 1970"]),
+    "eight digits that are no days": Table(["day;x;label", *(f"202401{i:02};{i};{'ab'[i // 3 % 2]}" for i in range(36))],
+        ("day", "x"), [], unsaid="dates"),
+    **{f"{yes} or {no}": Table(["t;x;label", *(f"{[yes, no][i % 2]};{i};{'ab'[i // 3 % 2]}" for i in range(36))], ("t", "x"),
+        [[1, 0], [0, 1]], [f"'t': {yes!r} is read as 1"])
+       for yes, no in (("Ja", "Nein"), ("oui", "non"), ("sí", "no"), ("да", "нет"), ("on", "off"), (".TRUE.", ".FALSE."))},
+    **{f"few numbers and {word}": Table(["n;x;label", *(f"{['0', '1', word][i % 3]};{i};{'ab'[i % 4 // 2]}" for i in range(36))],
+        ("x", "n: 0", "n: 1", f"n: {word}"), [], ["'n': 3 categories"]) for word in ("2+", "more", "<0")},
     "units": Table(["a,b,label", "mm,kg,", *(f"{i}.5,{i},{'xy'[i % 2]}" for i in range(40))], ("a", "b"), [],
         ["The row below the names is taken for units and left out: 'mm', 'kg'."]),
     "names that come again among words": Table([row for i in range(60) for row in ["hue,k"] * (i % 20 == 0) + [

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date
+from datetime import date, timedelta
 from difflib import get_close_matches
 from itertools import count
 from math import isfinite
@@ -32,9 +32,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 INEXACT = 2.0**53
 LARGEST = 1e30  # above this size, differences and means leave float32's range
 # A column holds numbers if more than this share of its cells are numbers; the others are mistakes.
-MOSTLY = 0.5
+MOSTLY, NEARLY_ALL = 0.5, 0.9
 # Numbers as people write them, by decimal mark. The other mark, an apostrophe or a space separates thousands.
-_SPACES = "'’ \u00a0\u2009\u202f"
+_SPACES = "'’_ \u00a0\u2009\u202f"
 _COMMA_FOR_POINT = str.maketrans(",.", ".x")
 _GROUPS = {".": f",{_SPACES}", ",": f".{_SPACES}"}
 _INDIAN = {".": r"|[1-9]\d?(?:,\d\d)+,\d{3}", ",": ""}  # 2,00,000
@@ -54,23 +54,65 @@ _MONEY = re.compile(rf"(?<![\w.,]){_SIGNS_OF_MONEY}\s?(?=[\d.,])|(?<=\d)\s?{_SIG
 THOUSANDS_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be either number
 _WITH_UNIT = re.compile(r"([^\s\w]?\s?[\d.,]*\d(?:[eE][+-]?\d+)?)\s*([^\W\d_][\w°µ/²³^%]{0,9}|[°µ][\w/]{1,9})")
 # Words for truth values: a column that holds only those of one language is read as 1 and 0.
-TRUTHS = ({"true": 1.0, "t": 1.0, "false": 0.0, "f": 0.0}, {"yes": 1.0, "y": 1.0, "no": 0.0, "n": 0.0})
+_PAIRS = (
+    *(
+        "true|t false|f",
+        "yes|y no|n",
+        "ja nein",
+        "oui non",
+        "sí|si no",
+        "sì no",
+        "sim não|nao",
+        "tak nie",
+        "ja nee",
+        "ja nej",
+    ),
+    *("да нет", "on off", "vrai faux", "wahr falsch", ".true. .false.", "✓ ✗"),
+)
+TRUTHS = tuple(
+    {word: float(not side) for side, words in enumerate(pair.split()) for word in words.split("|")} for pair in _PAIRS
+)
 _DAY, _EPOCH = pd.Timedelta(days=1), pd.Timestamp(0, tz="UTC")
-_TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:[AP]M|[ap]m|Z|[+-]\d{2}:?\d{2}))?)?"
+_HOURS = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:[AP]M|[ap]m|Z|[+-]\d{2}:?\d{2}))?"
+_TIME = rf"(?:[ T]{_HOURS})?"
 _YEAR_FIRST = re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}{_TIME}|(?:1[89]|20)\d\d-(?:0[1-9]|1[0-2])")  # or a month
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})({_TIME})")
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-_MONTH_NAMED = re.compile(
-    rf"\d{{1,2}}[ -](?:{_MONTHS})[a-z]*[ .,-]+\d{{4}}|(?:{_MONTHS})[a-z]*\.? \d{{1,2}},? \d{{4}}", re.IGNORECASE
+# How the months begin in English, German, French, Spanish, Italian, Portuguese and Dutch.
+_BEGINNINGS = (
+    *(
+        "jan|gen|ene",
+        "feb|fev|fév",
+        "mar|mär|maa|mrt",
+        "apr|avr|abr",
+        "may|mai|mei|mag",
+        "jun|juin|giu",
+        "jul|juil|lug",
+    ),
+    *("aug|aoû|ago", "sep|set", "oct|okt|ott|out", "nov", "dec|dez|dic|déc"),
 )
+_MONTH = rf"({'|'.join(_BEGINNINGS)})[^\W\d_]*"
+_MONTH_NAMED = re.compile(
+    rf"(?:\d{{1,2}}\.?(?: |-|/| de ){_MONTH}(?:[ .,/-]+| de )\d{{4}}|(?:{_MONTHS})[a-z]*\.? \d{{1,2}},? \d{{4}})(?:[ ,:]+{_HOURS})?"
+    rf"|(?:{_MONTHS})[a-z]* \d{{1,2}} \d\d:\d\d:\d\d \d{{4}}",
+    re.IGNORECASE,
+)
+# A day of the week before a date, and a zone after it, which changes nothing.
+_AROUND_A_DATE = re.compile(r"(?i)\A(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? |\[[\w/+-]+\]\Z| (?:utc|gmt)\Z")
+_WEEK, _COMPACT = re.compile(r"(\d{4})-?W([0-5]\d)(?:-?([1-7]))?"), re.compile(r"(?:19|20)\d{6}T\d{4}(?:\d\d)?Z?")
 _QUARTER = re.compile(r"(?i)\A(\d{4})[ -]?Q([1-4])\Z")
 _MONTH_AND_YEAR = re.compile(  # 01JAN2020, 1-Jan-20, Jan 2020, Jan-20
     rf"(?i)(?:(\d\d?)[ -]?)?({_MONTHS})(?:(?:r?uary|ch|il|e|y|ust|t|(?:t?em|o)ber)?\.?[ -])?(\d{{4}}|(?<=-)\d\d)"
 )
-_WRITTEN_DATES = (_YEAR_FIRST, _MONTH_NAMED, _QUARTER, _MONTH_AND_YEAR)
+_WRITTEN_DATES = (_YEAR_FIRST, _MONTH_NAMED, _QUARTER, _MONTH_AND_YEAR, _WEEK, _COMPACT)
+# Times of day and angles: a sign, hours or degrees, minutes, seconds, and what changes them.
+_CLOCK = re.compile(r"([+-]?)(\d{1,3}):([0-5]\d)(?::([0-5]\d(?:[.,]\d+)?))?(?: ?([ap])\.?m\.?)?")
+_ANGLE = re.compile(
+    r"([+-]?)(\d{1,3}(?:\.\d+)?) ?[°º](?: ?([0-5]?\d(?:\.\d+)?) ?['’′](?: ?([0-5]?\d(?:\.\d+)?) ?(?:[\"”″]|''|’’))?)? ?([nesw])?"
+)
 _IN_BRACKETS = re.compile(r"\(\s*([^()+\-\s][^()]*)\)")
 _ADORNMENT = re.compile(rf"[^\deE.,+\-{_SPACES}]")
-_PERCENT, _MONTHS_A_YEAR, _DIGITS = 100.0, 12, 3
+_PERCENT, _MONTHS_A_YEAR, _DIGITS, _FEWEST_DAYS = 100.0, 12, 3, 3
 _SPREADSHEET_ERROR = re.compile(r"#[A-Z/0-9_]+[!?]?|Err:\d+|#+")
 # The number of cells that were read as missing, by word and column.
 Seen = Counter[tuple[str, str]]
@@ -228,9 +270,25 @@ def numeric(column: pd.Series, mark: str | None = None) -> pd.Series:
     truths = next((own for own in TRUTHS if {text.lower() for text in texts} <= own.keys()), {})
     found = [truths.get(text.lower(), _number(text, mark)) for text in texts]
     others = [i for i, number in enumerate(found) if number != number]
+    hours = sixtieths(texts) if len(others) == len(texts) else {}
     for i, (text, divisor) in zip(others, _bare([texts[i] for i in others]), strict=True):
-        found[i] = _number(text, mark) / divisor
+        found[i] = hours.get(texts[i], _number(text, mark) / divisor)
     return pd.Series(np.append(found, np.nan)[codes], column.index)
+
+
+def sixtieths(texts: Iterable[str]) -> dict[str, float]:
+    """Return the hours or degrees of texts such as 10:30, 9:15 pm, 52°31'N; none if only some have seconds: 5:30 may have, too."""
+    given = [(text, _CLOCK.fullmatch(text.lower()) or _ANGLE.fullmatch(text.lower())) for text in texts]
+    found = {text: one for text, one in given if one}
+    if len({one[4] is None for one in found.values()}) > 1 or len(found) < NEARLY_ALL * len(given):
+        return {}
+    values = dict[str, float]()
+    for text, one in found.items():
+        whole, *parts = (float((part or "0").replace(",", ".")) for part in one.group(2, 3, 4))
+        whole = whole % 12 + 12 * (one[5] == "p") if one[5] in ("a", "p") else whole
+        sign = -1 if one[1] == "-" or one[5] in ("s", "w") else 1
+        values[text] = sign * (whole + parts[0] / 60 + parts[1] / 3600)
+    return values
 
 
 def _number(text: str, mark: str | None) -> float:
@@ -276,9 +334,15 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
     codes, values = pd.factorize(column)
     texts = []
     for text in map(written, values):
-        text = _QUARTER.sub(lambda one: f"{one[1]}-{3 * int(one[2]) - 2:02}-01", text)
+        text = _QUARTER.sub(lambda one: f"{one[1]}-{3 * int(one[2]) - 2:02}-01", _AROUND_A_DATE.sub("", text))
         if one := _MONTH_AND_YEAR.fullmatch(text):
             text = f"{one[1] or 1} {one[2]} {_year(one[3])}"
+        elif one := _WEEK.fullmatch(text):
+            text = str(date.fromisocalendar(int(one[1]), 1, int(one[3] or 1)) + timedelta(weeks=int(one[2]) - 1))
+        elif _MONTH_NAMED.fullmatch(text):
+            text = re.sub(r"(?<=\d{4}):", " ", re.sub(_MONTH, _in_english, text, flags=re.IGNORECASE)).replace(
+                " de ", " "
+            )
         elif one := _YEAR_LAST.fullmatch(text):
             day, month = one.group(1, 3) if role == DAY_FIRST else one.group(3, 1)
             text = f"{_year(one[4])}-{month:0>2}-{day:0>2}{one[5]}" if role != DATE else ""
@@ -286,9 +350,17 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
     parsed = pd.to_datetime(pd.Series(texts, dtype=object), format="mixed", utc=True, errors="coerce")
     if parsed.isna().any():
         i = int(np.argmax(codes == int(np.argmax(parsed.isna()))))
-        raise _wrong(column, i, f"dates (role {role!r})")
+        advice = (
+            ": correct it, let it mean missing (--missing-words), name another role (--role), or leave it out (--drop)"
+        )
+        raise _wrong(column, i, f"dates (role {role!r})", advice=advice)
     of_value: NDArray[np.float64] = ((parsed - _EPOCH) / _DAY).to_numpy(dtype=np.float64)
     return np.append(of_value, np.nan)[codes]
+
+
+def _in_english(month: re.Match[str]) -> str:
+    known = (own for own in _BEGINNINGS if re.match(own, month[0], re.IGNORECASE))
+    return next(known)[:3]
 
 
 def _year(text: str) -> str:
@@ -299,7 +371,7 @@ def date_role(present: pd.Series) -> str | None:
     """Return the role of a column of dates without missing cells: "date", or the order of day and month; None for others."""
     if is_time(present) or isinstance(present.iloc[0], date):
         return DATE
-    texts = [written(value) for value in present.unique()]
+    texts = [_AROUND_A_DATE.sub("", written(value)) for value in present.unique()]
     if all(any(form.fullmatch(text) for form in _WRITTEN_DATES) for text in texts):
         return DATE
     found = [_YEAR_LAST.fullmatch(text) for text in texts[:20]]
@@ -312,6 +384,17 @@ def date_role(present: pd.Series) -> str | None:
     return DAY_FIRST if day_first else MONTH_FIRST if month_first else None
 
 
+def are_days(column: pd.Series) -> bool:
+    """Return True if a column of numbers holds days such as 20240105 alone."""
+    for some in (column.head(_FEWEST_DAYS), column):  # all of them take long
+        values = some.dropna().unique()
+        if not all(1900 < float(value) // 10_000 < 2100 and value % 1 == 0 for value in values):
+            return False
+    texts = pd.Series([str(int(value)) for value in values])
+    are_valid = pd.to_datetime(texts, format="%Y%m%d", errors="coerce").notna().all()
+    return len(values) >= _FEWEST_DAYS and bool(are_valid)
+
+
 def reading_of_adorned(column: pd.Series, mark: str | None = None) -> tuple[str, str]:
     """Return how the first cell with brackets, a sign, a unit or a word for true is read, and its sign (brackets: none)."""
     if is_numeric(column):
@@ -322,6 +405,7 @@ def reading_of_adorned(column: pd.Series, mark: str | None = None) -> tuple[str,
         text = written(column.iloc[i])
         if signs := _ADORNMENT.findall(text.translate(_SIGNS)):
             words = next((str(own) for own in TRUTHS if text.lower() in own), None)
+            words = words or (":" if ":" in text else "°") * bool(sixtieths([text]))
             return f"{printable(text)!r} is read as {values[i]:g}", words or "".join(signs).strip("()")
     return "", ""
 

@@ -16,6 +16,8 @@ from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.binary import NESTED
 from dsgcore.data.reading.cells import (
     MOSTLY,
+    NEARLY_ALL,
+    are_days,
     check_column,
     date_role,
     decimal_mark,
@@ -25,7 +27,8 @@ from dsgcore.data.reading.cells import (
     printable,
     written,
 )
-from dsgcore.data.reading.recipe import MARKS, ROLES, Limits, Recipe
+from dsgcore.data.reading.labels import MAX_FRACTIONS, is_open_range
+from dsgcore.data.reading.recipe import DATE, MARKS, ROLES, Limits, Recipe
 
 # Every reader uses at most this many rows to decide if a column numbers the rows.
 ROWS = 20_000
@@ -36,7 +39,7 @@ MAX_CLASSES_OF_A_GUESS = 30
 # A column is likely to hold the labels if most of its cells are empty, and the others repeat a few values.
 _MOST_FILLED, _MOST_VALUES, _REPEATS = 0.5, 20, 2
 # In ticket numbers, a third may start with letters; the others are not mistakes.
-_NEARLY_ALL, _FEW_MISTAKES = 0.9, 20
+_FEW_MISTAKES = 20
 _WORDS_OF_TEXT, _FEW_CATEGORIES = 3.0, 20
 _REPEATS_TO_WARN, _MOST_TO_WARN = 4, 500
 _FIRST_TO_WARN = 1000  # rows that show if a column has few values
@@ -104,7 +107,7 @@ def feature_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
     if np.iscomplexobj(column):
         return "ignore"
     if is_numeric(column):
-        return "number"
+        return DATE if are_days(column) else "number"
     present = column.dropna()
     if not len(present):
         return "number"  # an empty column, which is left out
@@ -115,7 +118,10 @@ def feature_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
     mark = decimal_mark(present, recipe.decimal)
     others = present[numeric(present, mark).isna().to_numpy()]  # mistakes, if they are very few, or few different words
     share = 1.0 - len(others) / len(present)
-    if share >= _NEARLY_ALL or (share > MOSTLY and others.nunique() <= _FEW_MISTAKES):
+    if share >= NEARLY_ALL or (share > MOSTLY and others.nunique() <= _FEW_MISTAKES):
+        is_open = len(others) > 0 and all(map(is_open_range, others.map(written)))  # such as 3+ beside 0, 1 and 2
+        if is_open and present.nunique() <= MAX_FRACTIONS:
+            return "category"
         return next((role for role, own in MARKS.items() if own == mark), "number")
     has_sentences = present.head(200).map(written).str.split().str.len().mean() >= _WORDS_OF_TEXT
     most = _FEW_CATEGORIES if has_sentences else limits.categories

@@ -105,7 +105,7 @@ class Features:
         self._numbers = [name for name in self._numbers if self.missing[name] < len(cells)]
         plain = [name for name in self._numbers if self.recipe.role(name) not in DATES]
         self._signs = {name: reading_of_adorned(frame[name], self._mark(name)) for name in plain}
-        self._notes = list(self._adornments())
+        self._notes = list(self._adornments(frame))
         return cells
 
     def transform(self, frame: pd.DataFrame, *, keeps_gaps: bool = False) -> NDArray[np.floating]:
@@ -197,15 +197,17 @@ class Features:
             done = "the rows with them are dropped" if self.recipe.missing == "drop" else done
             yield f"{n:,} missing {'number' if n == 1 else 'numbers'} in {listed(gaps)}: {done}."
 
-    def _adornments(self) -> Iterator[str]:
+    def _adornments(self, frame: pd.DataFrame) -> Iterator[str]:
         """Return sentences about numbers and dates that are not written as plain numbers."""
         roles = dict(self.recipe.roles)
         for role, mark in MARKS.items():
             if columns := [name for name in self._numbers if roles.get(name) == role]:
                 form = role.removeprefix("number ")
                 yield f"{listed(columns)}: numbers written like {form}, which is read as {numeric(pd.Series([form]), mark)[0]}."
-        if days := [name for name in self._numbers if roles.get(name) in DATES]:
-            yield f"{listed(days)}: dates as the number of days since 1970."
+        days = [name for name in self._numbers if roles.get(name) in DATES]
+        for kind, are_durations in (("dates as the number of days since 1970", False), ("durations as days", True)):
+            if own := [name for name in days if pd.api.types.is_timedelta64_dtype(frame[name]) == are_durations]:
+                yield f"{listed(own)}: {kind}."
         yield from (f"{name!r}: {reading}." for name, (reading, _) in self._signs.items() if reading)
 
     def _mark(self, name: str) -> str | None:

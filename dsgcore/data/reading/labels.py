@@ -42,7 +42,8 @@ _NUMBER = r"[-+]?\d+(?:[.,]\d+)?"
 _RANGE = re.compile(rf"[(\[]?\s*({_NUMBER})\s*(?:-|–|—|to|,|;|\.\.|bis|until)\s*({_NUMBER})\s*[)\]]?")
 _OPEN_BELOW = re.compile(rf"(?:<=?|≤|under|below|up to|less than|at most|fewer than|unter|bis)\s*({_NUMBER})")
 _OPEN_ABOVE = re.compile(
-    rf"(?:>=?|≥|over|above|more than|at least|from|über|ab)\s*({_NUMBER})|({_NUMBER})\s*(?:\+|and over|and above|or more|plus)"
+    rf"(?:>=?|≥|over|above|more than|at least|from|über|ab)\s*({_NUMBER})"
+    rf"|({_NUMBER})\s*(?:\+|(?:(?:and|or)\s*)?(?:over|above|more|older|higher|up)|plus)"
 )
 _COUNTED = re.compile(rf"(\D*?)({_NUMBER})(\D*)")
 _UNITS = re.compile(r"(?<=\d)\s*(?:years?|yrs?|y|days?|kg|g|cm|mm|m|km|k|€|\$|%)(?=\W|$)")
@@ -242,6 +243,11 @@ def _range(text: str) -> tuple[float, float] | None:
     if one := _OPEN_ABOVE.fullmatch(text):
         return _value(one[1] or one[2]), float("inf")
     return (_value(text), _value(text)) if re.fullmatch(_NUMBER, text) else None
+
+
+def is_open_range(text: str) -> bool:
+    """Return True for a range with one end, such as 3+ or <5."""
+    return text == "more" or float("inf") in map(abs, _range(text.strip().lower()) or ())
 
 
 def _value(text: str) -> float:
