@@ -743,6 +743,26 @@ def test_one_option_says_otherwise_everywhere(tmp_path, capsys, unlabeled, class
     assert names(fit(path, "--quiet", "--unlabeled", unlabeled, estimator="QS3ORAO")[1]["classes"]) == classes
 
 
+@each("reading", [
+    {"header": False, "roles": {"x2": "category"}},
+    {"header": True, "delimiter": ";", "roles": {"b": "category"}, "order": ["wheat", "rye"]},
+    {"decimal": ",", "roles": {"b": "ignore"}},
+    {"encoding": "cp1252"},
+])  # fmt: skip
+def test_rows_take_the_options_of_the_commands(reading, tmp_path_factory):
+    path = tmp_path_factory.mktemp("options") / "t.csv"
+    frame().to_csv(path, sep=";", decimal=",", index=False, header=reading.get("header", True))
+    target = "label" if reading.get("header", True) else "x3"
+    rows, labels = rows_of(path, target, **reading)
+    file = File.of_path(path)
+    data = file.prepared(file.recipe("classes", target=target, **reading), "classes")[0]
+    assert (rows.names, [*encode(labels, is_ordered="order" in reading)[0]]) == (
+        data.feature_names,
+        [*data.class_names],
+    )
+    np.testing.assert_allclose(rows[:], data.X, rtol=1e-6)
+
+
 @each("said, unlabeled", [
     (("-1", "0", "1"), {"-1"}),
     (("-1", "1"), set()),

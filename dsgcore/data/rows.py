@@ -39,7 +39,7 @@ from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, leaks, ma
 from dsgcore.data.reading.features import SAMPLE, Features
 from dsgcore.data.reading.file import File, about_empty_rows, training_labels
 from dsgcore.data.reading.labels import about_gaps, class_codes, label_text, labels_of, pair_ids
-from dsgcore.data.reading.recipe import AUTO, LOCAL, MISSING_WORDS, NONE, Recipe
+from dsgcore.data.reading.recipe import AUTO, LOCAL, MISSING_WORDS, NONE, OF_FILE, Recipe
 from dsgcore.data.reading.unlabeled import about_unlabeled, is_minus_one
 
 MISSING = Choice("missing", AUTO, options=(AUTO, "mean", "median", "most frequent"), optional=True)
@@ -74,8 +74,11 @@ class PartedTable:
             raise DataError("X must have at least one row, got none")
 
     @classmethod
-    def of(cls, X: Any, callback: Callback | None = None) -> PartedTable:
-        """Return the table of a Dask DataFrame, of Parquet files (each row group is a part), or of another file, read whole."""
+    def of(cls, X: Any, callback: Callback | None = None, **given: Any) -> PartedTable:
+        """Return the table of a Dask DataFrame, of Parquet files (each row group is a part), or of another file, read whole.
+
+        `given` are fields of the recipe of that file.
+        """
         if is_dask(X):
             from dask.base import compute
             from dask.delayed import delayed
@@ -102,7 +105,7 @@ class PartedTable:
             index, keys = ([name for name in own if own[name] in some] for some in (declared, table.keys))
             return cls(path.name, Parts(parts, callback), kinds, frozenset(index), keys)
         file = File.of_path(path)
-        frame = file.table(file.sniff()).frame
+        frame = file.table(file.sniff(**given)).frame
         part = Part(path.name, len(frame), partial(_of_frame, frame))
         return cls(path.name, Parts([part], callback), _kinds_of(frame), file=file)
 
@@ -412,6 +415,7 @@ def rows_of(
     labels: str = "classes",
     unlabeled: str | float | None = AUTO,
     callback: Callback | None = None,
+    **reading: Any,
 ) -> tuple[Rows, Any]:
     """Return an out-of-core array that reads only the rows it needs, and the labels.
 
@@ -447,6 +451,9 @@ def rows_of(
     callback : callable, optional
         Called after each part with its name, the number of parts read and the number of all parts. An exception that it
         raises ends the reading.
+    **reading : object
+        Other options of the commands: `roles` (a role for each name), `order`, `bins`, `text_dimensions`, and of a text
+        `header`, `delimiter`, `decimal` and `encoding`.
 
     Returns
     -------
@@ -492,9 +499,10 @@ def rows_of(
             raise DataError("X must have at least one row, got none")
         return rows, _given_labels(y, len(rows), said)
     target = y if isinstance(y, str) else None
-    given |= {"target": target, "features": features, "drop": drop, "missing_words": missing_words}
+    given |= {"target": target, "features": features, "drop": drop, "missing_words": missing_words, **reading}
     kind, is_strict = "none" if target is None else labels, missing is None
-    made = PartedTable.of(X, callback).prepared(
+    text = {name: value for name, value in reading.items() if name in OF_FILE}
+    made = PartedTable.of(X, callback, **text).prepared(
         kind, scaling, sample=sample, is_strict=is_strict, is_asked=False, **given
     )
     made.rows.notes, made.rows.guesses = tuple(made.notes), tuple(made.guesses)
