@@ -89,6 +89,7 @@ def test_a_first_row_of_data_names_no_columns_numbers_may_and_a_person_may_say_s
 
 WORDS_IN = {
     "cp1251": ["мужчина", "женщина"],
+    "koi8-r": ["мужчина", "женщина"],
     "gbk": ["男人", "女人"],
     "shift_jis": ["おとこ", "おんな"],
     "latin-1": ["junge", "mädchen"],
@@ -100,7 +101,12 @@ def test_words_of_other_languages_are_read_and_a_wrong_encoding_is_told(encoding
     words = WORDS_IN[encoding]
     content = lines("x,label", *(f"{i % 9},{words[i % 2]}" for i in range(N)), encoding=encoding)
     recipe = sniff(content, "t.csv", labels="classes")
-    assert set(read(content, recipe, labels="classes").class_names) == set(words)
+    data = read(content, recipe, labels="classes")
+    assert set(data.class_names) == set(words)
+    assert f"The text is read as {recipe.encoding}, with words such as " in " ".join(data.report)
+    few_wrong = lines("x,label", *(f"{i % 9},{words[i % 2]}é" for i in range(N))).replace("é".encode(), b"\xe9", 3)
+    with pytest.raises(DataError, match=r"bytes that are not utf-8: choose another encoding"):
+        read_sniffed(few_wrong)
     with pytest.raises(DataError, match=r"line 1 .* not utf-8: choose another encoding, such as cp1252"):
         read(content, replace(recipe, encoding="utf-8"))
 

@@ -252,7 +252,13 @@ TABLES = {
     "a second line of names among words": Table(["hue,form,k", "colour of it,shape of it,which", *(
         f"{['red', 'blue'][i % 3 == 0]},{'vw'[i % 2]},{'ab'[i % 2]}" for i in range(40))], (
         "hue: blue", "hue: colour of it", "hue: red", "form: shape of it", "form: v", "form: w"), [],
-        ["The class 'which' has the first row alone: if it is a line of names, delete it."]),
+        ["The class 'which' has the first row alone: if it is a line of names, say so (--header) or delete it."]),
+    **{f"the name of the labels beside {first}": Table([f"{first},{second},Label", *(
+        f"{i * 31 % 97},{i % 7},{'uv'[i % 2]}" for i in range(30))], (first, second), [[0, 31], [0, 1]])
+       for first, second in (("$0", "$10"), ("100.05", "200.1"), ("-3", "-2"))},
+    "the name of a target of Kaggle": Table(["Survived,Sex,Fare,Embarked", *(
+        f"{i % 2},{['male', 'female'][i % 3 == 0]},{i}.5,{'SCQ'[i % 3]}" for i in range(60))],
+        ("Fare", "Sex: female", "Sex: male", "Embarked: C", "Embarked: Q", "Embarked: S"), [], classes=("0", "1")),
     "forty lines above the names": Table([*(f"Key{i}: value" for i in range(40)), "a,b,label", *(
         f"{i}.5,{i * i},{'xy'[i % 2]}" for i in range(60))], ("a", "b"), [[0.5, 1.5], [0, 1]]),
     "queries": Table([f"{i % 3} qid:{i // 9} 1:{i} 2:0.5" for i in range(40)], ("x1", "x2"), [],
@@ -299,6 +305,8 @@ def test_a_table_becomes_points(name):
 
 
 REFUSED = [
+    (["n,sex,job,pay", *(f"{i * 7},{'mf'[i % 2]},{'abc'[i % 3]},{i * i}" for i in range(60))], {},
+        r"taken from 'job', and 'sex' could hold them, too: say which \(--target\)"),
     (FEW, {}, r"taken from 't', and 'u' could hold them, too: say which \(--target\)"),
     (SPECIES, {"labels": "binary"}, r"made of 3, needs the positive one named \(--positive\): 'Adelie'"),
     *((["a,label", *NUMBERS], {"target": "label"} | given, said) for given, said in (
@@ -557,7 +565,7 @@ WRITTEN_AS = {
     "one record": (POINTS, '{"a": 1.5, "b": 2, "tags": ["new"]}', [1.5]),
     "a list of one record": (POINTS, '[{"a": 1.5, "b": 2, "tags": [{"new": 1}]}]', [1.5]),
     "an encoding that no guess finds": ("a;b;kind\n" + "".join(f"{i};{['Köln', 'Bonn'][i % 2]};{'xy'[i % 2]}\n" for i in range(12)),
-        "a;b\n1;Köln\n", [1]),
+        "a;b\n1;Köln\n", ([1], "as mac-roman, with words such as 'Köln'")),
 }  # fmt: skip
 
 

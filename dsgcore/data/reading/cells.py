@@ -55,22 +55,12 @@ THOUSANDS_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be eit
 _WITH_UNIT = re.compile(r"([^\s\w]?\s?[\d.,]*\d(?:[eE][+-]?\d+)?)\s*([^\W\d_][\w°µ/²³^%]{0,9}|[°µ][\w/]{1,9})")
 # Words for truth values: a column that holds only those of one language is read as 1 and 0.
 _PAIRS = (
-    *(
-        "true|t false|f",
-        "yes|y no|n",
-        "ja nein",
-        "oui non",
-        "sí|si no",
-        "sì no",
-        "sim não|nao",
-        "tak nie",
-        "ja nee",
-        "ja nej",
-    ),
-    *("да нет", "on off", "vrai faux", "wahr falsch", ".true. .false.", "✓ ✗"),
+    "true|t false|f, yes|y no|n, ja nein, oui non, sí|si no, sì no, sim não|nao, tak nie, ja nee, ja nej, да нет, on off"
+    ", vrai faux, wahr falsch, .true. .false., ✓ ✗"
 )
 TRUTHS = tuple(
-    {word: float(not side) for side, words in enumerate(pair.split()) for word in words.split("|")} for pair in _PAIRS
+    {word: float(not side) for side, words in enumerate(pair.split()) for word in words.split("|")}
+    for pair in _PAIRS.split(", ")
 )
 _DAY, _EPOCH = pd.Timedelta(days=1), pd.Timestamp(0, tz="UTC")
 _HOURS = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:[AP]M|[ap]m|Z|[+-]\d{2}:?\d{2}))?"
@@ -80,18 +70,10 @@ _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})({_TI
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 # How the months begin in English, German, French, Spanish, Italian, Portuguese and Dutch.
 _BEGINNINGS = (
-    *(
-        "jan|gen|ene",
-        "feb|fev|fév",
-        "mar|mär|maa|mrt",
-        "apr|avr|abr",
-        "may|mai|mei|mag",
-        "jun|juin|giu",
-        "jul|juil|lug",
-    ),
-    *("aug|aoû|ago", "sep|set", "oct|okt|ott|out", "nov", "dec|dez|dic|déc"),
+    "jan|gen|ene feb|fev|fév mar|mär|maa|mrt apr|avr|abr may|mai|mei|mag jun|juin|giu jul|juil|lug aug|aoû|ago sep|set"
+    " oct|okt|ott|out nov dec|dez|dic|déc"
 )
-_MONTH = rf"({'|'.join(_BEGINNINGS)})[^\W\d_]*"
+_MONTH = rf"({_BEGINNINGS.replace(' ', '|')})[^\W\d_]*"
 _MONTH_NAMED = re.compile(
     rf"(?:\d{{1,2}}\.?(?: |-|/| de ){_MONTH}(?:[ .,/-]+| de )\d{{4}}|(?:{_MONTHS})[a-z]*\.? \d{{1,2}},? \d{{4}})(?:[ ,:]+{_HOURS})?"
     rf"|(?:{_MONTHS})[a-z]* \d{{1,2}} \d\d:\d\d:\d\d \d{{4}}",
@@ -359,7 +341,7 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
 
 
 def _in_english(month: re.Match[str]) -> str:
-    known = (own for own in _BEGINNINGS if re.match(own, month[0], re.IGNORECASE))
+    known = (own for own in _BEGINNINGS.split() if re.match(own, month[0], re.IGNORECASE))
     return next(known)[:3]
 
 
@@ -431,7 +413,9 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
     """
     name = str(column.name)
     if is_time(column):
-        raise DataError(f"column {name!r} holds dates, which are no numbers: ignore it (--drop)")
+        raise DataError(
+            f"column {name!r} holds dates, which are no numbers: make it dates (--role), or ignore it (--drop)"
+        )
     if np.iscomplexobj(column):
         raise DataError(f"column {name!r} holds complex numbers, and only real ones can be used: ignore it (--drop)")
     values = numeric(column, mark).to_numpy(dtype=np.float64, na_value=np.nan)
@@ -446,7 +430,12 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
         first = printable(written(column.iloc[i]))
         if numbers_among((first, first.translate(_COMMA_FOR_POINT))):
             mark = "." if mark == "," else ","
-            raise _wrong(column, i, "numbers", advice=f": correct it, or say the decimal mark (--decimal {mark})")
+            raise _wrong(
+                column,
+                i,
+                "numbers",
+                advice=f": correct it, or say the decimal mark (--decimal {mark}), or the column's role (--role)",
+            )
         kind = " (a spreadsheet's error)" if _SPREADSHEET_ERROR.fullmatch(first) else ""
         is_more = 1 < n <= _MOST_HEADERS and is_wrong[:n].all()
         if is_more or first == name:

@@ -32,7 +32,10 @@ from dsgcore.data.reading.recipe import DATE, MARKS, ROLES, Limits, Recipe
 
 # Every reader uses at most this many rows to decide if a column numbers the rows.
 ROWS = 20_000
-_LABEL_NAMES = ("label", "labels", "class", "target", "y", "outcome", "species", "diagnosis", "category", "quality")
+LABEL_NAMES = (
+    *("label", "labels", "class", "target", "y", "outcome", "species", "diagnosis", "category", "quality"),
+    *("survived", "churn", "attrition", "exited", "is_fraud", "loan_status"),
+)
 _PAIR_NAMES = ("pair", "pair_id", "pairid", "pair id", "similar_pair")
 _ARCHIVE_FEATURE = re.compile(r"x\d+")
 MAX_CLASSES_OF_A_GUESS = 30
@@ -141,7 +144,7 @@ def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, st
     A column named as a target; else the columns that are mostly empty and repeat a few values; else the last one, unless
     only another one repeats a few values.
     """
-    called = _named(frame, ("y", *_LABEL_NAMES) if recipe.format == "npz" else _LABEL_NAMES)
+    called = _named(frame, ("y", *LABEL_NAMES) if recipe.format == "npz" else LABEL_NAMES)
     known, keys = list(map(str, frame.columns)), frame.attrs.get("keys", ())  # in the names of folders
     others = [name for name in known if alone.get(name) != "index" and name not in keys] or known
     if called is not None or recipe.format == "npz":
@@ -155,8 +158,8 @@ def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, st
     for place in (-1, 0):
         if 2 <= frame[others[place]].nunique() <= min(MAX_CLASSES_OF_A_GUESS, len(frame) / 2):
             return [others[place]]
-    texts = (name for name in reversed(others) if not is_numeric(frame[name]))
-    return [next((name for name in texts if 2 <= frame[name].nunique() <= MAX_CLASSES_OF_A_GUESS), others[-1])]
+    texts = [name for name in reversed(others) if not is_numeric(frame[name])]
+    return [name for name in texts if 2 <= frame[name].nunique() <= MAX_CLASSES_OF_A_GUESS] or others[-1:]
 
 
 def check_chosen(
@@ -185,7 +188,7 @@ def choose(
     for name, role in own.items():
         if role not in _FEATURE_ROLES:
             raise DataError(
-                f"the role of {quoted(name)} must be one of {', '.join(_FEATURE_ROLES)}, got {quoted(role)}"
+                f"the role of {quoted(name)} must be one of {', '.join(_FEATURE_ROLES)} (--role), got {quoted(role)}"
             )
     check_chosen(known, label, features, (*own, *drop))
     found = dict(recipe.roles)

@@ -266,7 +266,7 @@ class Features:
             values = set(cells[name].dropna())
             if len(values) > self.limits.categories:
                 most = f"at most {self.limits.categories} categories, got {len(values)}"
-                raise DataError(f"column {name!r} must have {most}: make it text or ignore it")
+                raise DataError(f"column {name!r} must have {most}: make it text (--role), or ignore it (--drop)")
             self._known[name] = ordered_names(values)
         if self._categories:
             one_hot = OneHotEncoder(
@@ -300,7 +300,7 @@ def _directions(column: pd.Series, most: int, words: int) -> Pipeline:
         weights = weigh.fit_transform(column)
     except ValueError:
         raise DataError(
-            f"column {str(column.name)!r} must hold words of two letters and more to be text: ignore it"
+            f"column {str(column.name)!r} must hold words of two letters and more to be text: ignore it (--drop)"
         ) from None
     n = min(most, *weights.shape)
     turn: Any = TruncatedSVD(n, random_state=_SEED) if n < weights.shape[1] else FunctionTransformer(_dense)

@@ -152,7 +152,9 @@ def _classes(
         few = ", ".join(f"{one!r} is {to!r}" for one, to in list(forms.items())[:6])
         sentences.append(f"Forms of one class are joined: {few}.")
     if len(y) > 2 * len(names) and y[0] >= 0 and np.sum(y == y[0]) == 1 and not _is_number(names[y[0]]):
-        sentences.append(f"The class {names[y[0]]!r} has the first row alone: if it is a line of names, delete it.")
+        sentences.append(
+            f"The class {names[y[0]]!r} has the first row alone: if it is a line of names, say so (--header) or delete it."
+        )
     if (own := str(column.name)) in names:
         sentences.append(f"The class {own!r} is called as its column is: if the line of names comes again, delete it.")
     return y.astype(np.int64), tuple(names), tuple(sentences)

@@ -64,6 +64,10 @@ def read_delimited(source: Source, recipe: Recipe, limits: Limits, seen: Seen) -
     table = pyarrow.Table.from_batches(batches).rename_columns(names)
     columns = {name: typed(table.column(j), recipe, name, seen, name in marked) for j, name in enumerate(names)}
     heads = dict(zip(names, zip_longest(*head, fillvalue=""), strict=False))
+    words = (cell for cell in chain(names, *head) if not cell.isascii())
+    if not recipe.encoding.startswith("utf") and (word := next(words, "")):
+        how = "if they look wrong, choose another encoding (--encoding)"
+        notes.append(f"The text is read as {recipe.encoding}, with words such as {listed([word])}: {how}.")
     notes += [*_about_quotes(table, recipe.delimiter), *_about_commas(columns, heads, recipe.decimal)]
     return pd.DataFrame(columns, copy=False), notes
 

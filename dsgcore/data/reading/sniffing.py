@@ -16,6 +16,7 @@ import numpy as np
 
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.cells import THOUSANDS_POINT, as_number, plain_numeral
+from dsgcore.data.reading.columns import LABEL_NAMES
 from dsgcore.data.reading.parse import COMMENTS, SNIFFED_LINES, csv_rows, not_encoded
 from dsgcore.data.reading.recipe import DELIMITERS, MISSING_WORDS, Recipe
 from dsgcore.data.reading.sources import PIECE, Source, refuse_other_text
@@ -31,6 +32,7 @@ _BOMS = {
 # Encodings of other scripts: the usual letters, and the letters among which their share is taken.
 _SCRIPTS = {
     "cp1251": (r"[а-яё]", r"[А-Яа-яЁё]"),
+    "koi8-r": (r"[а-яё]", r"[А-Яа-яЁё]"),
     "shift_jis": (r"[\u3040-\u30ff\u4e00-\u9fff]", r"[^\x00-\x7f]"),
     "gb18030": (r"[\u4e00-\u9fff]", r"[^\x00-\x7f]"),
 }
@@ -58,6 +60,9 @@ def sniffed_encoding(source: Source) -> str:
         deque(codecs.iterdecode(iter(partial(stream.read, PIECE), b""), "utf-8"), maxlen=0)
         return "utf-8"
     content = b"\n".join(line for line in source.head(_HEAD).splitlines() if not line.isascii())
+    as_utf8 = content.decode("utf-8", "replace")
+    if len(re.findall(r"[^\x00-\x7f\ufffd]", as_utf8)) > 2 * as_utf8.count("\ufffd"):
+        return "utf-8"  # with a few wrong bytes, which the reading refuses
     runs = re.findall(rb"[\x80-\xff][\x40-\x7e\x80-\xff]*", content)
     if np.mean([len(run) > 1 and run[1] >= 0x80 for run in runs] or [False]) < 0.5:
         return "cp1252"
@@ -70,7 +75,8 @@ def sniffed_encoding(source: Source) -> str:
     # The first bytes that common Chinese characters have; Cyrillic letters have others.
     leads = [pair[0] for pair in re.findall(rb"[\x81-\xfe][\x40-\xfe]", content)]
     shares["gb18030"] *= np.mean([0xB0 <= lead <= 0xD7 or 0xA1 <= lead <= 0xA3 for lead in leads]) if leads else 0.0
-    shares["cp1251"] *= 0.95
+    for encoding in ("cp1251", "koi8-r"):
+        shares[encoding] *= 0.95
     best = max(shares, key=shares.__getitem__)
     return best if shares[best] > 0.5 else "cp1252"
 
@@ -241,6 +247,8 @@ def _has_header(rows: list[list[str]], decimal: str) -> bool:
         return True
     if any(first[j] in columns[j] for j in words):
         return False
+    if any(first[j].lower() in LABEL_NAMES and len(first[j]) > 1 for j in words):
+        return True
     if not numbers:
         return bool(words) or not any(typed) or any(typed[j] > 0 for j in range(len(first)) if kinds[j] == "")
     if _number_columns([first[j] for j in numbers], [columns[j] for j in numbers], below, decimal):
