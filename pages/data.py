@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from math import inf
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.core.parameters import Choice, Text
-from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry, Split
+from dsgcore.data import CONVERSIONS, DATASETS, DataError, DatasetEntry, Split
 from dsgcore.data.datasets import AS_IS, SEED, CountError
 from dsgcore.data.reading import Recipe, Step
 from dsgcore.experiments import SETTINGS, Setting, Spec, load_dataset, load_split
@@ -146,8 +147,11 @@ def _close_look(name: str) -> None:
     if own is not None:  # its rows, and their recipe
         title, recipe = own["path"], Recipe.from_dict(own["recipe"])
         table = store().result(own["sha256"], title, Step("kept", problem.labels, recipe)), recipe
-        look = store().result(own["sha256"], title, Step("look", problem.labels))  # what a command would guess
-        options = recipe.options(replace(look.begun, roles=look.recipe.roles, order=look.recipe.order))
+        guess = store().result(own["sha256"], title, Step("format", problem.labels))  # what a command would guess
+        with suppress(DataError):  # of a file that is read in the chosen format alone
+            look = store().result(own["sha256"], title, Step("look", problem.labels))
+            guess = replace(look.begun, roles=look.recipe.roles, order=look.recipe.order)
+        options = recipe.options(guess)
     which_method(dataset, title, entry, is_ordered=problem.labels == "ordinal", table=table, options=options)
     theme, colors = theme_now(), views.colors_of(spec, split)
     views.plane_view(dataset, split, colors, theme)

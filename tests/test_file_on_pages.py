@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -241,6 +242,16 @@ def test_a_note_on_missing_cells_stands_once_and_names_what_can_be_changed(gap, 
     app = give(open_own("data"), "own.csv", lines("a,b,label", *rows))
     assert f"Read as missing: {note}" in shown(written(app))
     assert shown(written(app)).count("Does -999 mean missing") == 2  # above the table, and where it says what was done
+
+
+def test_a_file_that_is_refused_can_be_read_in_another_format():
+    content = lines("a;b;label", *(f"{i};{i % 7};{'äö'[i % 2]}" for i in range(60)))
+    app = give(open_own("data"), "own.csv", content.replace("ä".encode(), b"\xe4", 5))
+    (said,) = errors(app)
+    assert re.search(r"^Line \d.*under \*Columns\* and \*Format\*", said)
+    app = choose(app, "Encoding", "cp1252")
+    assert errors(app) == []
+    assert "60 rows" in written(app)
 
 
 def test_rows_that_sum_others_are_said_above_the_table_too():

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from dsgcore.data import DataError
 from dsgcore.data.reading import Limits, Recipe, Step
 from dsgcore.data.reading.recipe import OF_FORMAT
 from dsgcore.experiments import SETTINGS, Setting
@@ -54,7 +55,10 @@ def choosing_in(problem: type[Setting], uploaded: Any, linked: dict[str, Any] | 
 
 def _begun(problem: type[Setting], digest: str, name: str, linked: dict[str, Any] | None) -> Choosing:
     """Return the state of a file that was just chosen, with the link's recipe if that is for it."""
-    recipe = store().result(digest, name, Step("look", problem.labels)).begun
+    try:
+        recipe = store().result(digest, name, Step("look", problem.labels)).begun
+    except DataError:  # another format may help
+        recipe = store().result(digest, name, Step("format", problem.labels))
     if linked is None or linked["sha256"] != digest:
         is_missed = linked is not None and linked["sha256"] not in store()
         return Choosing(name, digest, recipe, instead_of=linked["name"] if linked and is_missed else None)

@@ -75,7 +75,8 @@ def draw_upload(
         if choosing is not None:
             choosing.own = None
         said = as_sentence(_OPTION.sub("", str(error)))
-        st.error(plain(said), icon=":material/error:")
+        where = "" if choosing is None else " You can change how the file is read under *Columns* and *Format*."
+        st.error(plain(said) + where, icon=":material/error:")
         return None
     if linked is None:
         st.info(

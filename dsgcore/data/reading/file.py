@@ -493,7 +493,7 @@ def is_whole(names: Sequence[str]) -> bool:
 class Step:
     """A step of a file's reading, named like the method of `File` that takes it, and all that its result depends on."""
 
-    name: str  # "look", "points" or "kept"
+    name: str  # "format", "look", "points" or "kept"
     labels: str
     recipe: Recipe | None = None
     rows: bytes | None = None  # the fitted rows, as the bytes of int64
@@ -514,14 +514,17 @@ def take_steps(
     """
     file, results, step = File(Source.of_bytes(content, name), limits, report), list[tuple[Step, Any]](), first
     try:
+        if step.recipe is None:
+            results = [(replace(step, name="format"), file.sniff())]  # which a page shows if the reading fails
         if step.name == "look":
-            look = file.look(step.labels, step.recipe)
+            look = file.look(step.labels, step.recipe or results[0][1])
             # What a page asks for next, as long as nothing is changed.
             usual = replace(look.begun, roles=look.recipe.roles)
             asked = dict.fromkeys((step.recipe, look.begun, usual, look.recipe))
-            results = [(replace(step, recipe=one), look) for one in asked]
+            results += [(replace(step, recipe=one), look) for one in asked]
             step = replace(step, name="points", recipe=look.recipe)
-        assert step.recipe is not None
+        if step.recipe is None:
+            return results
         if step.name == "kept":
             return [*results, (step, file.kept(step.recipe))]
         rows = None if step.rows is None else np.frombuffer(step.rows, np.int64)
