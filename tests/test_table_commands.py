@@ -185,7 +185,9 @@ def with_gaps(points, tmp_path_factory):
     return folder
 
 
-def test_missing_numbers_are_replaced_and_features_scaled_and_so_they_are_for_the_models_values(with_gaps, tmp_path):
+def test_missing_numbers_are_replaced_and_features_scaled_and_so_they_are_for_the_models_values(
+    with_gaps, tmp_path, capsys
+):
     out, scores = tmp_path / "out", tmp_path / "scores"
     assert main(command(with_gaps, out, "--missing", "mean", "--scaling", "standard", "--quiet")) == 0
     file = File.of_path(with_gaps)
@@ -199,7 +201,12 @@ def test_missing_numbers_are_replaced_and_features_scaled_and_so_they_are_for_th
     written = pd.concat([pd.read_parquet(file) for file in sorted(scores.iterdir())])["score"]
     assert np.array_equal(written, model.model_.evaluate(rows))
     # Of the model's file alone nothing is known of that: what is missing is an error.
+    assert "scale" not in capsys.readouterr().err
     assert main(["predict", *map(str, (out / "model.npz", with_gaps)), "--out", str(tmp_path / "none")]) == 2
+    pd.DataFrame(data.X, columns=list("abc")).to_parquet(tmp_path / "points.parquet")
+    alone = ["predict", *map(str, (out / "model.npz", tmp_path / "points.parquet")), "--out", str(tmp_path / "alone")]
+    assert main(alone) == 0
+    assert "takes the columns as they are" in capsys.readouterr().err
 
 
 # --- the commands fit and predict on CSV, LIBSVM and npz files: any method, with classes, scores and kept columns
