@@ -487,7 +487,7 @@ def test_the_file_is_never_copied(stored, task_of, as_view):
 
 @pytest.mark.parametrize("n_iter", [6, 10**6])
 def test_all_points_of_a_memory_map_are_never_carried(stored, task_of, monkeypatch, n_iter):
-    monkeypatch.setattr("dsgcore.solver.loop.VisitedPoints", lambda task, model, first, **how: "visited")
+    monkeypatch.setattr("dsgcore.solver.loop.VisitedPoints", lambda task, model, **how: "visited")
     file, X = stored
     task = task_of(np.load(file, mmap_mode="r"), n_iter=n_iter)
     assert training_points(task, task.new_model()) == "visited"

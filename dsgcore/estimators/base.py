@@ -29,7 +29,6 @@ from dsgcore.estimators.inputs import (
     KernelParameters,
     TrainingValues,
     all_or_nothing,
-    check_near,
     encode,
     known_classes,
     labeled_rows,
@@ -43,8 +42,7 @@ from dsgcore.estimators.inputs import (
     width,
 )
 from dsgcore.kernels import Kernel
-from dsgcore.kernels.features import in_precision
-from dsgcore.kernels.kernels import check_values, warn_of_rounding
+from dsgcore.kernels.kernels import check_values, too_far, warn_of_rounding
 from dsgcore.problems import Problem
 from dsgcore.solver.automatic_step import step_sizes
 from dsgcore.solver.checkpoint import EVERY, Checkpoint
@@ -198,7 +196,8 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
             warn_of_alphabet(y, classes)
         points, codes = validated(self, X, codes)
         check_classes(classes, codes, is_binary=self.is_binary)
-        return self._train(points, codes, classes, self._seed(), Checkpoint(checkpoint, EVERY.check(every)), callback)
+        seed = seed_of(self.random_state)
+        return self._train(points, codes, classes, seed, Checkpoint(checkpoint, EVERY.check(every)), callback)
 
     @all_or_nothing
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -227,11 +226,8 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         known, codes = encode(y, known)
         points, codes = validated(self, X, codes, reset=is_first)
         check_classes(known, codes, is_binary=self.is_binary)
-        return self._train(points, codes, known, self._seed(), is_part=True)
-
-    def _seed(self) -> int:
-        """Return the seed of the run: that of the first call, if there was one."""
-        return self.iterate_.seed if hasattr(self, "iterate_") else seed_of(self.random_state)
+        seed = seed_of(self.random_state) if is_first else self.iterate_.seed
+        return self._train(points, codes, known, seed, is_part=True)
 
     def _train(
         self,
@@ -249,21 +245,19 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         A part of a fit continues from the last iterate and makes all iterations.
         """
         s, earlier = self._checked(), getattr(self, "iterate_", None)
-        first = 0 if earlier is None else len(earlier)
         with single_threaded_blas():  # the same result for any number of threads
             task = self._task(X, labels, seed, s, earlier)
             has_start = earlier is None and plan_start(task, self._start(task, labels, s["start"]))
             kept = None if checkpoint is None or checkpoint.file is None else checkpoint.of(task)
-            started = task.new_model() if earlier is None else earlier.prefix(first)
-            model = started if kept is None else kept.begun(task)
+            model = task.new_model() if earlier is None else earlier.prefix(len(earlier))
             usual = by_labels(task.rows).tol
             tol = usual * (self.tol_started if has_start else self.tol_from_0) if s["tol"] == AUTOMATIC else s["tol"]
             stopping = Stopping(None if is_part else tol, s["n_iter_no_change"], s["verbose"])
-            training = training_points(task, model, first, is_staged=stopping.tol is not None)
+            training = training_points(task, model, is_staged=stopping.tol is not None)
             some = evenly_spread(len(labels), POINTS_CUT)
             needed = np.union1d(some, labeled_rows(labels, POINTS_CUT)) if self.is_ranking else ()
-            mean = ValuesMean(task, model, training, stopping, first=first, needed=needed)
-            is_done = len(model) > first and mean.replay(model)
+            mean = ValuesMean(task, model, training, stopping, needed)
+            is_done = kept is not None and mean.replay(kept.begun(task))
             for iterate in () if is_done else solve(task, model, training=training, carried=mean.carried):
                 if kept is not None:
                     kept.keep(model)
@@ -278,15 +272,17 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
                 or_else = "" if np.isfinite(task.kernel.bound) else ", or a smaller sigma"
                 raise DivergedError(
                     f"{type(self).__name__} diverged at iteration {n + 1}: "
-                    f"step_size {task.plan.theta:g} is too big for this problem; try half of it{or_else}"
+                    f"step_size {task.plan.step_size:g} is too big for this problem; try half of it{or_else}"
                 )
             mean.warn(self)
-            learned = (model if self.average is None else model.tail_average(n - tail_start(n))).joined()
-            known = None if self.average is None else mean.known
-            rows, own = (mean.rows, known) if known is not None else (some[:0], np.empty(0, dtype=learned.dtype))
-            found = self._thresholds(task, labels, TrainingValues(learned, task.X, rows, own))
+            learned = model if self.average is None else model.tail_average(n - tail_start(n))
+            learned = learned.joined() if learned.is_fixed else learned
+            values = TrainingValues(learned, task.X, some[:0], np.empty(0, dtype=learned.dtype))
+            if self.average is not None and mean.first == 0 and mean.seen[0] == n:
+                values.rows, values.values = mean.rows, mean.seen[1].astype(learned.dtype)
+            found = self._thresholds(task, labels, values)
         found |= {"classes_": classes, "model_": learned, "iterate_": model, "n_iter_": n}
-        self.__dict__.update(found, step_size_=task.plan.theta, lam_=task.plan.lam)
+        self.__dict__.update(found, step_size_=task.plan.step_size, lam_=task.plan.lam)
         return self
 
     def _thresholds(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
@@ -339,26 +335,27 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         usual, made = by_labels(rows), 0 if model is None else len(model)
         size = usual.batch_size if s["batch_size"] == AUTOMATIC else s["batch_size"]
         n_iter = made + (usual.n_iter if s["n_iter"] == AUTOMATIC else s["n_iter"])
-        points: Any
         if isinstance(X, Rows):
             ahead = range(made + 1, 1 + (n_iter if self.start is None else max(n_iter, ITERATIONS)))
             read_ahead(X, labels, lambda t: batches(seed, t, rows, size, is_shuffled=sampling == SHUFFLED), ahead)
-            points, some = X.astype(dtype), X.sample()
-        else:
-            points, some = in_precision(X, dtype), X
+        some = X.sample() if isinstance(X, Rows) else X
         kernel = make_kernel(self, some) if model is None else model.kernel
-        check_near(self, kernel, some, dtype)
+        if said := too_far(some, kernel, dtype=dtype):
+            raise ParameterError(said)
+        warn_of_rounding(some, kernel, dtype, getattr(self, "feature_names_in_", None))
         if s["lam"] is None:
             s["lam"] = self._ridge(problem, kernel, X, labels, rows) if model is None else self.lam_
+        points: Any = X.astype(dtype) if isinstance(X, Rows) else np.ascontiguousarray(X, dtype)
         plan = Plan(s["schedule"], s["step_size"], s["lam"], s["n_features"], n_iter)
         features = s["features"]
         if model is not None:  # the step size and the features from the first call
-            plan.automatic_step, features = self.step_size_, FIXED if model.is_fixed else FRESH
+            plan.step_size = self.step_size_ if plan.step_size is None else plan.step_size
+            features = FIXED if model.is_fixed else FRESH
             if model.is_fixed and s["n_features"] != model.blocks[-1].shape[1]:
                 raise DSGError(f"fixed features stay {model.blocks[-1].shape[1]}, got n_features {s['n_features']}")
         task = Task(problem, kernel, points, rows, plan, size, seed, dtype, sampling, features)
-        if plan.theta is None:
-            plan.automatic_step = step_sizes(task).automatic
+        if plan.step_size is None:
+            plan.step_size = step_sizes(task).automatic
         return task
 
     def most_iterations(self, y: ArrayLike) -> int:

@@ -30,7 +30,7 @@ from dsgcore.data.reading.labels import known_order
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 from dsgcore.data.rows import is_dask
 from dsgcore.kernels import KERNELS, Gaussian, Kernel
-from dsgcore.kernels.kernels import check_sizes, too_far, warn_of_rounding
+from dsgcore.kernels.kernels import check_sizes
 from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.solver.model import FEW_POINTS, Expansion, points_at_a_time
 from dsgcore.solver.problem import UNLABELED
@@ -397,23 +397,6 @@ def make_kernel(estimator: Any, X: NDArray) -> Kernel:
         # power=3 is accepted like "3"
         given[p.name] = p.check(str(value)) if isinstance(p, Choice) else width(p, value, X, name)
     return kind(**given)
-
-
-def check_near(estimator: Any, kernel: Kernel, X: NDArray, dtype: np.dtype) -> None:
-    """Raise if a kernel overflows at points (n, d), and warn of coordinates that are rounded too much."""
-    if np.isfinite(kernel.bound):
-        if said := too_far(X, kernel):
-            raise ParameterError(said)
-        warn_of_rounding(X, kernel, dtype, getattr(estimator, "feature_names_in_", None))
-        return
-    with np.errstate(over="ignore"):
-        largest = X[np.argmax(np.einsum("ij,ij->i", X, X))][None].astype(float)
-        value = float(kernel.matrix(largest, largest)[0, 0])
-    if not value <= float(np.finfo(dtype).max):
-        raise ParameterError(
-            f"kernel {kernel.name!r} overflows {dtype} at these points, where it reaches {value:.3g}: "
-            "take a smaller sigma or power, or scale the points"
-        )
 
 
 class FromPaper:

@@ -19,7 +19,7 @@ from dsgcore.data.reading.unlabeled import check_exact, numbers_given
 from dsgcore.data.rows import opened
 from dsgcore.estimators.base import BinaryEstimator, Callback
 from dsgcore.estimators.classes import check_classes
-from dsgcore.estimators.inputs import all_or_nothing, encode, float_types, known_classes, taken, validated
+from dsgcore.estimators.inputs import all_or_nothing, encode, float_types, known_classes, seed_of, taken, validated
 from dsgcore.prior import MAX_POINTS, drawn_rows, similar_class_prior
 from dsgcore.problems import Problem
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
@@ -306,7 +306,7 @@ class TSGSU(BinaryEstimator):
 
     def _drawn(self, X: NDArray, classes: NDArray | None, codes: NDArray) -> tuple[NDArray, NDArray, NDArray, int]:
         """Return points with pair ids, the classes and the seed, and set `prior_` at the first call."""
-        seed = self._seed()
+        seed = self.iterate_.seed if hasattr(self, "iterate_") else seed_of(self.random_state)
         prior = getattr(self, "prior_", None) or PRIOR.check(self.prior)
         points, ids, both, self.prior_ = pairs_and_prior(X, classes, codes, prior, seed)
         return points, ids, both, seed

@@ -329,11 +329,19 @@ class ResolutionWarning(UserWarning):
     """Warning that coordinates are so large that rounding steps come near the kernel's width."""
 
 
-def too_far(X: NDArray, kernel: Kernel, first: int = 0) -> str:
+def too_far(X: NDArray, kernel: Kernel, first: int = 0, *, dtype: np.dtype | None = None) -> str:
     """Return a message if one of the points (n, d) is out of a bounded kernel's reach; else an empty text.
 
-    The rows are counted from `first`.
+    The rows are counted from `first`. With a `dtype` it also says if an unbounded kernel overflows that at one of the points.
     """
+    if not np.isfinite(kernel.bound) and dtype is not None:
+        with np.errstate(over="ignore"):
+            largest = X[np.argmax(np.einsum("ij,ij->i", X, X))][None].astype(float)
+            value = float(kernel.matrix(largest, largest)[0, 0])
+        said = f"kernel {kernel.name!r} overflows {dtype} at these points, where it reaches {value:.3g}: "
+        return (
+            "" if value <= float(np.finfo(dtype).max) else f"{said}take a smaller sigma or power, or scale the points"
+        )
     limit = MOST_WIDTHS * (kernel.width or 1.0)
     if not np.isfinite(kernel.bound) or not _largest(X, None) > limit:
         return ""

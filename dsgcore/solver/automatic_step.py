@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dsgcore.core.sampling import generator
 from dsgcore.core.threads import single_threaded_blas
@@ -68,8 +67,8 @@ def step_sizes(task: Task, t: int = 0) -> StepSizes:
         if (longer := min(many.hinge_step, larger**0.5)) > 1.0:
             across = min(across * longer, MOST_ACROSS)
         if not np.isfinite(size := task.kernel.bound):  # the mean of k(x, x) over the first batches
-            rows = np.concatenate([rows[:POINTS] for rows in task.batch(1).values()])
-            points = as_points(task.X[rows], np.dtype(float))
+            rows = task.joined_batches(0, 1).reshape(len(task.rows), -1)[:, :POINTS]
+            points = as_points(task.X[rows.ravel()], np.dtype(float))
             size = float(np.mean([task.kernel.matrix(x[None], x[None])[0, 0] for x in points]))
         largest, step = None, across / (slope * size)
         if plan.lam > 0:
@@ -88,22 +87,21 @@ def settle_step(task: Task) -> None:
 
 def _curvature(task: Task, t: int, n_features: int) -> float:
     """Return the largest eigenvalue of v -> K_w Q_B v by power iteration, for the batches and so many features of an iteration."""
-    batch = {source: rows[:POINTS] for source, rows in task.batch(t).items()}
-    X = as_points(task.X[np.concatenate(list(batch.values()))], task.dtype)
+    rows = task.joined_batches(t - 1, t).reshape(len(task.rows), -1)[:, :POINTS]
+    X, feature_map = as_points(task.X[rows.ravel()], task.dtype), task.kernel.feature_map
     W = task.new_model().frequencies(t, min(n_features, MOST_FEATURES))
-
-    def coefficients(v: NDArray) -> NDArray:
-        slopes = task.problem.coefficients(dict(zip(batch, v.reshape(len(batch), -1), strict=True)))
-        return np.concatenate([slopes[source] for source in batch])
-
-    feature_map = task.kernel.feature_map
     phi = explicit(X, W) if isinstance(feature_map, Cosines) and 2 * len(X) * W.shape[1] <= MOST_NUMBERS else None
-    v, size, tiny = generator(task.seed, "curvature", t).standard_normal(len(X)), 0.0, np.finfo(task.dtype).tiny
+    start, v, at_zero = generator(task.seed, "curvature", t).standard_normal(len(X)), np.zeros(len(X)), None
+    size, tiny = 0.0, np.finfo(task.dtype).tiny
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        at_zero = coefficients(np.zeros(len(X)))
-        for _ in range(POWERS):
+        for _ in range(1 + POWERS):  # at 0 first: those coefficients are the part that does not change with v
             v *= SMALL / max(v.max(), -v.min(), tiny)
-            before, c = v @ v, (coefficients(v) - at_zero).astype(task.dtype)
+            slopes = task.problem.coefficients(dict(zip(task.rows, v.reshape(rows.shape), strict=True)))
+            joined = np.concatenate([slopes[source] for source in task.rows])
+            if at_zero is None:
+                v, at_zero = start, joined
+                continue
+            before, c = v @ v, (joined - at_zero).astype(task.dtype)
             if phi is not None:
                 v = (phi @ (phi.T @ c)).astype(float)
             else:

@@ -40,7 +40,7 @@ def origin_of(task: Task, n_iter: int | None = None) -> dict[str, Any]:
     plan, kernel, problem = task.plan, task.kernel, task.problem
     n_iter = plan.n_iter if n_iter is None else n_iter
     numbers = {p.name: getattr(problem, p.name) for p in problem.parameters} | asdict(kernel)  # type: ignore[call-overload]
-    numbers |= {"step_size": plan.theta, "lam": plan.lam, "n_features": plan.n_features, "schedule": plan.schedule}
+    numbers |= {"step_size": plan.step_size, "lam": plan.lam, "n_features": plan.n_features, "schedule": plan.schedule}
     labels, points = hashlib.sha256(f"{len(task.X)} ".encode()), hashlib.sha256()
     for source, own in task.rows.items():
         labels.update(f"{source} {len(own)} ".encode() + np.asarray(own, dtype="<i8").tobytes())

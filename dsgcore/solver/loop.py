@@ -23,6 +23,7 @@ from typing import ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.sampling import MOST_PLACES, TOGETHER
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.kernels.features import as_points
 from dsgcore.solver.model import Expansion
@@ -239,14 +240,15 @@ class AllPoints(Carried):
 
     def __init__(self, task: Task, model: Expansion) -> None:
         super().__init__(task.X, model, average_after=task.plan.average_after)
-        self._batches_around, self._drawn = task.batches_around, (0, np.empty((0, 0), dtype=np.int64))
+        self._task, self._drawn = task, (0, np.empty((0, 0), dtype=np.int64))
 
     def batch(self, t: int) -> tuple[NDArray, NDArray]:
         """Return the rows of iteration `t`'s mini-batches, source after source, and their places among the points."""
-        first, batches = self._drawn
-        if not first <= t < first + len(batches):
-            first, batches = self._drawn = self._batches_around(t)
-        rows = batches[t - first]
+        start, batches = self._drawn
+        if not start < t <= start + len(batches):
+            n = max(1, min(TOGETHER, MOST_PLACES // self._task.batch_size))
+            start, batches = self._drawn = t - 1, self._task.joined_batches(t - 1, t - 1 + n)
+        rows = batches[t - 1 - start]
         return rows, rows
 
 
@@ -257,13 +259,13 @@ class VisitedPoints(Carried):
     visit, latest first, so the points needed after iteration t are a prefix. The sum of its lengths over t is at most
     min(n T, B T^2 / 2) block evaluations. Summing all earlier blocks again would cost B T^2 / 2.
 
-    It begins after the `first` iterations, by default all that the model has. `is_staged` is for a run that may end early: the
-    points of a later stage get their values when the run gets there, from the model's iterations of then.
+    It begins after the iterations that the model has. `is_staged` is for a run that may end early: the points of a later stage
+    get their values when the run gets there, from the model's iterations of then.
     """
 
-    def __init__(self, task: Task, model: Expansion, first: int | None = None, *, is_staged: bool = False) -> None:
+    def __init__(self, task: Task, model: Expansion, *, is_staged: bool = False) -> None:
         self.task, self.model, self.is_staged = task, model, is_staged
-        self._begin(len(model) if first is None else first)
+        self._begin(len(model))
 
     def _begin(self, start: int) -> None:
         task, stop = self.task, self.task.plan.n_iter
@@ -292,7 +294,7 @@ class VisitedPoints(Carried):
             if memory_map is not None and hasattr(mmap, "MADV_DONTNEED"):  # only a few of its pages stay in memory
                 memory_map.madvise(mmap.MADV_DONTNEED)
         self.needed_after = None  # at all of them while they get their values
-        super().__init__(points, self.model.prefix(start), average_after=task.plan.average_after)
+        super().__init__(points, self.model, average_after=task.plan.average_after)
         self.needed_after = np.searchsorted(-last[order], -np.arange(start + 1, stop + 1), side="left")
 
     def batch(self, t: int) -> tuple[NDArray, NDArray]:
@@ -316,7 +318,7 @@ class DrawnPoints(OwnValues):
         self.X = self.values = np.zeros(0, dtype=model.dtype)
 
     def batch(self, t: int) -> tuple[NDArray, NDArray]:
-        rows = np.concatenate([*self.task.batch(t).values()])
+        (rows,) = self.task.joined_batches(t - 1, t)
         self.X = as_points(self.task.X[rows], self.model.dtype)
         self.values = self._values_of(self.alpha)
         return rows, np.arange(len(rows))
@@ -354,18 +356,15 @@ def memory_map_of(X: NDArray) -> mmap.mmap | None:
 TrainingPoints = AllPoints | VisitedPoints | DrawnPoints
 
 
-def training_points(
-    task: Task, model: Expansion, first: int | None = None, *, is_staged: bool = False
-) -> TrainingPoints:
+def training_points(task: Task, model: Expansion, *, is_staged: bool = False) -> TrainingPoints:
     """Return the training points in the form that suits a run of this length; all if each is visited often.
 
-    `first` and `is_staged` are as in `VisitedPoints`.
+    `is_staged` is as in `VisitedPoints`.
     """
-    start = len(model) if first is None else first
     if model.is_fixed:
-        return DrawnPoints(task, model.prefix(start))
-    n_visits = (task.plan.n_iter - start) * task.batch_size * len(task.rows)
+        return DrawnPoints(task, model)
+    n_visits = (task.plan.n_iter - len(model)) * task.batch_size * len(task.rows)
     is_most = 2 * sum(map(len, task.rows.values())) > len(task.X)  # many labels leave many unlabeled points out
     if is_most and n_visits > MAX_VISITS_PER_POINT * len(task.X) and memory_map_of(task.X) is None:
-        return AllPoints(task, model.prefix(start))
-    return VisitedPoints(task, model, start, is_staged=is_staged)
+        return AllPoints(task, model)
+    return VisitedPoints(task, model, is_staged=is_staged)

@@ -229,8 +229,8 @@ class Expansion:
         return replace(self, blocks=self.blocks[:t], decays=self.decays[:t])
 
     def joined(self) -> Expansion:
-        """Return the same function with one block, if the features are fixed; else the model itself."""
-        if not self.is_fixed or not self.blocks:
+        """Return the same function with one block, if it has any; its features must be fixed."""
+        if not self.blocks:
             return self
         feature_map, alpha = self.kernel.feature_map, np.zeros(())
         for block, decay in zip(self.blocks, self.decays, strict=True):

@@ -126,7 +126,11 @@ class Problem(Setting, Protocol):
     ----------
     sources : tuple of str
         Names of the data sources; one mini-batch is drawn from each at every iteration.
+    largest_slope : float, optional
+        The largest possible sum_b |c_b|, if no loss is curved; None if the curvature limits the step.
     """
+
+    largest_slope: float | None = None
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -137,11 +141,6 @@ class Problem(Setting, Protocol):
     def most_sources(n_classes: int) -> int:
         """Return the largest possible number of sources with so many classes: two of them, and unlabeled points."""
         return 3
-
-    @property
-    def largest_slope(self) -> float | None:
-        """The largest possible sum_b |c_b|, if no loss is curved; None if the curvature limits the step."""
-        return None
 
     def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
         """Return a ridge that suits sources with these rows: each point of the smallest one counts as in an SVM with C = 2."""

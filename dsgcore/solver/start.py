@@ -109,11 +109,11 @@ def solution(task: Task, W: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray
     It is 0 if the equations have no solution, as without a ridge. Return different rows of each source that the first
     iterations visit (n,), their points (n, d), the weights a (n,), and the model's block.
     """
-    risk, batches = task.problem.near_risk(), [task.batch(t) for t in range(1, ITERATIONS + 1)]
+    risk, batches = task.problem.near_risk(), task.joined_batches(0, ITERATIONS).reshape(ITERATIONS, len(task.rows), -1)
     assert risk is not None
     rows = []
-    for source, is_counted in zip(task.rows, risk.is_counted, strict=True):
-        visited = np.unique(np.concatenate([batch[source] for batch in batches]))
+    for place, (source, is_counted) in enumerate(zip(task.rows, risk.is_counted, strict=True)):
+        visited = np.unique(batches[:, place])
         most = UNLABELED_POINTS if source == "unlabeled" else POINTS // len(task.rows)
         rows.append(visited[evenly_spread(len(visited), most if is_counted else 0)])
     points = np.concatenate([as_points(task.X[own], task.dtype) for own in rows])

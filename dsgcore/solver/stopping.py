@@ -70,6 +70,7 @@ class TailMean:
         # The change at the last look, iterations without one, and True if the scores still changed at a look but the first.
         self.change, self.settled_for, self.looks = np.inf, 0, 0
         self.is_settled = self.is_moving = False
+        self.seen: tuple[int, NDArray] = 0, zero  # the iterations up to the last look, and the mean then
 
     def add(self, values: NDArray, says: Callable[[], str] = lambda: "") -> bool:
         """Add the next iterate; return True if the mean has settled. `says` is printed where `verbose` asks for it."""
@@ -79,7 +80,8 @@ class TailMean:
             self._totals[self.t] = self.total.copy()
         tol, verbose, is_time = self.stopping.tol, self.stopping.verbose, self.t % (2 * self.stretch) == 0
         if is_time and (tol is not None or verbose):
-            before, self.scores = self.scores, self._scores_of(self.mean)
+            self.seen = self.t, self.mean
+            before, self.scores = self.scores, self._scores_of(self.seen[1])
             size = max(float(np.linalg.norm(self.scores)), np.finfo(float).tiny)
             self.change = float(np.linalg.norm(self.scores if before is None else self.scores - before)) / size
             self.looks += 1
@@ -112,8 +114,7 @@ class ValuesMean(TailMean):
     """Tail mean of f at some training points, whose values the solver carries through the iterations of `model`.
 
     If `training`, the solver's source of mini-batches, has all points, their values serve here; else `carried` is what the solver
-    must update, too. The model had `first` iterations before the run. `needed` are ascending rows whose values the fit needs in
-    the end. The change is measured at 256 others.
+    must update, too. `needed` are ascending rows whose values the fit needs in the end. The change is measured at 256 others.
     """
 
     def __init__(
@@ -122,34 +123,30 @@ class ValuesMean(TailMean):
         model: Expansion,
         training: TrainingPoints,
         stopping: Stopping,
-        *,
-        first: int = 0,
         needed: Sequence[int] | NDArray = (),
     ) -> None:
-        self.first, self.training = first, training
+        self.first, self.model, self.training = len(model), model, training
         self.is_watching = stopping.tol is not None or stopping.verbose > 0
-        n_iter, checked = task.plan.n_iter - first, evenly_spread(len(task.X), POINTS * self.is_watching)
+        n_iter, checked = task.plan.n_iter - len(model), evenly_spread(len(task.X), POINTS * self.is_watching)
         has_needed = self.is_watching and len(needed) and n_iter <= MOST_ITERATIONS_SUMMED
         self.rows = np.union1d(checked, np.asarray(needed, dtype=np.intp)) if has_needed else checked
         places = np.searchsorted(self.rows, checked)
         super().__init__(np.zeros(len(self.rows)), n_iter, STRETCH, stopping, scores=partial(np.take, indices=places))
-        self._has_start = first == 0 and task.plan.first_features is not None
-        own = None if isinstance(training, AllPoints) else Carried(task.X[self.rows], model.prefix(first))
+        self._has_start = self.first == 0 and task.plan.first_features is not None
+        own = None if isinstance(training, AllPoints) else Carried(task.X[self.rows], model)
         self._points = cast(Carried, training if own is None else own)
         self._at: NDArray | slice = self.rows if own is None else slice(None)
         self.carried = [own] if own is not None and self.is_watching else []
+        self.values = self._points.values[self._at]  # of f at the rows
 
-    @property
-    def values(self) -> NDArray:
-        """The values of f at the rows."""
-        return self._points.values[self._at]
-
-    def replay(self, model: Expansion) -> bool:
-        """Process the iterations that the fit's model has already, from the first one on; return True if it has settled."""
-        for t, block in enumerate(model.blocks[self.first :], start=self.first + 1):
-            self.training.batch(t)  # as in the run: a stage begins with its first batch
+    def replay(self, earlier: Expansion) -> bool:
+        """Give the model the iterations of an earlier one, as the solver would; return True if the mean has settled."""
+        for t, (block, decay) in enumerate(zip(earlier.blocks, earlier.decays, strict=True), start=1):
+            self.training.batch(t)  # a stage begins with its first batch
+            self.model.blocks.append(block)
+            self.model.decays.append(decay)
             for points in (self.training, *self.carried):
-                points.advance(model.frequencies(t, block.shape[1]), block, model.decays[t - 1])
+                points.advance(earlier.frequencies(t, block.shape[1]), block, decay)
             self.take()
         return self.is_settled
 
@@ -157,16 +154,10 @@ class ValuesMean(TailMean):
         """Add f after an iteration; return True if the mean has settled. The iterate itself is printed only."""
         if not self.is_watching:
             return False
+        self.values = self._points.values[self._at]
         if self._has_start and self.t == 0:  # the first mean is compared with the solution
             self.scores = self._scores_of(self.values)
         return self.add(
             self.values,
             lambda: "from the checkpoint, " if iterate is None else f"batch objective {objective(iterate.terms):.5g}, ",
         )
-
-    @property
-    def known(self) -> NDArray | None:
-        """The mean of the last half of all iterations at the rows, or None if its sum was not kept."""
-        if self.first or not self.is_watching or tail_start(self.t) % self.stretch:
-            return None
-        return self.mean.astype(self._points.values.dtype)

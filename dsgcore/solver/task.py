@@ -145,11 +145,6 @@ class Plan:
         sizes = [self.step_size, *(change.value for change in self.changes if change.name == "step_size")]
         return None in sizes and self.automatic_step is None
 
-    @property
-    def theta(self) -> float | None:
-        """The schedule's theta at the start of the plan, if it is known."""
-        return self.automatic_step if self.step_size is None else self.step_size
-
     def at(self, t: int) -> Step:
         """Return the settings of iteration `t` (from 1)."""
         now: dict[str, Any] = {change.name: change.value for change in self.changes if change.t <= t}
@@ -186,28 +181,22 @@ class Task:
 
     def batch(self, t: int) -> dict[str, NDArray]:
         """Return the rows of iteration `t`'s mini-batches."""
-        first, around = self.batches_around(t)
-        return dict(zip(self.rows, around[t - first].reshape(len(self.rows), -1), strict=True))
-
-    def batches_around(self, t: int) -> tuple[int, NDArray]:
-        """Return the mini-batches of several iterations, `t` among them, source after source, and the first one's number."""
-        first, drawn = t, []
-        for source, own in self.rows.items():
-            first, places = places_around(
-                self.seed, source, t, len(own), self.batch_size, is_shuffled=self.sampling == SHUFFLED
-            )
-            drawn.append(own[places])
-        return first, np.concatenate(drawn, axis=1)
+        return dict(zip(self.rows, self.joined_batches(t - 1, t).reshape(len(self.rows), -1), strict=True))
 
     def joined_batches(self, start: int, stop: int) -> NDArray:
         """Return the mini-batches of the iterations after `start` up to `stop`, source after source, (stop - start, S B)."""
-        every, t = np.empty((stop - start, self.batch_size * len(self.rows)), dtype=np.int64), start + 1
-        while t <= stop:
-            first, around = self.batches_around(t)
-            end = min(first + len(around), stop + 1)
-            every[t - start - 1 : end - start - 1] = around[t - first : end - first]
-            t = end
-        return every
+        every, is_shuffled = (
+            np.empty((stop - start, len(self.rows), self.batch_size), np.int64),
+            self.sampling == SHUFFLED,
+        )
+        for place, (source, own) in enumerate(self.rows.items()):
+            t = start + 1
+            while t <= stop:
+                first, places = places_around(self.seed, source, t, len(own), self.batch_size, is_shuffled=is_shuffled)
+                end = min(first + len(places), stop + 1)
+                every[t - start - 1 : end - start - 1, place] = own[places[t - first : end - first]]
+                t = end
+        return every.reshape(stop - start, len(self.rows) * self.batch_size)
 
     def new_model(self) -> Expansion:
         """Return the model before the first iteration, f = 0."""
