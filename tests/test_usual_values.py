@@ -301,6 +301,15 @@ def test_values_by_the_number_of_labels(n_labeled, n_iter, batch_size, n_unlabel
     assert (found.tol, found.ridge, found.step) == pytest.approx((tol, ridge, step), rel=5e-3)
 
 
+def test_the_share_among_many_labels_is_kept_among_them():
+    rng = np.random.default_rng(0)
+    y = (rng.random(6000) < 0.2).astype(int)
+    X = rng.normal(size=(6000, 2)) + 2.0 * y[:, None]
+    labeled = np.arange(6000) < 4000
+    model = QSGS2AUC(n_features=16, n_iter=100, tol=None, random_state=0).fit(X, np.where(labeled, y, -1))
+    assert model.predict(X[labeled]).mean() == pytest.approx(y[labeled].mean(), abs=0.001)
+
+
 @each("n_labeled, drawn", [(1024, 9000), (2000, 4096), (20_000, 5000)])
 def test_passes_visit_a_quarter_as_many_unlabeled_points_as_labels(n_labeled, drawn):
     y = np.concatenate([np.arange(n_labeled) % 2, np.full(9000, -1)])

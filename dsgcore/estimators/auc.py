@@ -12,11 +12,13 @@ from dsgcore.core.parameters import Real, like
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.classes import decision_threshold
-from dsgcore.estimators.inputs import POINTS_CUT, TrainingValues
+from dsgcore.estimators.inputs import POINTS_CUT, TrainingValues, labeled_rows
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.solver.problem import UNLABELED
-from dsgcore.solver.task import Task
+from dsgcore.solver.task import FEW_LABELS, Task
 
+# Most labeled points at which the threshold for their share is found. Values at all of 100,000 took half of a fit.
+LABELED_CUT = 8000
 SHARE = Real("positive_share", "labels", low=0.0, high=1.0, optional=True, words=("labels", "estimate"))
 
 
@@ -31,16 +33,16 @@ class QSGS2AUC(BinaryEstimator):
     Parameters
     ----------
     lam
-        Ridge. 'auto' is 3 over the number of labels, and at least 0.01. For r times 1,024 labels it is 0.01 / r^2.
+        Ridge. 'auto' is 3 over the number of labels, and at least 0.01. For r times 1,024 labels it is 0.01 / r^(5/4).
     is_pooled
         Weigh the scores' spread within a class by its share of the labels, and let all labels decide on the ridge.
         This helps if one class has only a few labels. It changes nothing if both classes have equally many. The paper
         does not pool.
     positive_share
         Share of positives among the points to predict. `predict` calls this share of the training points positive.
-        'labels' takes the share among the labeled points. 'estimate' is for labels that were picked by class: it
-        compares the distribution of the scores with that of the labels (`dsgcore.prior.energy_class_prior`). None
-        maximises the balanced accuracy on the labeled points.
+        'labels' takes the share among the labeled points; with more than 1,024 of them, `predict` has it among these.
+        'estimate' is for labels that were picked by class: it compares the distribution of the scores with that of the
+        labels (`dsgcore.prior.energy_class_prior`). None maximises the balanced accuracy on the labeled points.
 
     Attributes
     ----------
@@ -77,6 +79,10 @@ class QSGS2AUC(BinaryEstimator):
     positive_share: float | Literal["labels", "estimate"] | None = like(SHARE)
 
     def _thresholds(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
-        labeled = np.flatnonzero(codes != UNLABELED)
-        some = values.at(evenly_spread(len(codes), POINTS_CUT))
-        return {"threshold_": decision_threshold(self.positive_share, codes[labeled], values.at(labeled), some)}
+        labeled, share = np.flatnonzero(codes != UNLABELED), self.positive_share
+        if share == "labels" and len(labeled) > FEW_LABELS:  # the share is known exactly among points with labels
+            labeled = labeled_rows(codes, LABELED_CUT)
+            some = values.at(labeled)
+        else:
+            some = values.at(evenly_spread(len(codes), POINTS_CUT))
+        return {"threshold_": decision_threshold(share, codes[labeled], values.at(labeled), some)}
