@@ -29,7 +29,7 @@ from pages.charts import figures as charts
 from pages.charts import run_map
 from pages.charts.figures import INK, NEGATIVE, POSITIVE, UNLABELED, ordered_colors
 from pages.charts.run_map import class_color
-from pages.pictures.kept import CURRENT_COLOR, file_of
+from pages.gallery.gallery import CURRENT_COLOR, file_of
 
 # --- a small picture of a run: its points, its labels, and the learned regions
 

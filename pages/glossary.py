@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dsgcore.glossary import TOPICS, Term
-from pages.pictures.kept import kept_picture
+from pages.gallery.gallery import kept_picture
 from pages.shell.page_link import given, say_in_link
 from pages.shell.warm_up import is_ready
 

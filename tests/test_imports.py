@@ -49,7 +49,7 @@ ROOMS = {
 }
 # Rooms of the pages from the ground up: each may import those before it, and itself. The router stands above all of them.
 ORDER = (
-    *("charts", "pictures", "shell", "controls", "explained", "upload", "gallery", "comparing", "race"),
+    *("charts", "shell", "controls", "explained", "upload", "gallery", "comparing", "race"),
     *("studies", "session", "room", "live", "handouts", "workbench", "stage"),
 )
 ROUTER = "pages.shell.router"

@@ -34,7 +34,7 @@ from pages.handouts.static_lesson import _chosen, write_lesson
 from pages.session.lesson_place import place_in
 from pages.stage import links
 from pages.stage.links import answer, exercise, named
-from pages.workbench.drawn_curve import _checked as curve_in
+from pages.stage.step import curve_in
 from pages.workbench.head import PARTS
 from pages.workbench.tabs import THEMES, frame
 

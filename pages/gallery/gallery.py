@@ -1,8 +1,12 @@
-"""Cards: of each data set with a picture, its size and links, and of each method with a moving picture."""
+"""Cards: of each data set with a picture, its size and links, and of each method with a moving picture; and pictures in files."""
 
 from __future__ import annotations
 
+import re
+import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import streamlit as st
 
@@ -13,10 +17,11 @@ from dsgcore.data.reading.sources import READABLE
 from dsgcore.experiments import SETTINGS
 from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
+from pages.charts.figures import INK
+from pages.charts.live_chart import theme_now
 from pages.controls.controls import data_picker
 from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.gallery.data_charts import picture_of_data
-from pages.pictures.kept import kept_picture, still
 from pages.shell.router import page_of
 
 COLUMNS = 5
@@ -103,3 +108,43 @@ def method_cards(*, has_acronyms: bool) -> None:
                 name = profile.full_name if has_acronyms else profile.short
                 # The style sheet makes the link as large as the card.
                 st.page_link(page_of(setting), label=f"**{name}** {profile.card}")
+
+
+# --- pictures that are files, because a page should not wait for runs; CONTRIBUTING.md says how to draw them again
+
+
+PICTURES = Path(__file__).parents[1] / "pictures"
+CURRENT_COLOR = "currentColor"  # the page puts its theme's ink there
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture as SVG text, its width in pixels, and its text for a screen reader."""
+
+    svg: str
+    width: int
+    alt: str
+
+
+def file_of(name: str) -> Path:
+    """Return the path of the picture of a setting, of a term or of a paper's figure, which may not exist."""
+    return PICTURES / f"{name}.svg"
+
+
+def kept_picture(name: str) -> Picture | None:
+    """Return a picture in the colours of the reader's theme, or None if there is none of this name."""
+    file = file_of(name)
+    if not file.is_file():
+        return None
+    svg = file.read_text(encoding="utf-8")
+    root = ET.fromstring(svg)
+    return Picture(svg.replace(CURRENT_COLOR, INK[theme_now()]), int(root.get("width", 0)), root.get("aria-label", ""))
+
+
+def still(picture: Picture) -> Picture:
+    """Return the last frame of a moving picture, for readers who have asked their system for less motion.
+
+    A browser does not tell a picture in a file about that wish.
+    """
+    frames = re.compile(r"<style>.*?</style>|<g\b.*?</g>(?=.*<g\b)", re.DOTALL)
+    return replace(picture, svg=frames.sub("", picture.svg))

@@ -13,12 +13,12 @@ from dsgcore.data.edits import EDITS
 from dsgcore.experiments import Setting
 from dsgcore.glossary import TOPICS
 from dsgcore.settings import Curve, Estimate, Pick
-from dsgcore.settings.lessons import LETTERS
+from dsgcore.settings.lessons import LETTERS, SHARES
+from pages.charts.live_chart import mounted, nothing
 from pages.room.lecturer import show_own_question
 from pages.session.bench import Bench
 from pages.session.lesson_place import Place, Stage
 from pages.shell.plain_text import plain, say_of_link
-from pages.workbench.drawn_curve import draw_curve
 from pages.workbench.head import ANSWER, is_presented
 
 _FORMULA = re.compile(r"\|[^|\s]+(?: − [^|\s]+)?\|²?")
@@ -98,10 +98,33 @@ def _guess(problem: type[Setting], place: Place) -> Any:
         with st.container(key="stage-hint"):
             st.caption("Draw with the mouse, or with Tab and the arrow keys.")
         with st.container(key="stage-pad"):
-            return draw_curve(asks, key=key, page=problem.name)
+            return _draw_curve(asks, key=key, page=problem.name)
     middle = (asks.low + asks.high) / 2
     guess = st.slider(asks.text, asks.low, asks.high, middle, key=key, label_visibility="collapsed")
     return None if is_presented() and guess == middle else guess  # a slider that a lecturer leaves alone is no guess
+
+
+def _draw_curve(asks: Curve, *, key: str, page: str) -> tuple[float, ...] | None:
+    """Let the reader draw a curve by mouse, finger or arrow keys; return it, or None before anything was drawn."""
+    middle = [(asks.low + asks.high) / 2] * len(SHARES)
+    data = {
+        "shares": list(SHARES),
+        "words": asks.words,
+        "low": asks.low,
+        "high": asks.high,
+        "values": middle,
+        "page": page,
+    }
+    draw = mounted("drawn_curve", "charts/browser/curve_pad.js", html='<div class="drawn-curve"></div>')
+    return curve_in(asks, draw(key=key, data=data, default={"guess": None}, on_guess_change=nothing).get("guess"))
+
+
+def curve_in(asks: Curve, drawn: Any) -> tuple[float, ...] | None:
+    """Return the browser's values if they are a curve on the axis: anyone can send anything."""
+    try:
+        return None if drawn is None else asks.read(asks.say(drawn))
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _say_while_running(bench: Bench, place: Place) -> None:

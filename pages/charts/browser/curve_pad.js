@@ -138,3 +138,18 @@ export class CurvePad {
     for (const knot of this.knots) { knot.setAttribute("aria-disabled", "true"); knot.setAttribute("r", 5); }
   }
 }
+
+const pads = new WeakMap(), STAGE_HEIGHT = 170;  // the component's element -> its pad
+
+/** Draw the component of the stage: a curve that the reader draws as a guess. */
+export default function drawGuess({data, parentElement, setStateValue}) {
+  if (!pads.has(parentElement)) {
+    const heard = values => {
+      const told = values.map(value => Number(value.toPrecision(4))), ask = window.dsgLab?.ask ?? ((_, work) => work());
+      ask(pad.page, () => pad.set("guess", told));
+    };
+    const pad = new CurvePad(parentElement.querySelector(".drawn-curve"), data, data.values, heard, STAGE_HEIGHT);
+    pads.set(parentElement, pad);
+  }
+  Object.assign(pads.get(parentElement), {set: setStateValue, page: data.page});
+}
