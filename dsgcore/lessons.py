@@ -18,7 +18,7 @@ from dsgcore.core.parameters import ParameterError, Text, items
 from dsgcore.data import DATASETS
 from dsgcore.data.edits import CHOICES, EDITS
 from dsgcore.experiments import SETTINGS, Setting, Spec, default_spec
-from dsgcore.experiments.settings import kernel_names, sections_of
+from dsgcore.experiments.settings import sections_of
 from dsgcore.settings.lessons import (
     HERE,
     SPECTRUM,
@@ -145,7 +145,7 @@ def _check_values(setting: str, values: Mapping[str, Any], controls: tuple[str, 
     problem, default = SETTINGS[setting], default_spec(setting)
     data, kernel = values.get("data", default.data.name), values.get("kernel", default.kernel.name)
     suiting = [entry.name for entry in DATASETS.values() if entry.suits(problem.labels)]
-    for name, value, allowed in (("data", data, suiting), ("kernel", kernel, kernel_names(problem))):
+    for name, value, allowed in (("data", data, suiting), ("kernel", kernel, problem.kernels)):
         if value not in allowed:
             raise LessonError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
     if values.get(EDITS, next(iter(CHOICES))) not in CHOICES:

@@ -15,7 +15,7 @@ from dsgcore.data import DATASETS, DataError, Edit, load, sets
 from dsgcore.diagnostics import convergence, limits
 from dsgcore.experiments import FileStore, LiveRun, Run, Spec, SpecError, data_of, engine, load_dataset, load_split
 from dsgcore.experiments.data_of import with_choice
-from dsgcore.experiments.engine import Budget, check_cost, cost_of, shape_of
+from dsgcore.experiments.engine import Budget, check_cost, cost_of
 from dsgcore.experiments.settings import SETTINGS
 from dsgcore.studies.runs import make_run
 from pages.controls.hand import edits_to_text
@@ -69,7 +69,9 @@ def test_a_change_in_mid_run_counts_and_a_files_size_once_it_is_read():
 def test_the_shape_follows_from_the_options():
     spec = Spec.from_dict({"setting": "auc", "data": {"name": "high_dimensional", "n": 300, "n_irrelevant": 30}})
     split = load_split(spec)
-    assert shape_of(spec) == (len(split.X_train) + len(split.X_test), split.X_train.shape[1])
+    shape = len(split.X_train) + len(split.X_test), split.X_train.shape[1]
+    assert DATASETS["high_dimensional"].shape(300, 30) == shape
+    assert cost_of(spec) == cost_of(spec, shape)
 
 
 @pytest.mark.ci

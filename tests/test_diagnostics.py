@@ -336,7 +336,7 @@ def test_above_the_limit_runs_grow_and_below_they_do_not():
         for share in (0.5, 2.0):
             solver = SPEC["solver"] | {"step_size": share * limit}
             run = finished(Spec.from_dict({**SPEC, "seed": seed, "solver": solver}))
-            ends.append(run.history.last()["objective"] / run.start_objective())
+            ends.append(run.history.last()["objective"] / run.start_objective)
         assert ends[0] < 1.0 < ends[1]
 
 

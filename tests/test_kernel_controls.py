@@ -12,7 +12,7 @@ from dsgcore import Spec
 from dsgcore.data import DATASETS, load
 from dsgcore.estimators.inputs import width
 from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, read_spec
-from dsgcore.experiments.settings import FINE, SIGMAS, kernel_names
+from dsgcore.experiments.settings import FINE, SIGMAS
 from dsgcore.experiments.theory import words_of
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.widths import like_scale, usual_sigma
@@ -52,7 +52,7 @@ def test_the_first_values_of_every_kernel_make_a_spec_with_every_data_set_whose_
     if "kernel" in problem.defaults:
         assert default_spec(setting).kernel.sigma == problem.defaults["kernel"]["sigma"]
     for dataset in [name for name, entry in DATASETS.items() if entry.suits(problem.labels)]:
-        for kernel in kernel_names(problem):
+        for kernel in problem.kernels:
             offered = controls.controls_for(problem, dataset, kernel)
             values = {name: c.parameter.default for name, c in offered.items()} | {"kernel": kernel}
             spec = controls.to_spec(problem, values, dataset, seed=0)
@@ -62,7 +62,7 @@ def test_the_first_values_of_every_kernel_make_a_spec_with_every_data_set_whose_
                 assert getattr(spec.kernel, p.name) in offered[p.name].options
             plain = Spec.from_dict({"setting": setting, "data": {"name": dataset}, "kernel": {"name": kernel}})
             assert plain.kernel == spec.kernel
-    if len(kernel_names(problem)) > 1:  # before a file is read, the kernel is the Gaussian one
+    if len(problem.kernels) > 1:  # before a file is read, the kernel is the Gaussian one
         own_file, *_ = controls.dataset_choice(problem).options
         assert controls.controls_for(problem, own_file, "matern")["kernel"].parameter.default == "gaussian"
 

@@ -223,7 +223,7 @@ def test_a_run_with_an_exact_start_is_not_called_above_its_start():
     plain, exact = (finished(Spec.from_dict({**given, "solver": solver})) for solver in solvers)
     for run in (plain, exact):
         assert run.health is Health.GOOD
-        assert run.start_objective() == pytest.approx(np.log(3))
+        assert run.start_objective == pytest.approx(np.log(3))
     assert exact.history.column("objective")[0] < 0.6 * plain.history.column("objective")[0]
 
 

@@ -144,7 +144,7 @@ def test_the_pale_curve_of_a_diverged_run_ends_where_it_grew():
     first.advance()
     assert first.run.stop_reason is StopReason.DIVERGED
     second = LiveRun(small("auc"), first)
-    limit = 10 * first.run.start_objective()
+    limit = 10 * first.run.start_objective
     assert first.run.history.column("objective").max() > 1e6 * limit
     assert second.ghost is None or second.ghost.column("objective").max() <= limit
     assert second.previous is first.run.history  # the table of both still says what became of it

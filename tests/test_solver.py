@@ -526,7 +526,7 @@ def test_a_run_that_diverged_stands_as_a_whole_where_growth_set_in(setting, is_l
     if is_large:
         monkeypatch.setattr(MOST_POINTS, 10)
     run = steered_too_far(setting)
-    objective, start = run.history.column("objective"), run.start_objective()
+    objective, start = run.history.column("objective"), run.start_objective
     assert 19 <= run.model_t < run.t == len(objective)
     measured = run.model_t + (run.training_values is None)
     assert objective[measured - 1] <= start < objective[measured:].min()
@@ -543,5 +543,5 @@ def test_a_mini_batch_tells_of_the_function_before_its_step(monkeypatch):
     monkeypatch.setattr(MOST_POINTS, 10)
     # Without a ridge, the objective that the first step too far is recorded with is still low.
     run = steered_too_far("auc", lam=0.0)
-    assert run.history.column("objective")[21] < run.start_objective()
+    assert run.history.column("objective")[21] < run.start_objective
     assert run.model_t == 21

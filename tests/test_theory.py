@@ -73,7 +73,7 @@ def test_a_run_that_keeps_to_the_theorem_goes_well(setting):
     run = at_its_end(kept_to(default_spec(setting)))
     assert run.stop_reason is StopReason.FINISHED
     objectives = run.history.column("objective")
-    assert objectives[-1] < run.start_objective()
+    assert objectives[-1] < run.start_objective
     assert np.isfinite(objectives).all()
 
 

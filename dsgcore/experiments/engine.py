@@ -61,7 +61,7 @@ class Budget:
 
 def cost_of(spec: Spec, shape: tuple[int, int] | None = None, *, of_data: bool = False) -> Cost:
     """Estimate the cost of a run, or of its data alone, on this kind of machine. Only a file needs `shape`, (rows, columns)."""
-    n, d = shape_of(spec) if shape is None else shape
+    n, d = shape or DATASETS[spec.data.name].shape(spec.data.n, spec.data.n_irrelevant)
     memory, solver, n_test = memory_of_data(n, d), spec.solver, round(spec.data.test_share * n)
     if of_data:
         return Cost(memory, 0.0)
@@ -78,11 +78,6 @@ def cost_of(spec: Spec, shape: tuple[int, int] | None = None, *, of_data: bool =
     )
     run = ENGINES[spec.problem.engine_of_run].cost(spec, sizes)
     return replace(run, memory=run.memory + memory)
-
-
-def shape_of(spec: Spec) -> tuple[int, int]:
-    """Return the rows and columns of a spec's data, unless they come from a file."""
-    return DATASETS[spec.data.name].shape(spec.data.n, spec.data.n_irrelevant)
 
 
 def check_cost(

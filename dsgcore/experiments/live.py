@@ -65,7 +65,7 @@ class LiveRun:
                 self.ghost = previous.ghost
                 if has_begun:  # up to the point where its objective diverged
                     objective = previous.run.history.column("objective")
-                    near = np.flatnonzero(np.abs(objective) <= GROWN * abs(previous.run.start_objective()))
+                    near = np.flatnonzero(np.abs(objective) <= GROWN * abs(previous.run.start_objective))
                     self.ghost = previous.run.history.first(int(near[-1]) + 1) if len(near) else None
 
     @property

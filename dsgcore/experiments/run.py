@@ -20,7 +20,7 @@ from dsgcore.data import Split
 from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.engine import ENGINES, check_cost
 from dsgcore.experiments.history import History
-from dsgcore.experiments.settings import Setting
+from dsgcore.experiments.settings import FILE, Setting
 from dsgcore.experiments.spec import Spec
 from dsgcore.problems import UNLABELED
 from dsgcore.solver.task import Change
@@ -111,13 +111,16 @@ class Run:
     labeled_values: NDArray = _of_engine("labeled_values")
     shift: float = _of_engine("shift")
     exact_values: Callable[[NDArray], NDArray] = _of_engine("exact_values")
+    # The objective at f = 0, also for a run with an exact start: what health and growth compare with.
+    start_objective: float = _of_engine("start_objective")
 
     def __init__(self, spec: Spec, split: Split | None = None, *, measure: Literal["all", "brief"] = "all") -> None:
         self.spec, self.is_brief = spec, measure == "brief"
         if split is None:
-            check_cost(spec)
-        self.split = split if split is not None else load_split(spec)
-        check_cost(spec, shape=self.split.shape)
+            check_cost(spec)  # that of a file follows when it is read
+        self.split = load_split(spec) if split is None else split
+        if split is not None or spec.data.name == FILE:
+            check_cost(spec, shape=self.split.shape)
         self.history = History()
         self.clock: list[float] = []
         self.training_clock: list[float] = []
@@ -125,7 +128,6 @@ class Run:
         self._best = (np.inf, 0)
         self.labeled_rows = np.flatnonzero(self.split.y_train != UNLABELED)
         self.engine: Any = ENGINES[spec.problem.engine_of_run](spec, self.split)
-        self._start_objective = self.engine.start_objective()
 
     def __repr__(self) -> str:
         state = "" if self.stop_reason is None else f", {self.stop_reason.name.lower()}"
@@ -244,7 +246,7 @@ class Run:
         # The values show divergence, so NumPy need not warn. One limit on BLAS threads serves all iterations: setting
         # it is slow.
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-            while made < wanted and not self.is_finished:
+            while made < wanted and self.stop_reason is None:
                 row = self.engine.row(is_brief=self.is_brief) if self.engine.update(is_brief=self.is_brief) else {}
                 if not np.isfinite(row.get("objective", np.nan)):
                     if not self.is_brief:
@@ -264,7 +266,7 @@ class Run:
         """Keep an iteration's row, and note if the run ends here."""
         self.history.append(row)
         self.history.replace(self.engine.averaged_again)
-        if not self.is_brief and row["objective"] <= self._start_objective:
+        if not self.is_brief and row["objective"] <= self.start_objective:
             self.engine.keep()
         value, (best, best_t), stop = row["objective"], self._best, self.spec.stop
         if value < best - stop.tolerance * abs(best) or not np.isfinite(best):
@@ -336,12 +338,8 @@ class Run:
             return Health.DIVERGED
         if not len(self.history):
             return Health.STARTING
-        is_good = self.history.last()["objective"] <= self._start_objective
+        is_good = self.history.last()["objective"] <= self.start_objective
         return Health.GOOD if is_good else Health.GROWING
-
-    def start_objective(self) -> float:
-        """Return the objective at f = 0, also for a run with an exact start: what health and growth compare with."""
-        return self._start_objective
 
 
 def step_limit(run: Run) -> float | None:

@@ -170,11 +170,6 @@ def sections_of(setting: type[Setting], kernel: str | None = None) -> dict[str, 
     }
 
 
-def kernel_names(setting: type[Setting]) -> tuple[str, ...]:
-    """Return the names of the kernels that a setting can use."""
-    return setting.kernels or tuple(KERNELS)
-
-
 def n_labeled_on(setting: type[Setting], dataset: str) -> int:
     """Return the default number of labels, or pairs, of a spec on a data set."""
     return int(defaults_of(setting, dataset).get("data", {}).get("n_labeled", options.N_LABELED.default))

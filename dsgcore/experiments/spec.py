@@ -23,6 +23,7 @@ from dsgcore.core.parameters import (
     check_all,
     json_text,
     known,
+    parameters_of,
     quoted,
 )
 from dsgcore.data import DATASETS, OPTION_NAMES, DataError
@@ -35,7 +36,6 @@ from dsgcore.experiments.settings import (
     Setting,
     StopSpec,
     defaults_of,
-    kernel_names,
     sections_of,
     usual_width_of,
 )
@@ -111,11 +111,11 @@ class Spec:
         try:
             object.__setattr__(self, "seed", SEED.check(self.seed))
             object.__setattr__(self, "data", _data(self.data, self.problem.labels))
-            Choice("kernel name", None, options=kernel_names(setting)).check(self.kernel.name)
+            Choice("kernel name", None, options=setting.kernels).check(self.kernel.name)
             solver = {name: value for name, value in vars(self.solver).items() if value != USUAL.get(name, ...)}
             check_all(sections_of(setting)["solver"], solver, "solver")
             if not isinstance(self.changes, tuple) or self.changes:
-                offered = parameters_of(self)
+                offered = places_of(self)
                 changes = [self._change(change, offered) for change in CHANGES.check(self.changes)]
                 object.__setattr__(self, "changes", tuple(sorted(changes, key=lambda change: change.t)))
         except (ParameterError, DataError) as error:
@@ -146,8 +146,9 @@ class Spec:
                 raise SpecError(f"the spec must name its setting, one of {', '.join(SETTINGS)}")
             setting = SETTINGS[Choice("setting", "auc", options=tuple(SETTINGS)).check(given["setting"])]
             sections = sections_of(setting)
-            sections["data"] = (*sections["data"], EDITS)
-            defaults = defaults_of(setting, known(given.get("data", {}), sections["data"], "data").get("name"))
+            data = dict(known(given.get("data", {}), (*sections["data"], EDITS), "data"))
+            edits, given = data.pop("edits", ()), {**given, "data": data}
+            defaults = defaults_of(setting, data.get("name"))
             values = {
                 name: check_all(parameters, given.get(name, {}), name, defaults.get(name, {}))
                 for name, parameters in sections.items()
@@ -155,7 +156,7 @@ class Spec:
             return cls(
                 problem=setting(**values["problem"]),
                 kernel=_kernel(given.get("kernel", {}), setting, values["data"]["name"]),
-                data=DataSpec(**values["data"]),
+                data=DataSpec(**values["data"], edits=edits),
                 solver=SolverParameters(**values["solver"]),
                 stop=StopSpec(**values["stop"]),
                 diagnostics=DiagnosticsSpec(**values["diagnostics"]),
@@ -222,7 +223,7 @@ def default_spec(setting: str) -> Spec:
     return Spec.from_dict({"setting": setting})
 
 
-def parameters_of(spec: Spec) -> dict[str, tuple[str, Parameter]]:
+def places_of(spec: Spec) -> dict[str, tuple[str, Parameter]]:
     """Return the section and the parameter of each name in the spec's solver, kernel and problem."""
     own = sections_of(type(spec.problem), spec.kernel.name)
     return {p.name: (section, p) for section in ("solver", "kernel", "problem") for p in own[section]}
@@ -230,7 +231,7 @@ def parameters_of(spec: Spec) -> dict[str, tuple[str, Parameter]]:
 
 def with_values(spec: Spec, values: Mapping[str, Any]) -> Spec:
     """Return the spec with new values for these parameters of its problem, kernel and solver, and no changes on the way."""
-    plain, places = spec.to_dict() | {"changes": []}, parameters_of(spec)
+    plain, places = spec.to_dict() | {"changes": []}, places_of(spec)
     for name, value in values.items():
         plain[places[name][0]][name] = value
     return Spec.from_dict(plain)
@@ -240,12 +241,13 @@ def _kernel(given: object, setting: type[Setting], dataset: str) -> Kernel:
     if not isinstance(given, Mapping):
         raise SpecError(f"kernel must be an object with a name and the kernel's parameters, got {quoted(given)}")
     usual = defaults_of(setting).get("kernel", {}).get("name", "gaussian")
-    name = Choice("kernel name", usual, options=kernel_names(setting)).check(given.get("name", usual))
+    name = Choice("kernel name", usual, options=setting.kernels).check(given.get("name", usual))
     own = {field: value for field, value in given.items() if field != "name"}
-    parameters = KERNELS[name].parameters
+    kind: Any = KERNELS[name]
+    parameters = parameters_of(kind)
     if not own.keys() & {p.name for p in parameters if isinstance(p, Real)}:
         own |= usual_width_of(setting, dataset, name)
-    made: Kernel = KERNELS[name](**check_all(parameters, own, f"kernel {name!r}"))
+    made: Kernel = kind(**known(own, parameters, f"kernel {name!r}"))
     return made
 
 

@@ -124,9 +124,9 @@ class StochasticEngine:
         n_probes = spec.diagnostics.n_probes if is_measured else 0
         self.gauges = Gauges(min(n_probes, PROBES, len(split.X_test)))
         self._begin(n_probes)
-        self._check: ValuesMean | None = ValuesMean(
-            self.task, self.model, self._training, Stopping(tol=spec.solver.tol or None)
-        )
+        self._check: ValuesMean | None = None
+        if tol := spec.solver.tol:
+            self._check = ValuesMean(self.task, self.model, self._training, Stopping(tol=tol))
         self._iterates = self._solve()
 
     def _begin(self, n_probes: int) -> None:
@@ -150,7 +150,7 @@ class StochasticEngine:
             if self.problem.is_shifted:
                 self.unlabeled = Carried(task.X[task.shift_rows], model, average_after=after)
         self._spread = BatchSpread(self.kernel, self.probes.X[:PROBES])
-        self._recorded, self._kept_t, self._way = model, 0, [self._copied()]
+        self._recorded, self._kept_t, self._way = model, 0, list[dict[str, Any]]()
 
     def _copied(self) -> dict[str, Any]:
         return {"t": len(self.model), **{name: copy(getattr(self, name)) for name in STATE}}
@@ -168,15 +168,14 @@ class StochasticEngine:
         """Return a whole run's result on the test points, as it is scored; None if `until`, called each time, ended it."""
         engine = cls(spec, split, is_measured=False)
         plan, check, model, after = engine.task.plan, engine._check, engine.model, engine.task.plan.average_after
-        assert check is not None
         with single_threaded_blas():  # one limit for all iterations: setting it is slow
             for _ in engine._iterates:
                 if until():
                     return None
-                if check.take():
+                if check is not None and check.take():
                     break
         n_iter, test, unlabeled = len(model), engine.rest_of_test, engine.unlabeled
-        if n_iter < plan.n_iter and not check.is_settled:  # the next step is not finite
+        if n_iter < plan.n_iter and not engine.is_settled:  # the next step is not finite
             return np.full(len(test.X), np.nan)
         if not model.is_fixed and (n_iter == plan.n_iter or after is None):
             return test.average + engine.average_shift if engine.problem.is_shifted else test.average
@@ -271,6 +270,8 @@ class StochasticEngine:
 
     def update(self, *, is_brief: bool = False) -> bool:
         """Make one iteration, unless there is no further one; a brief one is not read by gauges, nor kept for `at`."""
+        if not is_brief and not self._way:
+            self._way.append(self._copied())
         start, beside = time.perf_counter(), self._measured.seconds
         self._last = next(self._iterates, None)
         self.training_seconds += time.perf_counter() - start - (self._measured.seconds - beside)
@@ -332,6 +333,7 @@ class StochasticEngine:
         self._average_row, rows = {}, list[dict[str, float]]()
         self.task = replace(self.task, plan=replace(self.task.plan, average_after=tail_start(made)))
         self._begin(len(self.probes.X))
+        self._way = [self._copied()] * bool(copied_at)
         self._check = None
         for iterate in islice(self._solve(), made):
             self._last = iterate
@@ -417,7 +419,7 @@ class StochasticEngine:
 
     def at(self, t: int) -> Self:
         """Return the engine as it was after `t` iterations, repeated from an earlier copy: bit-for-bit identical."""
-        if not self.can_look_back or not self._way[0]["t"] <= t <= len(self._recorded):
+        if not (self.can_look_back and self._way and self._way[0]["t"] <= t <= len(self._recorded)):
             raise DSGError(f"the state after {t} iterations is not available")
         other = copy(self)
         other._average_row, other._check = {}, None
@@ -439,8 +441,9 @@ class StochasticEngine:
         model, after = self.model_at(t), self.task.plan.average_after
         return model if after is None or t <= after else model.tail_average(t - after)
 
+    @cached_property
     def start_objective(self) -> float:
-        """Return the objective at f = 0."""
+        """The objective at f = 0."""
         zeros = {source: np.zeros(2) for source in self.task.rows}
         return objective(self.problem.risk_terms(zeros))
 

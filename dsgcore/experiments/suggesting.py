@@ -13,7 +13,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import Split
 from dsgcore.experiments.engine import ENGINES
-from dsgcore.experiments.spec import Spec, parameters_of, with_values
+from dsgcore.experiments.spec import Spec, places_of, with_values
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
@@ -114,7 +114,7 @@ class _Runs(Subject):
         every = folds(N_SPLITS, random_state=spec.seed).split(self.split.X_train, self.split.y_train)
         super().__init__((train, test) for train, test in every if self._is_measurable(self._tested(test)))
         self.folds: dict[int, Split] = {}
-        offered, plain = parameters_of(spec), spec.to_dict()
+        offered, plain = places_of(spec), spec.to_dict()
         how = {name: how for name, how in profile_of(spec.problem).suggested.items() if name in offered}
         self.space = {name: (way, offered[name][1]) for name, way in how.items()}
         self.own = {name: plain[offered[name][0]][name] for name in self.space}

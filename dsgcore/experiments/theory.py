@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dsgcore.experiments.spec import Spec, parameters_of, with_values
+from dsgcore.experiments.spec import Spec, places_of, with_values
 from dsgcore.kernels import KERNELS, Gaussian
 from dsgcore.problems.as_in_paper import AS_IN_PAPER, PaperValues
 from dsgcore.settings import Breach, profile_of
@@ -92,7 +92,7 @@ def as_in_paper(spec: Spec, n: int) -> Spec:
         own["step_size"] = None  # it means another step
     if spec.kernel.name != Gaussian.name:
         spec = Spec.from_dict(plain | {"changes": [], "kernel": {"name": Gaussian.name}})
-    values, offered = paper.at(n, own) | {"tol": 0.0}, parameters_of(spec)
+    values, offered = paper.at(n, own) | {"tol": 0.0}, places_of(spec)
     return with_values(spec, {name: value for name, value in values.items() if name in offered})
 
 

@@ -174,7 +174,7 @@ def outcome_of(live: LiveRun, asked: Collection[str] = ()) -> dict[str, float]:
     measures = {
         "score": row["score_test"],
         **{name: row[name] for name in OF_THE_LAST_ROW if name in row},
-        "growth": math.inf if has_diverged else float(np.max(objective)) / run.start_objective(),
+        "growth": math.inf if has_diverged else float(np.max(objective)) / run.start_objective,
         "unrest": float(np.abs(np.diff(late)).mean() / np.abs(late).mean()) if len(late) > 1 else math.nan,
         "batch": float(spec.solver.batch_size),
         "labels": float(len(run.split.labeled)),

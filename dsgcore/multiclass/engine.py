@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from typing import Any, ClassVar, Self, cast
 
@@ -319,9 +320,10 @@ class MultiClassEngine:
         other._sum = self._sum_to(t) if self.average_after is not None else self._sum
         return other
 
+    @cached_property
     def start_objective(self) -> float:
-        """Return the objective at W = 0, where every margin is 0 and costs 1, also for a run with an exact start."""
-        return objective(self._task_of(self._problem).terms(np.zeros_like(self.W)))
+        """The objective at W = 0, where every margin is 0 and costs 1, also for a run with an exact start."""
+        return objective(self._task_of(self._problem_at(0)).terms(np.zeros_like(self.W)))
 
     def exact_values(self, Z: NDArray) -> NDArray:
         """Return the exact-kernel twin h at the points `Z` (p, d), of shape (p, K). Only random features have a twin."""

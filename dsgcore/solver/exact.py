@@ -72,8 +72,7 @@ class SquaredNorm:
     <h_t, g_t> = sum_b c_b h_t(x_b) is estimated with f_t for h_t, and eta^2 ||g_t||^2 with ||alpha_t||^2.
     """
 
-    def __init__(self) -> None:
-        self.value = 0.0
+    value = 0.0
 
     def advance(self, f: NDArray, weights: NDArray, block: NDArray, step: float, decay: float) -> None:
         """Add one iteration: values f_t and coefficients at its batch points, both (B,), and its block."""

@@ -44,6 +44,7 @@ class Reading:
     agreement: float
 
 
+@dataclass(frozen=True, eq=False)
 class BatchSpread:
     """The variance of a batch's gradient at the probes, from the spread over its places.
 
@@ -51,8 +52,8 @@ class BatchSpread:
     place are summed before the variance is taken, because losses of pairs and triplets couple them.
     """
 
-    def __init__(self, kernel: Kernel, probes: NDArray) -> None:
-        self.kernel, self.probes = kernel, np.asarray(probes, dtype=np.float64)
+    kernel: Kernel
+    probes: NDArray
 
     def each(self, iterate: Iterate) -> NDArray:
         """Return g_b at the probes for some of an iteration's places, of shape (places, p); zeros for one without a batch."""
@@ -61,7 +62,7 @@ class BatchSpread:
         n_sources, size = len(iterate.sources), len(iterate.weights) // len(iterate.sources)
         places = np.arange(min(size, PLACES))
         rows = (np.arange(n_sources)[:, None] * size + places).ravel()
-        K = self.kernel.matrix(np.asarray(iterate.points[rows], dtype=np.float64), self.probes)
+        K = self.kernel.matrix(iterate.points[rows].astype(np.float64), self.probes.astype(np.float64))
         K *= size * iterate.weights[rows, None]
         summed: NDArray = K.reshape(n_sources, len(places), -1).sum(axis=0)
         return summed

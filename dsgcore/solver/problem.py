@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Checked
 from dsgcore.core.sampling import UNLABELED as UNLABELED
+from dsgcore.kernels import KERNELS
 from dsgcore.solver.start import SourceHinge, SourceQuadratic
 
 STEERABLE = ("step_size", "n_features", "lam")
@@ -66,7 +67,7 @@ class Setting(Checked, Protocol):
     steerable : tuple of str
         Parameters that can change during a run. A page shows the first three of them at first.
     kernels, dtypes : tuple of str
-        The allowed kernels and precisions. Empty for all.
+        The allowed kernels and precisions. Empty precisions for all.
     """
 
     name: ClassVar[str]
@@ -84,7 +85,7 @@ class Setting(Checked, Protocol):
     defaults: ClassVar[Sections] = MappingProxyType({})
     other_sets: ClassVar[Sections] = MappingProxyType({})
     steerable: ClassVar[tuple[str, ...]] = STEERABLE
-    kernels: ClassVar[tuple[str, ...]] = ()
+    kernels: ClassVar[tuple[str, ...]] = tuple(KERNELS)
     dtypes: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:

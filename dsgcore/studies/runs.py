@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from dsgcore.core.cost import Cost
 from dsgcore.core.errors import DSGError
-from dsgcore.data import Split
+from dsgcore.data import DATASETS, Split
 from dsgcore.diagnostics.convergence import reference_of, trajectory, trajectory_cost
 from dsgcore.diagnostics.references import check_possible, is_sampled
 from dsgcore.experiments import Run, Spec, SpecError, StopReason, load_split, summary
-from dsgcore.experiments.engine import cost_of, shape_of
+from dsgcore.experiments.engine import cost_of
 from dsgcore.experiments.run import step_limit
 from dsgcore.solver.exact import DiagnosticsError, Reference
 
@@ -134,7 +134,7 @@ def _reference(text: str, folder: str | None, seed: int) -> Reference:
 
 def cost_of_trajectory(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
     """Estimate the cost of one spec's trajectory; raise `SpecError` if it cannot be measured."""
-    n, _ = shape_of(spec) if shape is None else shape
+    n, _ = shape or DATASETS[spec.data.name].shape(spec.data.n)
     try:
         check_possible(spec)
     except DiagnosticsError as error:

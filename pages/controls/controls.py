@@ -19,7 +19,6 @@ from dsgcore.experiments.settings import (
     DataSpec,
     StopSpec,
     is_first_set,
-    kernel_names,
     n_labeled_on,
     sections_of,
     usual_width_of,
@@ -199,7 +198,7 @@ def lesson_controls(problem: type[Setting], values: Mapping[str, Any]) -> tuple[
 def kernel_controls(problem: type[Setting], dataset: str, kernel: str) -> dict[str, Control]:
     """Return the picker of the kernel, if there is a choice, and the controls of the kernel's own parameters, with defaults
     that suit a data set."""
-    made, names = dict[str, Control](), kernel_names(problem)
+    made, names = dict[str, Control](), problem.kernels
     if len(names) > 1:
         each = "\n".join(f"- **{words.title}**: {words.sentence}" for words in map(words_of, names))
         sentence = f"The measure of how alike two points are. A change starts a new run.\n\n{each}\n\n"
@@ -216,7 +215,7 @@ def kernel_controls(problem: type[Setting], dataset: str, kernel: str) -> dict[s
 def kernel_asked(problem: type[Setting]) -> str:
     """Return the kernel that the page uses."""
     asked = st.session_state.get(key_of(problem, PICKER))
-    return asked if asked in kernel_names(problem) else usual_kernel(problem)
+    return asked if asked in problem.kernels else usual_kernel(problem)
 
 
 def kernel_widths(offered: Mapping[str, Control]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from dsgcore.core.parameters import Parameter, ParameterError, Text, quoted
 from dsgcore.experiments import Setting, Spec, SpecError
-from dsgcore.experiments.settings import kernel_names, sections_of
+from dsgcore.experiments.settings import sections_of
 from dsgcore.kernels import KERNELS
 from pages.controls.control import AUTOMATIC, SHOWN_FROM_LINK, refused, shown
 from pages.shell.page_link import OF_THE_FRAME
@@ -140,7 +140,7 @@ def names_of(problem: type[Setting]) -> dict[str, str]:
     """Return the names of a setting's controls in a link, by themselves and by synonyms: their labels, and their symbols,
     spelled out if they are Greek."""
     fields = {name: p for name, p in parameters_of(problem).items() if not name.startswith("diagnostics.")}
-    named = fields | {f"kernel.{p.name}": p for name in kernel_names(problem) for p in KERNELS[name].parameters}
+    named = fields | {f"kernel.{p.name}": p for name in problem.kernels for p in KERNELS[name].parameters}
     words = [*((name, name) for name in (*_OTHERS, *named)), *((p.name, name) for name, p in named.items())]
     for name, p in named.items():
         greek = unicodedata.name(p.symbol, "").rpartition(" ")[2].lower() if len(p.symbol) == 1 else ""

@@ -12,7 +12,6 @@ import streamlit as st
 from dsgcore.data import OPTION_NAMES
 from dsgcore.data.datasets import AS_IS, CONVERSIONS, ONE_REST
 from dsgcore.experiments import SETTINGS, Run, Setting, Spec
-from dsgcore.experiments.settings import kernel_names
 from dsgcore.experiments.theory import words_of
 from dsgcore.settings import profile_of
 from pages.controls.control import Control, draw, keep, key_of, without_blank
@@ -128,7 +127,7 @@ def offered_controls(problem: type[Setting], dataset: str) -> dict[str, Control]
 
 def say_kernel(problem: type[Setting]) -> None:
     """Draw a sentence about the kernel, if there is a choice."""
-    if len(kernel_names(problem)) > 1:
+    if len(problem.kernels) > 1:
         sentence = words_of(kernel_asked(problem)).sentence
         st.caption(f"{sentence[0].upper()}{sentence[1:]}")
 
@@ -194,7 +193,7 @@ def carried(before: type[Setting], after: type[Setting], given: Mapping[str, str
         said[picker.name] = dataset
     else:
         dataset = picker.usual
-    kernel = kernel_asked(before) if kernel_asked(before) in kernel_names(after) else None
+    kernel = kernel_asked(before) if kernel_asked(before) in after.kernels else None
     offered = [c for c in controls_for(after, dataset, kernel).values() if c.section != OF_ITS_OWN]
     for control in (*offered, view_control(after, SPEED), seed_control(after)):
         if (text := given.get(control.name)) is not None:

@@ -119,7 +119,7 @@ def _page(chosen: _Shown) -> str:
         [charts.Curve(title, nothing, nothing, charts.INK["light"])], title=title, x_range=(0, run.n_iter)
     )
     if chosen.chart != "error":
-        high = 1.3 * run.start_objective() if chosen.chart == "objective" else 1.0
+        high = 1.3 * run.start_objective if chosen.chart == "objective" else 1.0
         curve["layout"]["yaxis"] |= {"range": [0.0, high], "showticklabels": True, "autorange": False}
     (heat,) = decision_heats(run, plane, [blank if kind == CLASSES else blank[:, 0]], shown=kind, theme="light")
     map_ = run_map(run, plane, heat | {"showscale": False}, title="Score f", theme="light", revision="0")

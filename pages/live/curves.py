@@ -57,7 +57,7 @@ def numbers_of(live: LiveRun) -> dict[str, dict[str, str]]:
     if run.t > run.averaged_after:
         scores["average"] = row.get("score_average")
     return {
-        "objective": {"training data": _short(row.get("objective", run.start_objective()))},
+        "objective": {"training data": _short(row.get("objective", run.start_objective))},
         "score": {name: f"{value:.3f}" for name, value in scores.items() if value is not None},
         "error": {"measured": _short(row.get("error_mean"))},
     }
@@ -118,7 +118,7 @@ def objective_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     curves.append(curve_of(history, "objective", "training data", ink, sentence=meaning("objective")))
     curves += average_of(live.run, "objective", ink)
     # A linear axis would show only the last step of an objective that has grown so much.
-    outgrows = bool((history.column("objective") > GROWTH_SEEN_ON_LOG_AXIS * live.run.start_objective()).any())
+    outgrows = bool((history.column("objective") > GROWTH_SEEN_ON_LOG_AXIS * live.run.start_objective).any())
     is_log = outgrows or view.is_log if scene is None else outgrows and not scene.ends
     return run_chart(live, curves, "Objective", revision=revision, is_log_y=is_log)
 
@@ -298,7 +298,7 @@ def chart_of(name: str, live: LiveRun, view: View, revision: str) -> charts.Figu
 def _set_scene(figure: charts.Figure, name: str, live: LiveRun, scene: Scene) -> None:
     """Add the guess of a lesson's reader, dashed with open marks, and the range of the values' axis, wide enough for the run."""
     usual: dict[str, tuple[float, ...]] = {
-        "objective": (0.0, live.run.start_objective()),
+        "objective": (0.0, live.run.start_objective),
         "score": (LOWEST_SCORE, 1.0),
     }
     values = np.concatenate([np.asarray(scene.ends or usual.get(name, ()), dtype=float), _drawn(figure)])
