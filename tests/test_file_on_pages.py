@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,10 +16,12 @@ from streamlit.runtime.scriptrunner import StopException
 from test_usual_values import ESTIMATORS as WITHOUT_MULTICLASS
 
 from dsgcore import PS3VT
+from dsgcore.__main__ import main
 from dsgcore.data import DATASETS
 from dsgcore.data.inspection import Coverage
 from dsgcore.data.reading.sources import READABLE
 from dsgcore.experiments import SETTINGS, Run, Spec, script
+from dsgcore.settings import profile_of
 from dsgcore.studies import Store
 from pages.controls.own_file import OwnFile
 from pages.gallery.data_views import agreement
@@ -321,6 +324,24 @@ def test_pinned_runs_of_two_files_of_one_name_and_of_a_set_are_made_and_kept_wit
     assert errors(checked(app.run())) == []
     assert (state.made.failed, state.made.n_there) == ({}, 3)
     assert not Store(tmp_path / "runs.sqlite").get(state.made.hashes)
+
+
+@pytest.mark.parametrize(
+    "setting", ["auc", *[pytest.param(name, marks=pytest.mark.ci) for name in ("ordinal", "multiclass")]]
+)
+def test_a_study_of_a_file_in_the_app_and_the_same_one_by_command_share_their_runs(setting, tmp_path):
+    app = give(opened("explore", **{"setting": profile_of(SETTINGS[setting]).short, "data.name": OWN}))
+    study, store, made = replace(study_of(app), axes=(), seeds=(0,)), tmp_path / "runs.sqlite", tmp_path / "made.json"
+    (tmp_path / "table.csv").write_bytes(table())
+    by_hand = {"setting": setting, "data": {"name": "file", "path": "table.csv"}}  # all else is guessed
+    for spec, n_new in ((study.spec.to_dict(), 1), (by_hand, 0)):
+        (tmp_path / "study.json").write_text(json.dumps({"spec": spec, "seeds": [0]}))
+        words = ["sweep", str(tmp_path / "study.json"), "--store", str(store), "--json", str(made)]
+        assert main(words) == 0
+        assert (json.loads(made.read_text())["new"], [*Store(store).get(run.key for run in study.runs())]) == (
+            n_new,
+            [run.key for run in study.runs()],
+        )
 
 
 # --- in a link

@@ -14,8 +14,6 @@ import time
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
-from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 from pkgutil import resolve_name
@@ -35,10 +33,8 @@ from dsgcore.cli.network import (
     whole_address,
 )
 from dsgcore.cli.options import HOST, PORT
-from dsgcore.cli.runs import asked_study
+from dsgcore.cli.runs import asked_study, in_app
 from dsgcore.core.errors import DSGError
-from dsgcore.experiments.data_of import content_of
-from dsgcore.experiments.settings import FILE
 from dsgcore.lessons import FOLDER, library
 
 EVERYWHERE = "0.0.0.0"
@@ -89,13 +85,9 @@ def _take_lessons(folder: Path | None) -> None:
 
 def open_study(given: argparse.Namespace) -> Made:
     """Serve the app, and open it on a study."""
-    study, words = asked_study(given.study, [], None), ""
-    data = study.spec.data
-    if data.name == FILE and data.path is not None:
-        path, content = Path(data.path), content_of(data, None, None)  # refused if it has changed since
-        own = replace(data, path=path.name, sha256=sha256(content).hexdigest())
-        study = replace(study, spec=replace(study.spec, data=own))
-        words = f" The page asks for {path}, because a browser reads no file by itself."
+    study, folder = in_app(asked_study(given.study, [], None))  # refused if its file has changed since
+    place = "" if folder is None else Path(folder, str(study.spec.data.path))
+    words = f" The page asks for {place}, because a browser reads no file by itself." if place else ""
     with _without_warnings():
         link = urlencode(_of_app(_LINK)(study), doseq=True)
     given.is_class, given.lessons = False, None

@@ -21,7 +21,7 @@ from dsgcore.diagnostics.judgement import judgement
 from dsgcore.diagnostics.limits import CAUSES, limits
 from dsgcore.diagnostics.references import check_possible
 from dsgcore.experiments import SETTINGS, Run, StopReason, as_in_paper, load_split, read_spec, summary
-from dsgcore.experiments.data_of import with_usual, with_whole_path
+from dsgcore.experiments.data_of import as_in_app, with_usual, with_whole_path
 from dsgcore.experiments.engine import Budget, check_cost
 from dsgcore.experiments.export import estimator_of_run
 from dsgcore.experiments.race import (
@@ -129,7 +129,7 @@ def check(given: argparse.Namespace) -> Made:
 def sweep(given: argparse.Namespace) -> Made:
     """Make the runs of a study and write its table; the exit code is 0, or 1 if no run has a result."""
     study = asked_study(given.study, given.axis, given.seeds)
-    store = Store(given.store or default_store())
+    (study, folder), store = in_app(study), Store(given.store or default_store())
     progress, counts = Progress(is_quiet=given.quiet), Counter({"runs": 0, "new": 0, "failed": 0})
 
     def said() -> str:
@@ -148,7 +148,7 @@ def sweep(given: argparse.Namespace) -> Made:
         to_optuna(study, store, given.optuna_storage)  # so a storage that cannot be used is refused before any run
     try:
         with client_of(given.dask) if given.dask else nullcontext() as client:
-            outcomes = carry_out(study, store, given.jobs or all_cores(), client=client, callback=tell)
+            outcomes = carry_out(study, store, given.jobs or all_cores(), client=client, callback=tell, folder=folder)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"finished runs are kept in {store.file}. Run the same command to continue") from None
     if given.optuna_storage is not None:
@@ -175,6 +175,13 @@ def asked_study(study: Path, axis: Sequence[str], seeds: int | None) -> Study:
     if seeds is not None:
         plain["seeds"] = list(range(seeds))
     return Study.from_dict(plain)
+
+
+def in_app(study: Study) -> tuple[Study, str | None]:
+    """Return a study as the app has it, so that both share its runs, and the folder of its own file, if its data are one."""
+    has_recipe = not {f"data.{name}" for name in ("target", "positive", "convert")} & {axis.name for axis in study.axes}
+    spec, folder = as_in_app(study.spec, has_recipe=has_recipe)
+    return replace(study, spec=spec), folder
 
 
 def axis_of(text: str) -> dict[str, Any]:

@@ -32,7 +32,8 @@ from dsgcore.data import (
 )
 from dsgcore.data.datasets import AS_IS, N_LABELED, OF_OWN
 from dsgcore.data.edits import CHOICES
-from dsgcore.data.reading import LOCAL, File, Limits, Source, Step, take_steps
+from dsgcore.data.reading import LOCAL, File, Limits, Recipe, Source, Step, take_steps
+from dsgcore.data.reading.labels import BINARY, has_known_order
 from dsgcore.data.splits import fit_scaling
 from dsgcore.estimators import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.estimators.inputs import width
@@ -82,6 +83,28 @@ def with_whole_path(spec: Spec, folder: Path) -> Spec:
     if spec.data.name != FILE:
         return spec
     return replace(spec, data=replace(spec.data, path=str(path_of(spec.data, folder).resolve())))
+
+
+def as_in_app(spec: Spec, *, has_recipe: bool) -> tuple[Spec, str | None]:
+    """Return a spec that names its own file as the app does, by name, digest and whole recipe; and the folder of the file.
+
+    Its run then has one digest, wherever the file is and whoever began the run. Without `has_recipe` the spec keeps its own.
+    """
+    data = spec.data
+    if data.name != FILE:
+        return spec, None
+    path, made = path_of(data, None).resolve(), _data_of(spec, None, None)
+    assert isinstance(made, FileData)
+    own, recipe = replace(data, path=path.name, sha256=made.sha256), made.recipe
+    if has_recipe and data.convert is None and recipe.bins is None:  # what a page shows as chosen
+        names = made.labels().class_names
+        if spec.problem.labels in BINARY:
+            recipe = replace(recipe, positive=names[-1])
+        elif spec.problem.labels == "ordinal" and not recipe.order and not has_known_order(names):
+            recipe = replace(recipe, order=names)
+    if has_recipe:
+        own = replace(own, recipe=recipe, target=DataSpec.target, positive=None)
+    return replace(spec, data=own), str(path.parent)
 
 
 def with_usual(spec: Spec, said: Mapping[str, Any], folder: Path) -> Spec:
@@ -166,13 +189,13 @@ def found_on(
     `usual` are its defaults, and `given` parameters of the setting, by name, that have other values.
     """
     try:
+        sigma = width(parameter_like(Gaussian, "sigma"), "scale", split.X_train)
         if setting.labels != "pairs":
             estimator = _ESTIMATORS[setting.name]()
             known = estimator.get_params()
             estimator.set_params(**{name: value for name, value in (given or {}).items() if name in known})
-            return dict(estimator.automatic_values(split.X_train, split.y_train))
+            return {"sigma": sigma, **estimator.automatic_values(split.X_train, split.y_train)}
         problem: Any = setting(prior=usual["prior"])  # type: ignore[call-arg]
-        sigma = width(parameter_like(Gaussian, "sigma"), "scale", split.X_train)
         return {"sigma": sigma, "lam": problem.usual_ridge(problem.rows(split.y_train))}
     except DSGError:  # the run will say what is wrong
         return {}
@@ -289,7 +312,7 @@ class FileStore:
 
     def add(self, content: bytes) -> str:
         """Store a file's bytes; return their digest. If the file could not be read before, the next step tries again."""
-        digest = hashlib.sha256(content).hexdigest()
+        digest = digest_of(content)
         refused = [key for key, result in self._results.items() if key[0] == digest and isinstance(result, DataError)]
         for key in refused:
             del self._results[key]
@@ -335,6 +358,8 @@ class FileStore:
 class FileData:
     """A spec's file, found and parsed: `labels` returns its data set, possibly without the points."""
 
+    recipe: Recipe
+    sha256: str
     labels: Callable[[], Dataset]
     _prepared: Callable[[bytes | None, str], Dataset]
 
@@ -345,12 +370,12 @@ class FileData:
 
 def read_file(data: DataSpec, labels: str, *, files: FileStore | None = None, folder: Path | None = None) -> FileData:
     """Find and read a spec's file with labels "binary", "pairs", "ordinal" or "classes"; the rest as in `load_split`."""
-    packed = Source.of_bytes(content_of(data, files, folder), file_name(str(data.path)))
-    recipe, digest = data.recipe, data.sha256
-    if recipe is not None and files is not None and digest is not None:  # the store's worker reads it
+    content, recipe = content_of(data, files, folder), data.recipe
+    packed, digest = Source.of_bytes(content, file_name(str(data.path))), data.sha256 or digest_of(content)
+    if recipe is not None and files is not None:  # the store's worker reads it
         take = partial(files.result, digest, packed.name)
         steps = partial(Step, "points", labels, recipe)
-        return FileData(lambda: take(steps(None, "none")), lambda rows, scaling: take(steps(rows, scaling)))
+        return FileData(recipe, digest, lambda: take(steps(None, "none")), lambda rows, kind: take(steps(rows, kind)))
     file = File(packed, LOCAL if files is None else Limits())
     if recipe is None:  # guessed, but for the spec's own settings for labels
         names = file.table(file.sniff()).frame.columns
@@ -361,7 +386,7 @@ def read_file(data: DataSpec, labels: str, *, files: FileStore | None = None, fo
     def prepared(rows: bytes | None, scaling: str) -> Dataset:
         return file.prepared(recipe, labels, None if rows is None else np.frombuffer(rows, np.int64), scaling)[0]
 
-    return FileData(partial(file.labels, recipe, labels), prepared)
+    return FileData(recipe, digest, partial(file.labels, recipe, labels), prepared)
 
 
 def file_name(path: str) -> str:
@@ -375,10 +400,18 @@ def place_of(data: DataSpec, folder: Path) -> Path:
 
 
 def path_of(data: DataSpec, folder: Path | None) -> Path:
-    """Return the path of a spec's file: in a folder, if it is there, else as the spec says."""
+    """Return the path of a spec's file: in a folder, if it is there, else as the spec says; of several the one with its digest."""
     path = Path(str(data.path))
     places = [] if folder is None else [place_of(data, folder), path, folder / path, folder / file_name(str(path))]
-    return next((place for place in places if place.exists()), path)
+    there = [place for place in places if place.exists()]
+    if data.sha256 is not None and len(there) > 1:
+        there.sort(key=lambda place: not place.is_file() or digest_of(place.read_bytes()) != data.sha256)
+    return there[0] if there else path
+
+
+def digest_of(content: bytes) -> str:
+    """Return the SHA-256 of a file's bytes, as a spec has it."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> bytes:
@@ -392,7 +425,7 @@ def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> 
     path = path_of(data, folder)
     LOCAL.check_size(Source.of_path(path).size)
     content = path.read_bytes()
-    digest = hashlib.sha256(content).hexdigest()
+    digest = digest_of(content)
     if data.sha256 is not None and digest != data.sha256:
         raise DataError(
             f"the file {quoted(name)} differs from the spec's file: its SHA-256 begins with {digest[:SHOWN]}, not with "
