@@ -17,7 +17,7 @@ from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.task import FEW_LABELS, Task
 
-# Most labeled points at which the threshold for their share is found. Values at all of 100,000 took half of a fit.
+# Most labeled points at which the threshold for their share is found: values at more take time, and hardly move it.
 LABELED_CUT = 8000
 SHARE = Real("positive_share", "labels", low=0.0, high=1.0, optional=True, words=("labels", "estimate"))
 

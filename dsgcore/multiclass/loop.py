@@ -123,7 +123,7 @@ POINTS = 256
 
 
 def tail_mean(task: MultiClassTask, start: NDArray | None, stopping: Stopping) -> TailMean:
-    """Return the mean of the weights' second half, with its scores at some labeled points; `start` is as in `train`."""
+    """Return the mean of the weights' second half, with its scores at some labeled points; `start` are those of an exact start."""
     phi = task.X[evenly_spread(len(task.X), POINTS)]
     stretch = STRETCH if start is None else STRETCH_STARTED
     zero, n_iter = task.start(), task.problem.n_iter
