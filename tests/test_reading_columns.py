@@ -83,7 +83,32 @@ ORDERS = [
     ["S", "M", "L", "XL"],
     ["neg", "trace", "1+", "2+"],
     ["underweight", "normal", "overweight", "obese"],
+    ["Stage 0", "Stage IA", "Stage IB", "Stage II"],
+    ["ASA I", "ASA II", "ASA III"],
+    ["Tis", "T1", "T2"],
+    ["T1", "T1a", "T1b", "T2", "T10"],
+    ["one star", "two stars", "three stars"],
+    ["low risk", "mid risk", "high risk"],
+    ["1st quarter", "2nd quarter", "3rd quarter"],
+    ["2023Q2", "2023Q4", "2024Q1"],
+    ["Oct 2023", "Feb 2024", "Dec 2024"],
+    ["$0-$10", "$10-$20", "$20+"],
+    ["under 18", "18 to 24", "65 or older"],
+    ["< 1 year", "1 year", "2 years", "10+ years"],
+    ["low", "med", "high", "vhigh"],
+    ["2", "3", "4", "5more"],
+    ["Preschool", "1st-4th", "HS-grad", "Some-college", "Assoc-voc", "Bachelors", "Doctorate"],
+    ["High School", "Bachelor's", "Master's", "PhD"],
+    ["Insufficient_Weight", "Normal_Weight", "Overweight_Level_I", "Obesity_Type_II"],
+    ["schlecht", "mittel", "gut", "sehr gut"],
+    ["Montag", "Dienstag", "Sonntag"],
+    ["jamais", "parfois", "souvent", "toujours"],
+    ["nunca", "a veces", "siempre"],
+    ["низкий", "средний", "высокий"],
+    ["小", "中", "大"],
+    ["★", "★★", "★★★"],
 ]
+NO_ORDERS = [["Level A", "Level B", "Level C"], ["spring", "summer", "autumn"], ["SD", "D", "A"], ["J", "I", "H"]]
 
 
 DAYS = [
@@ -307,6 +332,7 @@ def test_a_table_becomes_points(name):
 REFUSED = [
     (["n,sex,job,pay", *(f"{i * 7},{'mf'[i % 2]},{'abc'[i % 3]},{i * i}" for i in range(60))], {},
         r"taken from 'job', and 'sex' could hold them, too: say which \(--target\)"),
+    *((ordered(words), {"labels": "ordinal"}, r"words without a known order.*\(--order ") for words in NO_ORDERS),
     (FEW, {}, r"taken from 't', and 'u' could hold them, too: say which \(--target\)"),
     (SPECIES, {"labels": "binary"}, r"made of 3, needs the positive one named \(--positive\): 'Adelie'"),
     *((["a,label", *NUMBERS], {"target": "label"} | given, said) for given, said in (

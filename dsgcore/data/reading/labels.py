@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Collection, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import product
 from math import isfinite
 
 import numpy as np
@@ -20,6 +21,8 @@ from dsgcore.data.reading.cells import (
     TRUTHS,
     as_cell,
     as_number,
+    date_role,
+    dates,
     decimal_mark,
     listed,
     numbers,
@@ -27,7 +30,7 @@ from dsgcore.data.reading.cells import (
     printable,
     written,
 )
-from dsgcore.data.reading.recipe import Recipe
+from dsgcore.data.reading.recipe import DATE, Recipe
 from dsgcore.data.reading.unlabeled import about_doubtful, about_unlabeled, check_exact, unlabeled_among
 
 MAX_CLASSES = 1000
@@ -46,7 +49,7 @@ _OPEN_ABOVE = re.compile(
     rf"|({_NUMBER})\s*(?:\+|(?:(?:and|or)\s*)?(?:over|above|more|older|higher|up)|plus)"
 )
 _COUNTED = re.compile(rf"(\D*?)({_NUMBER})(\D*)")
-_UNITS = re.compile(r"(?<=\d)\s*(?:years?|yrs?|y|days?|kg|g|cm|mm|m|km|k|€|\$|%)(?=\W|$)")
+_UNITS = re.compile(r"[$€£](?=\d)|(?<=[\d+])\s*(?:years?|yrs?|y|days?|kg|g|cm|mm|m|km|k|€|\$|%)(?=\W|$)")
 # Codes (-1 if there is no label), the classes' names, and sentences about changes.
 Coded = tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]
 
@@ -216,24 +219,37 @@ def _steps() -> list[dict[str, int]]:
 def known_order(names: Collection[str]) -> list[str] | None:
     """Return words in their known order, the lowest first; None if it is not known.
 
-    Ranges (18-30, <18, [0, 10)) and counted words (1 star, grade 2) have the order of their numbers.
+    Ranges (18-30, <18, [0, 10)) and counted words (1 star, grade 2, T1a) have the order of their numbers, and dates that of
+    time. Words that all have, as in Stage II, do not matter.
     """
     plain = {name: " ".join(re.sub(r"[\s_./-]+(?=\w)", " ", name.strip().lower()).split()) for name in names}
     if len(set(plain.values())) < len(plain):
         return None
-    for steps in _steps():
-        places = {name: steps.get(plain[name], steps.get(name.strip().lower())) for name in names}
+    words = {name: text.split() for name, text in plain.items()}
+    for end, others in ((0, slice(1, None)), (-1, slice(None, -1))):
+        while min(map(len, words.values())) > 1 and len({own[end].rstrip("s") for own in words.values()}) == 1:
+            words = {name: own[others] for name, own in words.items()}
+    bare = {name: " ".join(own) for name, own in words.items()}
+    for texts, steps in product((plain, bare), _steps()):
+        places = {name: steps.get(texts[name], steps.get(name.strip().lower())) for name in names}
         if None not in places.values() and len(set(places.values())) == len(names):
-            is_grade = all(_LETTERS.fullmatch(name.strip().lower()) for name in names)
-            if not is_grade or "f" in plain.values() or any(name[-1] in "+-" for name in names) or len(names) > 2:
+            is_grade = all(_LETTERS.fullmatch(text) for text in texts.values())
+            is_sure = "f" in plain.values() or any(name[-1] in "+-" for name in names) or len(names) > 2
+            if not is_grade or (is_sure and texts is plain):  # Level A may be the first one
                 return sorted(names, key=lambda name: places[name] or 0)
+    if date_role(pd.Series(list(names), dtype=object)) == DATE:
+        days = dates(pd.Series(list(names), dtype=object))
+        return [name for _, name in sorted(zip(days, names, strict=True))]
     keys = {name: _range(_UNITS.sub("", name.strip().lower())) for name in names}
     if None in keys.values():
         found = {name: _COUNTED.fullmatch(name.strip().lower()) for name in names}
-        ends = {(one[1].strip(), one[3].strip().rstrip("s")) for one in found.values() if one}
+        letters = {name: one[3] if one[3] in {*"abcd"} else "" for name, one in found.items() if one}
+        ends = {
+            (one[1].strip(), one[3].strip().rstrip("s") * (not letters[name])) for name, one in found.items() if one
+        }
         if not all(found.values()) or len(ends) > 1:
             return None
-        keys = {name: (_value(one[2]), 0.0) for name, one in found.items() if one}
+        keys = {name: (_value(one[2]), float(ord(letters[name] or "@"))) for name, one in found.items() if one}
     return sorted(names, key=lambda name: keys[name] or (0.0, 0.0)) if len(set(keys.values())) == len(names) else None
 
 
