@@ -268,11 +268,12 @@ def results(found):
 
 def test_one_step_brings_those_that_usually_follow():
     found = results(take_steps(GOOD, "good.csv", FIRST))
-    assert [step.name for step, _ in found] == ["look", "look", "look", "look", "points"]
+    assert [step.name for step, _ in found] == ["format", "look", "look", "look", "look", "points"]
     recipe, dataset = found[-1][0].recipe, found[-1][1]
-    assert [step.recipe and step.recipe.positive for step, _ in found] == [None, None, None, "yes", "yes"]
+    assert [step.recipe and step.recipe.positive for step, _ in found] == [None, None, None, None, "yes", "yes"]
     np.testing.assert_array_equal(dataset.X, read(GOOD, recipe).X)
-    seen = found[1][1]
+    seen = found[2][1]
+    assert seen.begun == found[0][1]
     assert (seen.names, seen.recipe.column("label")) == (("a", "b", "label"), "label")
     assert list(seen.first["a"][:3]) == ["0", "1", "2"]
 
