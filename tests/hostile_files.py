@@ -173,6 +173,8 @@ REFUSED = {
         "y"] * 5})), "column 'a' .* got inf in row 2"),
     "Parquet of too many rows": ("rows.parquet", parquet_many_rows, "at most 1,000,000 rows, got 1,000,001"),
     "Parquet bomb": ("bomb.parquet", parquet_bomb, "must unpack to at most 256 MB"),
+    "npz with a column of labels": ("points.npz", npz(X=np.zeros((3, 2)), y=np.ones((3, 1))), "y must have shape (3,)"),
+    "Avro": ("t.avro", b"Obj\1\2\x16avro.schema\x94\1", "the file is an Avro file"),
     "npz without X": ("points.npz", npz(Z=np.zeros((3, 2)), y=np.arange(3)), "must hold an array 'X'"),
     "npz without labels": ("points.npz", npz(X=np.zeros((3, 2))), "role label"),
     "npz of objects": ("bad.npz", npz(X=np.array([[Bomb(), 1]] * 3, dtype=object), y=np.arange(3)), "Python objects"),

@@ -317,6 +317,19 @@ def test_the_name_of_a_folder_is_no_guess_of_the_labels(tmp_path):
     assert large.features.recipe.column("label") == "t"
 
 
+def test_files_of_a_folder_that_are_no_parquet_are_said(tmp_path):
+    folder = folder_of(
+        tmp_path / "t", **{"x.parquet": piece(0), "y/_SUCCESS.parquet": piece(20), "z.parquet": piece(40)}
+    )
+    (folder / "_SUCCESS").write_bytes(b"")
+    file, said = File.of_path(folder), "Files of the folder that are no Parquet are left out: 'more.csv'."
+    assert "no Parquet" not in " ".join([*file.table(file.sniff()).notes, *rows_of(folder, "t")[0].notes])
+    piece(60).to_csv(folder / "more.csv")
+    file = File.of_path(folder)
+    assert said in file.table(file.sniff()).notes
+    assert said in rows_of(folder, "t")[0].notes
+
+
 def test_what_may_be_a_mistake_is_said_of_rows_anywhere(tmp_path):
     own = {"m": np.where(np.arange(60) % 6 == 0, -999, np.arange(60) % 5), "same": np.arange(60) % 2 * 7}
     table = piece(0, 60, **own)

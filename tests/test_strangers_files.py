@@ -223,6 +223,8 @@ FORMATS = {
         enumerate(CELLS)]).to_json(orient="records", lines=not is_list).encode() for is_list in (False, True)},
     "Arrow stream": packed(streamed),
     "ARFF": lines("@relation x", "@attribute a real", "@attribute b real", "@attribute label {rye, wheat}", "@data", *ROWS),
+    "ARFF of tabs": lines("@relation x", "@attribute a real", "@attribute b real", "@attribute label {rye, wheat}", "@data",
+        *(row.replace(",", "\t") for row in ROWS)),
     "Feather": packed(frame().to_feather),
     "ORC": packed(frame().to_orc),
     "Parquet": packed(frame().to_parquet),

@@ -23,7 +23,14 @@ from dsgcore.core.parameters import Choice
 from dsgcore.core.sampling import UNLABELED, evenly_spread
 from dsgcore.data.datasets import SCALING, DataError, checked
 from dsgcore.data.parts import Callback, Part, Parts, Rows
-from dsgcore.data.reading.binary import ParquetTable, as_in_parquet, frame_of_table, is_parquet_data, pandas_index
+from dsgcore.data.reading.binary import (
+    ParquetTable,
+    about_others,
+    as_in_parquet,
+    frame_of_table,
+    is_parquet_data,
+    pandas_index,
+)
 from dsgcore.data.reading.cells import (
     Seen,
     about_missing,
@@ -67,6 +74,7 @@ class PartedTable:
     index: frozenset[str] = frozenset()  # the columns that the table declares as its index
     keys: Sequence[str] = ()  # the columns in the names of folders
     file: File | None = None  # the table itself, if it is in memory
+    said: Sequence[str] = ()  # sentences about its files
 
     def __post_init__(self) -> None:
         """Raise `DataError` if there are no rows."""
@@ -103,7 +111,7 @@ class PartedTable:
             parts = [Part(called, n, partial(_of_parquet, read, own)) for called, n, read in table.groups()]
             declared = pandas_index(table.schema.metadata)
             index, keys = ([name for name in own if own[name] in some] for some in (declared, table.keys))
-            return cls(path.name, Parts(parts, callback), kinds, frozenset(index), keys)
+            return cls(path.name, Parts(parts, callback), kinds, frozenset(index), keys, said=about_others(path))
         file = File.of_path(path)
         frame = file.table(file.sniff(**given)).frame
         part = Part(path.name, len(frame), partial(_of_frame, frame))
@@ -188,6 +196,7 @@ class PartedTable:
             notes = [*said, *unlabeled, *notes, *suspicions(frame, recipe.label())]
             guesses = [*guessed, *guesses]
         about = about_empty_rows(len(left_out)) if self.file is None else file.table(recipe).notes[1:]
+        about = [*self.said, *about]
         notes, guesses = [*about, *notes], [*about, *guesses]
         if y is not None and classes:
             here = np.asarray(y) if self.file is not None else np.asarray(y)[frame.index]

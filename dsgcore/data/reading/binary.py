@@ -27,7 +27,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.cells import column_names, listed, printable, readable, with_columns, written
 from dsgcore.data.reading.recipe import Limits
-from dsgcore.data.reading.sources import CONTROL, PIECE, UNREADABLE, Source, parquet_files
+from dsgcore.data.reading.sources import CONTROL, PIECE, UNREADABLE, Source, parquet_files, shown_files
 
 POINTS, LABELS = "X", "y"
 _SEVERAL = (list, tuple, dict, set, np.ndarray)  # kinds of cells that are no single value
@@ -221,7 +221,14 @@ def read_parquet_folder(path: Path, limits: Limits) -> tuple[pd.DataFrame, list[
         table = pyarrow.concat_tables([read(whole.schema.names) for _, _, read in groups])
         frame, notes = frame_of_table(table, limits)
     frame.attrs["keys"] = whole.keys
-    return frame, notes
+    return frame, [*about_others(path), *notes]
+
+
+def about_others(folder: Path) -> list[str]:
+    """Return a sentence about the files of a folder that are no Parquet, if there are any."""
+    found = set() if folder.is_file() else {*shown_files(folder)} - {*parquet_files(folder)}
+    others = listed(sorted(file.name for file in found))
+    return [f"Files of the folder that are no Parquet are left out: {others}."] * bool(others)
 
 
 # --- Parquet files, and folders of them, as one table: one schema, and the columns of hive's folders
@@ -348,7 +355,9 @@ def _read_npz(content: IO[bytes], limits: Limits) -> tuple[pd.DataFrame, list[st
         sizes, arrays = {info.filename.removesuffix(".npy"): info.file_size for info in members}, dict[str, NDArray]()
         if POINTS not in sizes:
             held = listed(sorted(sizes)) or "nothing"
-            raise DataError(f"the file must hold an array {quoted(POINTS)}, and it holds {held}")
+            raise DataError(
+                f"the file must hold an array {quoted(POINTS)}, and it holds {held}: save the points as X, labels as y"
+            )
         limits.check_unpacked(sum(sizes.values()), "the archive")
         for name in sizes:
             try:
@@ -362,7 +371,7 @@ def _read_npz(content: IO[bytes], limits: Limits) -> tuple[pd.DataFrame, list[st
                 raise DataError(f"{quoted(name)} must be a NumPy array (a member .npy), and it is another kind of file")
     X = arrays.pop(POINTS)
     if X.ndim != 2 or X.size == 0:
-        raise DataError(f"X must have shape (n, d) with at least one row and one column, got {X.shape}")
+        raise DataError(f"X must have shape (n, d) with at least one row and one column, got {X.shape}: reshape it")
     if X.dtype.kind not in "biuf":
         raise DataError(f"X must hold real numbers, got the type {printable(str(X.dtype))}")
     n, d = X.shape
@@ -371,7 +380,7 @@ def _read_npz(content: IO[bytes], limits: Limits) -> tuple[pd.DataFrame, list[st
     others, left = {}, []
     for name, array in arrays.items():
         is_column = array.ndim == 1 and array.dtype.kind in "biufUS"
-        if is_column and name == LABELS and len(array) != n:
+        if name == LABELS and array.shape != (n,):
             raise DataError(f"{name} must have shape ({n},), one value for each row of X, got {array.shape}")
         if is_column and len(array) == n:
             others[name] = array.astype(object) if array.dtype.kind == "U" else np.asarray(array)

@@ -45,6 +45,7 @@ _OTHERS = {
         (b"$FL2@", bytes(12) + b"\xc2\xea", b"RDX2\nX", b"RDX3\nX", b"X\n\0"), "a data set of SPSS, SAS or R"
     ),
     b"SQLite format 3": "an SQLite database",
+    b"Obj\1": "an Avro file",
     b"\x93NUMPY": "a single NumPy array, so without labels",
     b"\xd0\xcf\x11\xe0": "an old Office document",
     b"7z\xbc\xaf": "a 7z archive",
@@ -260,7 +261,8 @@ def _arff_as_csv(source: Source) -> Source:
             names.append(found[1].strip("'\"").replace("\\'", "'"))
         is_data = is_data or bare.lower().startswith("@data")
     quote = "'" if any("'" in line for line in lines) and not any('"' in line for line in lines) else '"'
-    rows = csv.reader(lines, quotechar=quote, escapechar="\\", skipinitialspace=True)
+    mark = "\t" if lines and "," not in lines[0] and "\t" in lines[0] else ","
+    rows = csv.reader(lines, delimiter=mark, quotechar=quote, escapechar="\\", skipinitialspace=True)
     return _as_csv(source, [names, *rows], known={"header": True, "units": False}, notes=("The file is ARFF.",))
 
 
