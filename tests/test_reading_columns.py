@@ -223,6 +223,9 @@ TABLES = {
         "Does -999 mean missing in 'age'? 12 cells hold it",
         "Warning: the column 'reason' gives the label away (it is filled for 'churn' alone)",
         "'reason': 1 category, in one column; 30 rows without one have 0 in all."]),
+    "what may be a mistake, beside words that mean missing": Table(["age,sex,label", *(
+        f"{-999 if i % 5 == 0 else i % 9},{['m', 'f', 'NA', '?'][i % 4]},{'ab'[i // 3 % 2]}" for i in range(60))],
+        ("age", "sex: f", "sex: m"), [], ["so, let it mean missing (--missing-words=NA,?,-999)"]),
     "a number that means missing": Table(ODD, ("age", "x", "reason: gone"),
         [[np.mean([i % 9 for i in range(60) if i % 5]), 1], [0, 1], [0, 1]], ["12 cells '-999' (in 'age')"],
         {"missing_words": ("-999",)}, ("churn", "stay"), "Does -999"),

@@ -193,7 +193,7 @@ class PartedTable:
             y, classes, said, guessed, gaps = self._labels(recipe, labels)
             left_out = self._empty(gaps, recipe, frame) if self.file is None else left_out
             unlabeled = about_gaps(int(np.sum(y == UNLABELED)) - len(left_out)) if classes else []
-            notes = [*said, *unlabeled, *notes, *suspicions(frame, recipe.label())]
+            notes = [*said, *unlabeled, *notes, *suspicions(frame, recipe.label(), file.table(recipe).seen)]
             guesses = [*guessed, *guesses]
         about = about_empty_rows(len(left_out)) if self.file is None else file.table(recipe).notes[1:]
         about = [*self.said, *about]

@@ -249,7 +249,8 @@ def numeric(column: pd.Series, mark: str | None = None) -> pd.Series:
         return pd.to_numeric(column, errors="coerce")
     codes, values = pd.factorize(column)  # words are read once, however many cells hold them
     texts = [written(value) for value in values]
-    truths = next((own for own in TRUTHS if {text.lower() for text in texts} <= own.keys()), {})
+    words = {text.lower() for text in texts}
+    truths = next((own for own in TRUTHS if words <= own.keys()), {})
     found = [truths.get(text.lower(), _number(text, mark)) for text in texts]
     others = [i for i, number in enumerate(found) if number != number]
     hours = sixtieths(texts) if len(others) == len(texts) else {}
@@ -258,11 +259,15 @@ def numeric(column: pd.Series, mark: str | None = None) -> pd.Series:
     return pd.Series(np.append(found, np.nan)[codes], column.index)
 
 
-def sixtieths(texts: Iterable[str]) -> dict[str, float]:
+def sixtieths(texts: Sequence[str]) -> dict[str, float]:
     """Return the hours or degrees of texts such as 10:30, 9:15 pm, 52°31'N; none if only some have seconds: 5:30 may have, too."""
-    given = [(text, _CLOCK.fullmatch(text.lower()) or _ANGLE.fullmatch(text.lower())) for text in texts]
-    found = {text: one for text, one in given if one}
-    if len({one[4] is None for one in found.values()}) > 1 or len(found) < NEARLY_ALL * len(given):
+    found = dict[str, re.Match[str]]()
+    for n, text in enumerate(texts, start=1):
+        if one := _CLOCK.fullmatch(text.lower()) or _ANGLE.fullmatch(text.lower()):
+            found[text] = one
+        if n >= _FEWEST_ASKED and not found:  # most words are none
+            return {}
+    if len({one[4] is None for one in found.values()}) > 1 or len(found) < NEARLY_ALL * len(texts):
         return {}
     values = dict[str, float]()
     for text, one in found.items():
@@ -353,8 +358,9 @@ def date_role(present: pd.Series) -> str | None:
     """Return the role of a column of dates without missing cells: "date", or the order of day and month; None for others."""
     if is_time(present) or isinstance(present.iloc[0], date):
         return DATE
-    texts = [_AROUND_A_DATE.sub("", written(value)) for value in present.unique()]
-    if all(any(form.fullmatch(text) for form in _WRITTEN_DATES) for text in texts):
+    texts = [written(value) for value in present.unique()]
+    bare = (_AROUND_A_DATE.sub("", text) for text in texts)
+    if all(any(form.fullmatch(text) for form in _WRITTEN_DATES) for text in bare):
         return DATE
     found = [_YEAR_LAST.fullmatch(text) for text in texts[:20]]
     if not all(found) or not all(_YEAR_LAST.fullmatch(text) for text in texts):
@@ -498,9 +504,12 @@ def about_missing(seen: Seen, what: str = "missing") -> str:
     return f"Read as {what}: {', '.join(parts)}." if parts else ""
 
 
-def suspicions(frame: pd.DataFrame, label: str | None) -> list[str]:
-    """Return a question for each column with a number that is frequent and far from all others (-999), or with a sum's row."""
-    asked: list[str] = []
+def suspicions(frame: pd.DataFrame, label: str | None, seen: Seen) -> list[str]:
+    """Return a question for each column with a number that is frequent and far from all others (-999), or with a sum's row.
+
+    The option that it names keeps the words in `seen`.
+    """
+    asked, known = list[str](), dict.fromkeys(word for word, _ in seen if word)
     for name, column in frame.items() if frame.shape[1] <= _MOST_COLUMNS else ():
         words = [] if is_numeric(column) else [one for one in column.unique() if _TOTAL.fullmatch(str(one))]
         rows = np.flatnonzero(column.isin(words)) if words else np.empty(0, dtype=np.int64)
@@ -523,7 +532,7 @@ def suspicions(frame: pd.DataFrame, label: str | None) -> list[str]:
             if np.abs(others - number).min() > 2 * spread > 0:
                 asked.append(
                     f"Does {number:g} mean missing in {printable(str(name))!r}? {n:,} cells hold it, far from all other "
-                    f"numbers: if so, let it mean missing (--missing-words={number:g})."
+                    f"numbers: if so, let it mean missing (--missing-words={','.join([*known, f'{number:g}'])})."
                 )
                 break
     return asked[:_MOST_ASKED]

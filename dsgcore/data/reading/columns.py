@@ -122,8 +122,8 @@ def feature_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
     others = present[numeric(present, mark).isna().to_numpy()]  # mistakes, if they are very few, or few different words
     share = 1.0 - len(others) / len(present)
     if share >= NEARLY_ALL or (share > MOSTLY and others.nunique() <= _FEW_MISTAKES):
-        is_open = len(others) > 0 and all(map(is_open_range, others.map(written)))  # such as 3+ beside 0, 1 and 2
-        if is_open and present.nunique() <= MAX_FRACTIONS:
+        is_small = len(others) > 0 and present.nunique() <= MAX_FRACTIONS
+        if is_small and all(map(is_open_range, others.map(written))):  # such as 3+ beside 0, 1 and 2
             return "category"
         return next((role for role, own in MARKS.items() if own == mark), "number")
     has_sentences = present.head(200).map(written).str.split().str.len().mean() >= _WORDS_OF_TEXT

@@ -93,7 +93,7 @@ class Table:
         cells = Seen({key: n for key, n in self.seen.items() if key[1] != label})
         labels = Seen({key: n for key, n in self.seen.items() if key[1] == label and key[0]})
         said = [about_missing(cells), about_missing(labels, "missing labels")]
-        return [*filter(None, said), *suspicions(self.frame, label)]
+        return [*filter(None, said), *suspicions(self.frame, label, self.seen)]
 
 
 def sniff_format(source: Source, others: Iterable[Source] = (), **given: Any) -> Recipe:

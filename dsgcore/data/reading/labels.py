@@ -112,7 +112,8 @@ def label_text(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], 
     kept = (*recipe.order, *([] if recipe.positive is None else [recipe.positive]))
     hidden = unlabeled_among(names, recipe.unlabeled, classes=kept)
     counts = dict(zip(names, np.bincount(codes[codes >= 0], minlength=len(names)).tolist(), strict=True))
-    truths = next((own for own in TRUTHS if {name.lower() for name in counts.keys() - hidden} <= own.keys()), None)
+    words = {name.lower() for name in counts.keys() - hidden}
+    truths = next((own for own in TRUTHS if words <= own.keys()), None)
     groups: dict[object, list[str]] = {}
     for name in sorted((name for name in names if name not in hidden), key=lambda name: -counts[name]):
         key = truths[name.lower()] if truths else name.lower() if len(name) > 1 else name
