@@ -12,8 +12,7 @@ try:
 
     from dsgcore import __version__
     from dsgcore.cli.ending import exit_code
-    from dsgcore.cli.options import command_parser
-    from dsgcore.cli.places import check_given_places
+    from dsgcore.cli.options import check_given_places, command_parser
     from dsgcore.core.errors import DSGError
 except KeyboardInterrupt:  # the imports take longer than a quick Ctrl+C
     sys.stderr.write("dsg-lab: stopped\n")

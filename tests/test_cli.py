@@ -30,7 +30,7 @@ from dsgcore.cli.ending import Progress
 from dsgcore.cli.fit import METHODS, estimator_of, own_of
 from dsgcore.cli.options import command_parser, reading_of
 from dsgcore.comparing.reproductions import reproduction
-from dsgcore.core.durations import TimeLeft
+from dsgcore.core.cost import TimeLeft
 from dsgcore.data.archive_sets import REMOTE_SETS
 
 

@@ -23,7 +23,18 @@ from sklearn.dummy import DummyClassifier
 
 from dsgcore import Safe
 from dsgcore.__main__ import main
-from dsgcore.comparing import METHODS, Comparison, ComparisonError, Fit, FitRequest, Help, Sample, fits, html_of, rounds
+from dsgcore.comparing import (
+    METHODS,
+    Comparison,
+    ComparisonError,
+    Fit,
+    FitRequest,
+    Help,
+    Sample,
+    html_of,
+    rounds,
+    samples,
+)
 from dsgcore.comparing.methods import SCORES, Method, chosen_methods, chosen_score, scores_of_chance
 from dsgcore.comparing.report import curve_figure, shown_table, text_of
 from dsgcore.comparing.samples import about_shift
@@ -141,7 +152,7 @@ def test_each_kind_has_its_methods_and_its_score_and_each_fit_is_kept_by_itself(
 
 
 def test_a_slow_method_learns_from_a_part_of_the_unlabeled_points_and_says_so(monkeypatch):
-    monkeypatch.setattr(fits, "MOST_OF_SLOW", 50)
+    monkeypatch.setattr(samples, "MOST_OF_SLOW", 50)
     sizes = {}
 
     class Recorder(DummyClassifier):
@@ -152,7 +163,7 @@ def test_a_slow_method_learns_from_a_part_of_the_unlabeled_points_and_says_so(mo
     monkeypatch.setattr(Method, "make", lambda self, seed: Recorder())
     X, y = make_moons(400, random_state=0)
     split, names = of_iris(20, y, X).split(0, 20), ("SelfTraining", "PS3VT", "SVC")
-    notes = [fits.fit(FitRequest(name, 0, 20), split, "classes").note for name in names]
+    notes = [samples.fit(FitRequest(name, 0, 20), split, "classes").note for name in names]
     assert sizes == {70: {-1, 0, 1}, 300: {-1, 0, 1}, 20: {0, 1}}
     assert notes == ["learns from 50 of 280 unlabeled points, to be fast enough", "", ""]
 
@@ -162,7 +173,7 @@ def test_a_job_prepares_the_points_of_a_seed_once(monkeypatch):
     made, reported, split = [], [], Sample.split
     monkeypatch.setattr(Sample, "split", lambda self, *given: made.append(given) or split(self, *given))
     requests = [FitRequest(name, seed, 30) for seed in range(2) for name in TWO]
-    fits.fit_some(of_iris(), requests, report=reported.append)
+    samples.fit_some(of_iris(), requests, report=reported.append)
     assert [fit.request for fit in reported] == requests
     assert made == [(0, 30), (1, 30)]
 

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris, make_moons
 
 from dsgcore import DSGError, label
 from dsgcore.__main__ import main
-from dsgcore.comparing import METHODS, Sample, fits, samples
+from dsgcore.comparing import METHODS, Sample, samples
 from dsgcore.comparing import label as module
 from dsgcore.comparing.label import expected_share
 from dsgcore.comparing.methods import suited
@@ -112,7 +112,7 @@ def test_a_table_larger_than_memory_is_labeled_in_parts(how, tmp_path, monkeypat
 
 def test_a_slow_method_says_from_how_many_unlabeled_rows_it_learns(tmp_path, monkeypatch):
     table, _ = moons()
-    monkeypatch.setattr(fits, "MOST_OF_SLOW", 50)
+    monkeypatch.setattr(samples, "MOST_OF_SLOW", 50)
     found = label(table, "kind", method="SelfTraining", drop=["id"])
     said = "Warning: SelfTraining learns from 50 of 140 unlabeled rows, to be fast enough."
     assert said in found.warnings

@@ -23,8 +23,7 @@ from dsgcore.studies import StoredRun, Study, StudyError, StudyRuns, importance,
 from dsgcore.studies import store as store_module
 from dsgcore.studies.carrying_out import LEFT_OUT
 from dsgcore.studies.importance import FEWEST_POINTS, HELD_OUT, N_SPLITS, Importance, _forest, encoded
-from dsgcore.studies.optuna_trials import optuna_name
-from dsgcore.studies.results import evaluations
+from dsgcore.studies.results import evaluations, optuna_name
 
 STEPS, WIDTHS, SEEDS = [0.1, 0.5, 2.0], [0.5, 5.0], [0, 1, 2]
 AXES_OF_VALUES = [{"name": "solver.step_size", "values": STEPS}, {"name": "kernel.sigma", "values": WIDTHS}]

@@ -13,7 +13,7 @@ from test_lessons import TEXT
 
 from dsgcore.__main__ import main
 from dsgcore.cli import runs as run_commands
-from dsgcore.cli.places import check_file, check_folder
+from dsgcore.cli.options import check_file, check_folder
 from dsgcore.cli.runs import read_study
 from dsgcore.core.files import TextFileError, whole_file
 from dsgcore.experiments import read_spec

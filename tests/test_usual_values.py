@@ -21,7 +21,7 @@ from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run, Spec
 from dsgcore.__main__ import main
 from dsgcore.cli.runs import read_study
 from dsgcore.comparing import FitRequest, Sample
-from dsgcore.comparing.fits import fit
+from dsgcore.comparing.samples import fit
 from dsgcore.data import DATASETS
 from dsgcore.data.reading import File
 from dsgcore.experiments import SETTINGS, LiveRun, StopReason, default_spec, read_spec

@@ -24,7 +24,7 @@ from dsgcore.comparing.reproductions import (
 )
 from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.rounds import compare as compare_methods
-from dsgcore.core.durations import duration_text
+from dsgcore.core.cost import duration_text
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import whole_file
 from dsgcore.core.parameters import quoted

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dsgcore.cli.options import PROGRAM
-from dsgcore.core.durations import TimeLeft
+from dsgcore.core.cost import TimeLeft
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import whole_file
 from dsgcore.core.parameters import finite

@@ -22,8 +22,7 @@ from pyarrow import parquet
 from sklearn.utils import gen_batches
 
 from dsgcore.cli.ending import Made, Progress, note
-from dsgcore.cli.options import text_of
-from dsgcore.cli.places import check_file
+from dsgcore.cli.options import check_file, text_of
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import whole_file, whole_files
 from dsgcore.core.parameters import quoted

@@ -38,8 +38,7 @@ from dsgcore.experiments.spec import SpecError, named_in_errors
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.jobs.tasks import all_cores
 from dsgcore.studies.carrying_out import Outcome, carry_out
-from dsgcore.studies.optuna_trials import to_optuna
-from dsgcore.studies.results import csv_of, table_of
+from dsgcore.studies.results import csv_of, table_of, to_optuna
 from dsgcore.studies.store import Store, default_store
 from dsgcore.studies.study import Study, StudyError
 

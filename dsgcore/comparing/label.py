@@ -17,11 +17,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from dsgcore.comparing.fits import about_part, training_rows
 from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL, Method, kind_of, suited
 from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.rounds import compare
-from dsgcore.comparing.samples import ComparisonError, about_labels, about_shift, thinned
+from dsgcore.comparing.samples import ComparisonError, about_labels, about_part, about_shift, thinned, training_rows
 from dsgcore.core.metrics import INFLATION, Difference, accuracy_half_width, share_interval
 from dsgcore.core.parameters import Integer, ParameterError, Real, finite, quoted
 from dsgcore.data.datasets import OF_OWN, DataError

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dsgcore.comparing.fits import Fit
 from dsgcore.comparing.methods import METHODS, SCORES, Score
+from dsgcore.comparing.samples import Fit
 from dsgcore.core.metrics import (
     EQUAL,
     FEWEST_SEEDS,

@@ -17,10 +17,9 @@ from typing import Any
 import joblib
 from numpy.typing import ArrayLike
 
-from dsgcore.comparing.fits import KIND, Fit, FitRequest, fit_some
 from dsgcore.comparing.methods import METHODS, ORDINAL, chosen_methods, chosen_score
 from dsgcore.comparing.result import Comparison
-from dsgcore.comparing.samples import Sample, about_labels, about_shift
+from dsgcore.comparing.samples import KIND, Fit, FitRequest, Sample, about_labels, about_shift, fit_some
 from dsgcore.core.parameters import Integer, Real
 from dsgcore.data.reading import Recipe
 from dsgcore.jobs import JobQueue, ThreadJob, finished, queue_of

@@ -2,7 +2,6 @@
 
 from dsgcore.studies.carrying_out import begin_study, carry_out
 from dsgcore.studies.importance import Importance, Response, importance, response
-from dsgcore.studies.optuna_trials import to_optuna
 from dsgcore.studies.results import (
     MEASURES,
     Measure,
@@ -15,6 +14,7 @@ from dsgcore.studies.results import (
     evaluations,
     table_of,
     time_to,
+    to_optuna,
     usual_target,
 )
 from dsgcore.studies.store import Store, StoredRun, StoreError, default_store, keep_race, kept_race, name_of

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dsgcore.core.durations import duration_text
+from dsgcore.core.cost import duration_text
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import (
     ANYTHING,

@@ -16,8 +16,7 @@ from weakref import finalize
 
 import streamlit as st
 
-from dsgcore.core.cost import GIGABYTE
-from dsgcore.core.durations import TimeLeft, duration_text
+from dsgcore.core.cost import GIGABYTE, TimeLeft, duration_text
 from dsgcore.data import DataError
 from dsgcore.experiments import load_dataset
 from dsgcore.experiments.data_of import content_of, place_of
