@@ -84,8 +84,8 @@ def draw_upload(
         )
     else:
         st.warning(
-            f"This link needs the file {plain(linked['name'])} (its SHA-256 begins with {linked['sha256'][:12]}), which this "
-            "session does not have. Choose it above."
+            f"This link needs the file {plain(linked['name'])} (its SHA-256 begins with {linked['sha256'][:12]}). A file is in "
+            "the tab alone in which it was chosen: choose it again above."
         )
         bring_back_file(linked["name"])
     return None
