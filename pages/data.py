@@ -128,8 +128,7 @@ def _close_look(name: str) -> None:
         dataset, split = load_dataset(spec, files=store()), load_split(spec, files=store())
     except BAD_INPUT as error:
         if isinstance(error, CountError) and error.nearest != values["n_labeled"]:
-            if clamped != values["n_labeled"]:  # else one number has led to another
-                number = values["n_labeled"]
+            number = number if clamped == values["n_labeled"] else values["n_labeled"]  # one can lead to another
             said = too_many(offered, number, error)
             st.session_state[_CLAMP], st.session_state[_CLAMPED] = error.nearest, (error.nearest, said, number)
             st.rerun()

@@ -7,7 +7,6 @@ once in each process, and the screen gets all of them at once.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -44,7 +43,7 @@ def how_it_works() -> None:
     """Draw the screen of the reader's place."""
     st.title("How it works", help=PARENT)
     enlarge_for_a_class()
-    read_once(_refusals)
+    read_once(lambda given: read_controls(PLACE, given) + unknown_names(given, {one.name: one.name for one in PLACE}))
     if not is_ready():
         return
     screen, at, off = (st.session_state.get(control.key, control.usual) for control in PLACE)
@@ -60,11 +59,6 @@ def how_it_works() -> None:
         st.switch_page(page_of(setting), query_params=given)
     if screen < len(SCREENS):
         _frames_of(screen + 1, theme_now())  # the next screen, while the reader looks at this one
-
-
-def _refusals(given: Mapping[str, str]) -> list[str]:
-    """Go to the place that a link names; return a sentence for each value and name that is not valid."""
-    return read_controls(PLACE, given) + unknown_names(given, {control.name: control.name for control in PLACE})
 
 
 def _turn() -> None:

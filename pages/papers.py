@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
@@ -146,28 +147,24 @@ def _draw(found: Reproduced) -> None:
             trace |= {"mode": "lines+markers", "marker": {"color": trace["line"]["color"]}}
     else:
         title = "Scores at the end of the axis"
-        figure = charts.plain_figure(_scores(found.fits), title=title)
+        figure = charts.plain_figure([*_scores(found.fits)], title=title)
     live_chart(figure, key=f"chart-{asked.name.replace('/', '-')}", alt=f"{asked.name}: {title}.", height=260)
 
 
-def _scores(fits: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return a trace of marks for each method: its mean score on each set, with the spread over the seeds."""
-    traces: list[dict[str, Any]] = []
+def _scores(fits: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield a trace of marks for each method: its mean score on each set, with the spread over the seeds."""
     for i, (method, own) in enumerate(fits.groupby("method", sort=False)):
         by = own.groupby("dataset", sort=False)["score"]
         mean, spread = by.mean(), by.std(ddof=0)
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": method,
-                "x": mean.index.tolist(),
-                "y": mean.tolist(),
-                "error_y": {"type": "data", "array": spread.tolist(), "thickness": 1},
-                "marker": {"color": charts.COLORS[i % 8], "symbol": SYMBOLS[i % 8], "size": 8},
-            }
-        )
-    return traces
+        yield {
+            "type": "scatter",
+            "mode": "markers",
+            "name": method,
+            "x": mean.index.tolist(),
+            "y": mean.tolist(),
+            "error_y": {"type": "data", "array": spread.tolist(), "thickness": 1},
+            "marker": {"color": charts.COLORS[i % 8], "symbol": SYMBOLS[i % 8], "size": 8},
+        }
 
 
 page()

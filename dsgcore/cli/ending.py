@@ -41,7 +41,8 @@ class Made:
     def tell(self, command: str, given: argparse.Namespace) -> None:
         """Print the lines, and write the data to the file of --json; if that is standard output, it gets no lines."""
         json_file, is_quiet = given.json, given.quiet
-        data = json.dumps(finite({"command": f"{PROGRAM} {command}", **self.data}), indent=2, default=_plain)
+        said = finite({"command": f"{PROGRAM} {command}", **self.data})
+        data = json.dumps(said, indent=2, default=lambda one: one.item() if hasattr(one, "item") else str(one))
         is_printed = json_file is not None and str(json_file) == "-"
         Progress.end()
         if json_file is not None and not is_printed:
@@ -51,10 +52,6 @@ class Made:
             print(data)
         elif self.text and (self.is_result or not is_quiet):
             print(self.text)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else str(value)
 
 
 def exit_code(command: Callable[[], int]) -> int:

@@ -44,10 +44,6 @@ PART, KEY = "part-{:06}.parquet", b"dsgcore"
 PREDICTED = re.compile("class|score( .*)?")
 _OF_TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".xlsx", ".json", ".jsonl")
 _NUMBERED = re.compile(r"x\d+")  # a column that has no name in the file
-ALONE = (
-    "A model's file takes the columns as they are, and gives scores alone. If it has learned from scaled points, as a run "
-    "of the app has, scale these in the same way; or give the folder that `dsg-lab fit` has written, which keeps the scaling."
-)
 
 
 def predict(given: argparse.Namespace) -> Made:
@@ -85,7 +81,8 @@ def predict(given: argparse.Namespace) -> Made:
                     check_file(given.csv, "--csv", text.splitlines()[0], ())
                 to.write(text)
     if given.model.is_file():
-        note(ALONE)
+        said = "A model's file takes the columns as they are. If it has learned from scaled points, as a run of the app has, give"
+        note(f"{said} such points, or the folder that `dsg-lab fit` has written, which also keeps the scaling.")
     data = {"parts": counts[0], "new": counts[1], "out": given.out, "csv": given.csv}
     also = f" and in {given.csv}" if given.csv else ""
     return Made(data, f"{words}. The predictions are in {given.out}{also}.")

@@ -144,12 +144,9 @@ def automatic_of(parameter: Parameter) -> float | None:
 
 def in_words(error: Exception, controls: Mapping[str, Control]) -> str:
     """Return an error's text with the labels of controls in place of names such as `n_features`."""
-    said = str(error)
-    for name, control in controls.items():
-        if "_" in name:  # others are words, or letters
-            label = f"{'the number of ' * name.startswith('n_')}{in_sentence(control.parameter.label)}"
-            said = re.sub(rf"\b{name}\b", label, said)
-    return said
+    labels = {name: in_sentence(c.parameter.label) for name, c in controls.items() if "_" in name}  # others are words
+    names = rf"\b({'|'.join(labels)})\b"
+    return re.sub(names, lambda found: "the number of " * found[1].startswith("n_") + labels[found[1]], str(error))
 
 
 def too_many(controls: Mapping[str, Control], asked: int, error: CountError) -> str:

@@ -223,12 +223,10 @@ def kernel_widths(offered: Mapping[str, Control]) -> list[str]:
     return [name for name, c in offered.items() if c.section == "kernel" and isinstance(c.parameter, Real)]
 
 
-def _present(control: Control) -> Any:
-    return st.session_state.get(control.key, control.usual)
-
-
 def without_effect(
-    problem: type[Setting], offered: Mapping[str, Control], present: Callable[[Control], Any] = _present
+    problem: type[Setting],
+    offered: Mapping[str, Control],
+    present: Callable[[Control], Any] = lambda control: st.session_state.get(control.key, control.usual),
 ) -> Collection[str]:
     """Return the names of the controls that change nothing beside the present values of the others."""
     own: Any = {name: without_blank(present(c)) for name, c in offered.items() if c.section == "problem"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -267,11 +268,10 @@ def two_noises(theme: str) -> Screen:
     faint = [Curve(made.t, made.errors[key], "faint") for key in keys]
     guide = Curve(made.t, made.errors[True, True][-1] * made.t[-1] / made.t, "guide", "1/t")
     step, values, curves = axis("step t", 1, float(made.t[-1]), is_log=True), list[NDArray](), list[list[Curve]]()
-    for key in keys:
-        for stop in stops:
-            values.append(made.values[key][stop])
-            line = Curve(made.t, made.errors[key], name="with the chosen noise")
-            curves.append([line, Curve(made.t[[stop]], made.errors[key][[stop]], "dots")])
+    for key, stop in product(keys, stops):
+        values.append(made.values[key][stop])
+        line = Curve(made.t, made.errors[key], name="with the chosen noise")
+        curves.append([line, Curve(made.t[[stop]], made.errors[key][[stop]], "dots")])
     return Screen(
         "Noise that averages out",
         "Every step is random twice: it uses few points and few waves. Switch either noise off: grey lines show the other "

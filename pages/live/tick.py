@@ -7,7 +7,6 @@ import math
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -67,11 +66,6 @@ def is_ticking(bench: Bench) -> bool:
     return bench.back.is_moving or bench.is_going
 
 
-def _answer(kept: weakref.ref[Bench], asked: str) -> bytes:
-    bench = kept()
-    return GONE if bench is None else tick(bench, asked)
-
-
 def tick(bench: Bench, asked: str = "") -> bytes:
     """Advance a run by one tick, or do what the browser asks for, and return the changes of its page.
 
@@ -111,7 +105,8 @@ def head_data(bench: Bench) -> bytes:
     """Return the snapshot for the script's drawing, and what the browser needs in order to ask for ticks."""
     feed, token = bench.feed, ""
     if are_served():
-        feed.ticker = feed.ticker or Ticker(partial(_answer, weakref.ref(bench)))  # it does not keep the session alive
+        kept = weakref.ref(bench)  # it does not keep the session alive
+        feed.ticker = feed.ticker or Ticker(lambda asked: GONE if (it := kept()) is None else tick(it, asked))
         token = feed.ticker.token
     feed.sent = {}
     data = packed(bench, token=token, address=ADDRESS, pace=1000 * TICK_SECONDS, isOver=not is_ticking(bench))

@@ -56,16 +56,12 @@ def _numbers(started: Started, run: Run, result: RaceResult) -> None:
         "training time, without measuring."
     )
     time.metric("Time", _seconds(result.seconds), delta=spent, help=help_time, **off)
-    help_memory = "Peak memory of the fit, without the program and the data."
-    memory.metric("Memory", _size(result.memory), help=help_memory)
+    size = f"{result.memory / 1e9:.3g} GB" if result.memory >= 1e9 else f"{result.memory / 1e6:.3g} MB"
+    memory.metric("Memory", size, help="Peak memory of the fit, without the program and the data.")
 
 
 def _seconds(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds < 1000 else f"{seconds:,.0f} s"
-
-
-def _size(n_bytes: int) -> str:
-    return f"{n_bytes / 1e9:.3g} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.3g} MB"
 
 
 def _curves(started: Started, run: Run, result: RaceResult, theme: str) -> None:

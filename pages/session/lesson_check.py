@@ -108,7 +108,9 @@ def findings(runs: Runs, lesson: GuidedLesson, n: int = SEEDS) -> Iterator[Findi
     for number, step in enumerate(lesson.steps):
         values = lesson.values_at(number)
         for claim in step.claims:
-            yield runs.often(number + 1, _said(claim), values, n, claim.holds)
+            low = f"{claim.low:g} <= " * (claim.low > -math.inf)
+            high = f" <= {claim.high:g}" * (claim.high < math.inf)
+            yield runs.often(number + 1, f"{low}{claim.measure}{high}", values, n, claim.holds)
         if isinstance(step.asks, Pick):
             yield _of_an_answer(runs, number + 1, step.asks, values, n)
         elif isinstance(step.asks, Curve):
@@ -120,11 +122,6 @@ def findings(runs: Runs, lesson: GuidedLesson, n: int = SEEDS) -> Iterator[Findi
             )
         elif step.goal is not None:
             yield from _of_a_goal(runs, number, lesson, step, n)
-
-
-def _said(claim: Claim) -> str:
-    ends = [f"{claim.low:g} <= "] * (claim.low > -math.inf), [f" <= {claim.high:g}"] * (claim.high < math.inf)
-    return "".join([*ends[0], claim.measure, *ends[1]])
 
 
 def _of_an_answer(runs: Runs, step: int, asks: Pick, values: Values, n: int) -> Finding:

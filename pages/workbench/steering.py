@@ -78,13 +78,11 @@ def _moved(before: Spec, asked: Spec) -> str:
     """Return what the controls have changed, in words: at most two values."""
     rows = differing([before, asked], ["before", "now"], leave_out=("data.edits",))  # they are seen on the map
     rows.sort(key=lambda row: not row["parameter"].startswith(("Data", "Reading")))  # which set others
-    said = [f"{in_sentence(row['parameter'])} {_brief(row['now'])}" for row in rows[:MOST_MOVED]]
+    said = list[str]()
+    for row in rows[:MOST_MOVED]:
+        number = as_number(row["now"]) if "." in row["now"] else None
+        said.append(f"{in_sentence(row['parameter'])} {row['now'] if number is None else brief(number)}")
     return ", ".join([*said, *["…"] * (len(rows) > MOST_MOVED)])
-
-
-def _brief(text: str) -> str:
-    number = as_number(text) if "." in text else None
-    return text if number is None else brief(number)
 
 
 def _clamp_labels(problem: type[Setting], bench: Bench, asked: Spec, error: CountError) -> None:
@@ -95,8 +93,7 @@ def _clamp_labels(problem: type[Setting], bench: Bench, asked: Spec, error: Coun
     if asked.data.n_labeled == error.nearest:  # another number would not help
         st.error(plain(in_words(error, offered)))
         return
-    if data != replace(asked.data, edits=()):  # else one number has led to another
-        number = asked.data.n_labeled
+    number = number if data == replace(asked.data, edits=()) else asked.data.n_labeled  # one can lead to another
     notice = too_many(offered, number, error)
     bench.link.notices.append(notice)
     bench.link.clamped = notice, replace(asked.data, n_labeled=error.nearest, edits=()), number

@@ -143,14 +143,10 @@ def code(bench: Bench) -> None:
         draw_download("Spec (JSON)", "spec.json", lambda: run.spec.to_json(indent=2))
         draw_download("Model (NumPy)", "model.npz", lambda: _model_bytes(run))
         draw_download("Script (Python)", "repeat_run.py", lambda: text)
-    if run.spec.data.scaling != "none":
-        st.caption(
-            "The model's file takes points that are scaled as those of this run. For the rows of a file, `dsg-lab fit` keeps the "
-            "scaling beside the model, and `dsg-lab predict` does the same again."
-        )
     fits = ", and fits the estimator to them" if "\nmodel.fit(" in text else ""
     st.markdown(
         f"This script repeats the run with the same data, mini-batches and features{fits}, so the numbers are the same."
+        f"{' The model takes points that are scaled as those of this run.' * (run.spec.data.scaling != 'none')}"
     )
     st.code(text, language="python", wrap_lines=True)
     is_own = run.spec.data.name == FILE
