@@ -181,9 +181,13 @@ def test_what_may_mislead_is_warned_of():
     is_known = (table["a"] > 0.3) & (np.arange(300) % 4 > 0)
     assert "look different" in warnings(table.assign(kind=np.where(is_known, kind, None)))
     shuffled = table.assign(kind=np.random.default_rng(0).permutation(table["kind"].to_numpy()))
-    assert "LogisticRegression is not clearly better than one class for all rows, which is right for" in warnings(
-        shuffled
-    )
+    is_known = table["kind"].notna()
+    is_rare = table["a"] > table["a"][is_known].nlargest(4).iloc[-1]  # of three labels, which "a" tells
+    rare = table.assign(kind=np.where(is_known, np.where(is_rare, "yes", "no"), None))
+    for one in (shuffled, rare):
+        said = warnings(one)
+        assert "LogisticRegression is not clearly better than one class for all rows, which is right for" in said
+        assert "or a class too rare to be predicted" in said
 
 
 BAD = (

@@ -304,7 +304,8 @@ def label_rows(
         about = *about, f"Warning: {method} {part}."
     if len(hits) and not hits.mean() - same.mean() > np.nan_to_num(accuracy_half_width(hits, same)):
         least = f"one class for all rows, which is right for {100 * same.mean():.1f} % of the held-out labels"
-        about = *about, f"Warning: {method} is not clearly better than {least}: the columns may not tell the label."
+        why_not = "the columns may not tell the label, the labels may be too few, or a class too rare to be predicted"
+        about = *about, f"Warning: {method} is not clearly better than {least}: {why_not}."
     return Labeled(
         table=table,
         ask=tuple(map(int, unsure)),

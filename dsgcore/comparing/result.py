@@ -380,11 +380,12 @@ class Comparison:
         above, chance = self.gain_over_chance(self.ranking[0])
         is_at_chance = above.low <= 0.0
         if is_at_chance:
-            said = f"No method clearly beats one answer for all rows here ({score.title} {score.plain(chance)}): the columns may"
-            said += (
-                " not tell the label, the labels may be too few, or a class too rare for this score. Of the methods use"
-            )
-            said += f" {chosen} ({numbers}, {own.n} seeds)"
+            least = f"one answer for all rows here ({score.title} {score.plain(chance)})"
+            if above.mean > (1.0 + EQUAL) * above.half_width / student(above.n):  # few seeds have a wide interval
+                said += f"; {above.n} seeds cannot tell yet if a method beats {least}"
+            else:
+                said = f"No method clearly beats {least}: the columns may not tell the label, the labels may be too few, or a"
+                said += f" class too rare for this score. Of the methods use {chosen} ({numbers}, {own.n} seeds)"
         gains = {name: self.difference(name, chosen) for name in (*self.ranking, *self.unranked) if name != chosen}
         # A gain whose interval is not known is neither.
         rivals = tuple(name for name, found in gains.items() if found.high >= 0.0)
