@@ -36,6 +36,7 @@ _SCRIPTS = {
     "shift_jis": (r"[\u3040-\u30ff\u4e00-\u9fff]", r"[^\x00-\x7f]"),
     "gb18030": (r"[\u4e00-\u9fff]", r"[^\x00-\x7f]"),
 }
+_BY_USE = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё"  # Russian letters, the most frequent one first
 _COMMA_NUMBER, _POINT_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?"), re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 # Spreadsheets read a first line such as sep=; as the name of the delimiter.
 _NAMES_DELIMITER = re.compile(r'"?sep=([^"\r\n])"?(\r\n|\r|\n)', re.IGNORECASE)
@@ -77,8 +78,17 @@ def sniffed_encoding(source: Source) -> str:
     shares["gb18030"] *= np.mean([0xB0 <= lead <= 0xD7 or 0xA1 <= lead <= 0xA3 for lead in leads]) if leads else 0.0
     for encoding in ("cp1251", "koi8-r"):
         shares[encoding] *= 0.95
+    # Capitals of cp1251 and of western encodings are small letters in KOI8-R, but other ones than Russian has often.
+    if _rarity(content, "koi8-r") >= _rarity(content, "cp1251"):
+        shares["koi8-r"] = 0.0
     best = max(shares, key=shares.__getitem__)
     return best if shares[best] > 0.5 else "cp1252"
+
+
+def _rarity(content: bytes, encoding: str) -> float:
+    """Return the mean place of a text's letters among the Russian ones, 0 for the most frequent one."""
+    letters = (letter for letter in content.decode(encoding, "replace").lower() if not letter.isascii())
+    return float(np.mean([_BY_USE.find(letter) % len(_BY_USE) for letter in letters]))
 
 
 def head_text(source: Source, encoding: str) -> str:
