@@ -90,6 +90,7 @@ ORDERS = [
     ["one star", "two stars", "three stars"],
     ["low risk", "mid risk", "high risk"],
     ["1st quarter", "2nd quarter", "3rd quarter"],
+    ["grade-1", "grade-2", "grade-10"],
     ["2023Q2", "2023Q4", "2024Q1"],
     ["Oct 2023", "Feb 2024", "Dec 2024"],
     ["$0-$10", "$10-$20", "$20+"],
@@ -108,7 +109,8 @@ ORDERS = [
     ["小", "中", "大"],
     ["★", "★★", "★★★"],
 ]
-NO_ORDERS = [["Level A", "Level B", "Level C"], ["spring", "summer", "autumn"], ["SD", "D", "A"], ["J", "I", "H"]]
+NO_ORDERS = [["Level A", "Level B", "Level C"], ["spring", "summer", "autumn"], ["SD", "D", "A"], ["J", "I", "H"],
+    ["1 Jan 2020", "2 Jan 2020", "31 Feb 2020"]]  # fmt: skip
 
 
 DAYS = [
@@ -125,6 +127,15 @@ DAYS = [
     ("05/Jan/2024:12:00:00 +0000", "20231205T120000Z", 19727.5, 19696.5),
     ("5. Januar 2024", "31. Dezember 2023", 19727, 19722),
     ("5 de enero de 2024", "31 décembre 2023", 19727, 19722),
+    ("2931-09-09", "1250-12-02", 351249, -262639),
+]
+NO_DAYS = [
+    "5 Marlins 2008",
+    "5 Augsburg 2008",
+    "5 Main 2020",
+    "Marine 5, 2008",
+    "Monica 2020-01-01",
+    "1500W05",
 ]
 
 
@@ -250,6 +261,10 @@ TABLES = {
     **{f"hours and degrees as in {cells[0]}": Table(
         ["t;x;label", *(f"{cells[i % len(cells)]};{i};{'ab'[i // 3 % 2]}" for i in range(36))], ("t", "x"), [values, range(36)],
         [f"'t': {cells[0]!r} is read as {values[0]:g}"]) for cells, values in SIXTIETHS},
+    **{f"words that are no date, as in {word}": Table(
+        ["t;x;label", *(f"{[word, word.replace('0', '1')][i % 2]};{i};{'ab'[i // 3 % 2]}" for i in range(36))],
+        ("x", "t: " + word, "t: " + word.replace("0", "1")), [])
+        for word in NO_DAYS},
     "minutes and seconds beside hours": Table(["t;x;label", *(f"{['5:30', '1:05:30'][i % 2]};{i};{'ab'[i // 3 % 2]}" for i in range(
         36))], ("x", "t: 1:05:30", "t: 5:30"), []),
     "days in eight digits": Table(["day;x;label", *(f"202401{i % 28 + 1:02};{i};{'ab'[i // 3 % 2]}" for i in range(36))],

@@ -68,20 +68,35 @@ _TIME = rf"(?:[ T]{_HOURS})?"
 _YEAR_FIRST = re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}{_TIME}|(?:1[89]|20)\d\d-(?:0[1-9]|1[0-2])")  # or a month
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})({_TIME})")
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-# How the months begin in English, German, French, Spanish, Italian, Portuguese and Dutch.
-_BEGINNINGS = (
-    "jan|gen|ene feb|fev|fév mar|mär|maa|mrt apr|avr|abr may|mai|mei|mag jun|juin|giu jul|juil|lug aug|aoû|ago sep|set"
-    " oct|okt|ott|out nov dec|dez|dic|déc"
+# The months in English, German, French, Spanish, Italian, Portuguese and Dutch, and abbreviations that do not begin them.
+_MONTH_NAMES = (
+    "january|januar|jänner|janvier|enero|gennaio|janeiro|januari february|februar|février|febrero|febbraio|fevereiro|februari"
+    " march|märz|maerz|mrz|mars|marzo|março|maart|mrt april|avril|abril|aprile may|mai|mayo|maggio|maio|mei"
+    " june|juni|juin|junio|giugno|junho july|juli|juillet|julio|luglio|julho august|août|agosto|augustus"
+    " september|septembre|septiembre|settembre|setembro october|oktober|octobre|octubre|ottobre|outubro"
+    " november|novembre|noviembre|novembro december|dezember|décembre|diciembre|dicembre|dezembro"
 )
-_MONTH = rf"({_BEGINNINGS.replace(' ', '|')})[^\W\d_]*"
+# Names and their beginnings, of three letters and more, by the English beginning; jui may be two months.
+_MONTH_OF = {
+    name[:n]: month
+    for month, names in zip(_MONTHS.split("|"), _MONTH_NAMES.split(), strict=True)
+    for name in names.split("|")
+    for n in range(3, len(name) + 1)
+    if name[:n] != "jui"
+}
+_MONTH = rf"({'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})"
 _MONTH_NAMED = re.compile(
-    rf"(?:\d{{1,2}}\.?(?: |-|/| de ){_MONTH}(?:[ .,/-]+| de )\d{{4}}|(?:{_MONTHS})[a-z]*\.? \d{{1,2}},? \d{{4}})(?:[ ,:]+{_HOURS})?"
-    rf"|(?:{_MONTHS})[a-z]* \d{{1,2}} \d\d:\d\d:\d\d \d{{4}}",
+    rf"(?:\d{{1,2}}\.?(?: |-|/| de ){_MONTH}(?:[ .,/-]+| de )\d{{4}}|{_MONTH}\.? \d{{1,2}},? \d{{4}})(?:[ ,:]+{_HOURS})?"
+    rf"|{_MONTH} \d{{1,2}} \d\d:\d\d:\d\d \d{{4}}",
     re.IGNORECASE,
 )
 # A day of the week before a date, and a zone after it, which changes nothing.
-_AROUND_A_DATE = re.compile(r"(?i)\A(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? |\[[\w/+-]+\]\Z| (?:utc|gmt)\Z")
-_WEEK, _COMPACT = re.compile(r"(\d{4})-?W([0-5]\d)(?:-?([1-7]))?"), re.compile(r"(?:19|20)\d{6}T\d{4}(?:\d\d)?Z?")
+_AROUND_A_DATE = re.compile(
+    r"(?i)\A(?:mon|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri|sat(?:urday)?|sun|(?:mon|fri|sun)day)\.?,? "
+    r"|\[[\w/+-]+\]\Z| (?:utc|gmt)\Z"
+)
+_WEEK = re.compile(r"((?:1[89]|20)\d\d)-?W([0-4]\d|5[0-3])(?:-?([1-7]))?")
+_COMPACT = re.compile(r"(?:19|20)\d{6}T\d{4}(?:\d\d)?Z?")
 _QUARTER = re.compile(r"(?i)\A(\d{4})[ -]?Q([1-4])\Z")
 _MONTH_AND_YEAR = re.compile(  # 01JAN2020, 1-Jan-20, Jan 2020, Jan-20
     rf"(?i)(?:(\d\d?)[ -]?)?({_MONTHS})(?:(?:r?uary|ch|il|e|y|ust|t|(?:t?em|o)ber)?\.?[ -])?(\d{{4}}|(?<=-)\d\d)"
@@ -327,9 +342,8 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
         elif one := _WEEK.fullmatch(text):
             text = str(date.fromisocalendar(int(one[1]), 1, int(one[3] or 1)) + timedelta(weeks=int(one[2]) - 1))
         elif _MONTH_NAMED.fullmatch(text):
-            text = re.sub(r"(?<=\d{4}):", " ", re.sub(_MONTH, _in_english, text, flags=re.IGNORECASE)).replace(
-                " de ", " "
-            )
+            text = re.sub(_MONTH, lambda one: _MONTH_OF.get(one[0].lower(), one[0]), text, flags=re.IGNORECASE)
+            text = re.sub(r"(?<=\d{4}):", " ", text).replace(" de ", " ")
         elif one := _YEAR_LAST.fullmatch(text):
             day, month = one.group(1, 3) if role == DAY_FIRST else one.group(3, 1)
             text = f"{_year(one[4])}-{month:0>2}-{day:0>2}{one[5]}" if role != DATE else ""
@@ -341,13 +355,9 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
             ": correct it, let it mean missing (--missing-words), name another role (--role), or leave it out (--drop)"
         )
         raise _wrong(column, i, f"dates (role {role!r})", advice=advice)
-    of_value: NDArray[np.float64] = ((parsed - _EPOCH) / _DAY).to_numpy(dtype=np.float64)
+    since = _EPOCH.as_unit("s")  # nanoseconds would end in 2262
+    of_value: NDArray[np.float64] = ((parsed - since) / _DAY).to_numpy(dtype=np.float64)
     return np.append(of_value, np.nan)[codes]
-
-
-def _in_english(month: re.Match[str]) -> str:
-    known = (own for own in _BEGINNINGS.split() if re.match(own, month[0], re.IGNORECASE))
-    return next(known)[:3]
 
 
 def _year(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from itertools import product
@@ -48,7 +49,7 @@ _OPEN_ABOVE = re.compile(
     rf"(?:>=?|≥|over|above|more than|at least|from|über|ab)\s*({_NUMBER})"
     rf"|({_NUMBER})\s*(?:\+|(?:(?:and|or)\s*)?(?:over|above|more|older|higher|up)|plus)"
 )
-_COUNTED = re.compile(rf"(\D*?)({_NUMBER})(\D*)")
+_COUNTED = re.compile(rf"(\D*?)((?<!\w){_NUMBER}|\d+(?:[.,]\d+)?)(\D*)")  # the - of level-1 is no sign
 _UNITS = re.compile(r"[$€£](?=\d)|(?<=[\d+])\s*(?:years?|yrs?|y|days?|kg|g|cm|mm|m|km|k|€|\$|%)(?=\W|$)")
 # Codes (-1 if there is no label), the classes' names, and sentences about changes.
 Coded = tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]
@@ -223,7 +224,9 @@ def known_order(names: Collection[str]) -> list[str] | None:
     Ranges (18-30, <18, [0, 10)) and counted words (1 star, grade 2, T1a) have the order of their numbers, and dates that of
     time. Words that all have, as in Stage II, do not matter.
     """
-    plain = {name: " ".join(re.sub(r"[\s_./-]+(?=\w)", " ", name.strip().lower()).split()) for name in names}
+    plain = {
+        name: " ".join(re.sub(r"(?<![\s_./-])[\s_./-]+(?=\w)", " ", name.strip().lower()).split()) for name in names
+    }
     if len(set(plain.values())) < len(plain):
         return None
     words = {name: text.split() for name, text in plain.items()}
@@ -239,8 +242,9 @@ def known_order(names: Collection[str]) -> list[str] | None:
             if not is_grade or (is_sure and texts is plain):  # Level A may be the first one
                 return sorted(names, key=lambda name: places[name] or 0)
     if date_role(pd.Series(list(names), dtype=object)) == DATE:
-        days = dates(pd.Series(list(names), dtype=object))
-        return [name for _, name in sorted(zip(days, names, strict=True))]
+        with suppress(DataError):  # as of 31 Feb 2020
+            days = dates(pd.Series(list(names), dtype=object))
+            return [name for _, name in sorted(zip(days, names, strict=True))]
     keys = {name: _range(_UNITS.sub("", name.strip().lower())) for name in names}
     if None in keys.values():
         found = {name: _COUNTED.fullmatch(name.strip().lower()) for name in names}
