@@ -276,6 +276,10 @@ TABLES = {
        for yes, no in (("Ja", "Nein"), ("oui", "non"), ("sí", "no"), ("да", "нет"), ("on", "off"), (".TRUE.", ".FALSE."))},
     **{f"few numbers and {word}": Table(["n;x;label", *(f"{['0', '1', word][i % 3]};{i};{'ab'[i % 4 // 2]}" for i in range(36))],
         ("x", "n: 0", "n: 1", f"n: {word}"), [], ["'n': 3 categories"]) for word in ("2+", "more", "<0")},
+    **{f"boxes of a form, {word} or empty": Table(["t;x;label", *(f"{word * (i % 2)};{i};{'ab'[i // 3 % 2]}" for i in range(36))],
+        ("x", f"t: {word}"), [range(36), [0, 1]]) for word in ("on", "yes", "✓", "No")},
+    "ids of two parts": Table(["t;x;label", *(f"{i % 2 + 1}_234;{i};{'ab'[i // 3 % 2]}" for i in range(36))],
+        ("x", "t: 1_234", "t: 2_234"), [range(36), [1, 0], [0, 1]]),
     "units": Table(["a,b,label", "mm,kg,", *(f"{i}.5,{i},{'xy'[i % 2]}" for i in range(40))], ("a", "b"), [],
         ["The row below the names is taken for units and left out: 'mm', 'kg'."]),
     "names that come again among words": Table([row for i in range(60) for row in ["hue,k"] * (i % 20 == 0) + [
@@ -557,6 +561,14 @@ def test_a_file_of_a_folder_that_is_wider_than_the_training_table_is_named(tmp_p
     file = File.of_path(tmp_path)
     with pytest.raises(DataError, match=r"^1\.svm: line 2 has the index 2, and the largest of the training file is 1$"):
         file.table(replace(file.sniff(), first_index=1, n_indices=1))
+
+
+@each("words", [("sí", "no"), ("ja", "nee"), ("Ja", "Nein"), ("yes", "no")])
+def test_words_for_true_and_false_in_another_order_are_no_other_unit(words):
+    train = pd.DataFrame({"a": list(words) * 10, "b": range(20), "kind": ["n", "n", "m", "m"] * 5})
+    features = Features(File.of_frame(train, "t").recipe("classes", target="kind"), LOCAL).fit(train)
+    assert list(features.unseen(train.iloc[::-1])) == []
+    assert "are they in one unit?" in " ".join(features.unseen(train.assign(a=[1, 0] * 10)))
 
 
 def test_gaps_and_categories_that_the_training_rows_do_not_have_are_said():

@@ -249,6 +249,8 @@ def decimal_mark(column: pd.Series, usual: str = ".") -> str | None:
     texts = [text for text, _ in _bare(values)]
     found = {mark: weights[[bool(form.fullmatch(text)) for text in texts]].sum() for mark, form in _GROUPED.items()}
     best = max(found, key=lambda mark: (found[mark], mark == usual))
+    if texts and all("_" in text for text in texts):
+        return None  # ids of two parts, such as 12_345
     # If the table's mark is the comma, 1.5 is not a number in it.
     others = values if usual == "." else [text.translate(_COMMA_FOR_POINT) for text in texts]
     plain = numeric(pd.Series(others, dtype=object))
@@ -291,6 +293,12 @@ def sixtieths(texts: Sequence[str]) -> dict[str, float]:
         sign = -1 if one[1] == "-" or one[5] in ("s", "w") else 1
         values[text] = sign * (whole + parts[0] / 60 + parts[1] / 3600)
     return values
+
+
+def is_one_truth(present: pd.Series) -> bool:
+    """Return True if all cells of a column are words for true, or all for false."""
+    words = {written(value).lower() for value in present.unique()}
+    return any(words <= own.keys() and len({own[word] for word in words}) == 1 for own in TRUTHS)
 
 
 def _number(text: str, mark: str | None) -> float:
@@ -402,7 +410,7 @@ def reading_of_adorned(column: pd.Series, mark: str | None = None) -> tuple[str,
     for i in np.flatnonzero(plain & ~np.isnan(values)):
         text = written(column.iloc[i])
         if signs := _ADORNMENT.findall(text.translate(_SIGNS)):
-            words = next((str(own) for own in TRUTHS if text.lower() in own), None)
+            words = "words" * any(text.lower() in own for own in TRUTHS)  # no is one of several languages
             words = words or (":" if ":" in text else "°") * bool(sixtieths([text]))
             return f"{printable(text)!r} is read as {values[i]:g}", words or "".join(signs).strip("()")
     return "", ""

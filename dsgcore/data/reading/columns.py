@@ -22,6 +22,7 @@ from dsgcore.data.reading.cells import (
     date_role,
     decimal_mark,
     is_numeric,
+    is_one_truth,
     listed,
     numeric,
     printable,
@@ -125,6 +126,8 @@ def feature_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
         is_small = len(others) > 0 and present.nunique() <= MAX_FRACTIONS
         if is_small and all(map(is_open_range, others.map(written))):  # such as 3+ beside 0, 1 and 2
             return "category"
+        if len(present) < len(column) and is_one_truth(present):
+            return "category"  # as of a form's boxes, on or empty: a gap as the mean would be on
         return next((role for role, own in MARKS.items() if own == mark), "number")
     has_sentences = present.head(200).map(written).str.split().str.len().mean() >= _WORDS_OF_TEXT
     most = _FEW_CATEGORIES if has_sentences else limits.categories
