@@ -380,7 +380,9 @@ def read_file(data: DataSpec, labels: str, *, files: FileStore | None = None, fo
     if recipe is None:  # guessed, but for the spec's own settings for labels
         names = file.table(file.sniff()).frame.columns
         positive = None if data.positive is None else str(data.positive)
-        recipe = file.recipe(labels, target=data.target if data.target in names else None, positive=positive)
+        # Only the usual name may be missing: then the column is guessed.
+        target = None if data.target == DataSpec.target and data.target not in names else data.target
+        recipe = file.recipe(labels, target=target, positive=positive)
 
     @lru_cache(maxsize=2)  # all rows, and the training rows of a study's runs
     def prepared(rows: bytes | None, scaling: str) -> Dataset:
