@@ -168,7 +168,8 @@ def test_the_fits_of_a_comparison_are_the_same_on_a_cluster_and_a_killed_worker_
         there = compare(X, y, **given, store=None, client=client, callback=kill_once)
     here = compare(X, y, **given, store=None)
     assert not victims
-    assert [(fit.request, fit.scores) for fit in there.fits] == [(fit.request, fit.scores) for fit in here.fits]
+    made, known = ({fit.request: fit.scores for fit in found.fits} for found in (there, here))
+    assert made == known  # in any order: the fastest method gets more seeds first
     assert there.verdict.sentence == here.verdict.sentence
     file, tables = tmp_path / "iris.csv", []
     pd.DataFrame(X).assign(kind=y).to_csv(file, index=False)
