@@ -342,20 +342,8 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
         with readable(f"column {str(column.name)!r}", "holds dates that are too far"):
             return ((pd.to_datetime(column, utc=True) - _EPOCH) / _DAY).to_numpy(dtype=np.float64)
     codes, values = pd.factorize(column)
-    texts = []
-    for text in map(written, values):
-        text = _QUARTER.sub(lambda one: f"{one[1]}-{3 * int(one[2]) - 2:02}-01", _AROUND_A_DATE.sub("", text))
-        if one := _MONTH_AND_YEAR.fullmatch(text):
-            text = f"{one[1] or 1} {one[2]} {_year(one[3])}"
-        elif one := _WEEK.fullmatch(text):
-            text = str(date.fromisocalendar(int(one[1]), 1, int(one[3] or 1)) + timedelta(weeks=int(one[2]) - 1))
-        elif _MONTH_NAMED.fullmatch(text):
-            text = re.sub(_MONTH, lambda one: _MONTH_OF.get(one[0].lower(), one[0]), text, flags=re.IGNORECASE)
-            text = re.sub(r"(?<=\d{4}):", " ", text).replace(" de ", " ")
-        elif one := _YEAR_LAST.fullmatch(text):
-            day, month = one.group(1, 3) if role == DAY_FIRST else one.group(3, 1)
-            text = f"{_year(one[4])}-{month:0>2}-{day:0>2}{one[5]}" if role != DATE else ""
-        texts.append(text.replace("/", "-"))
+    texts = [text if _YEAR_FIRST.fullmatch(text) else _as_pandas_reads(text, role) for text in map(written, values)]
+    texts = [text.replace("/", "-") for text in texts]
     parsed = pd.to_datetime(pd.Series(texts, dtype=object), format="mixed", utc=True, errors="coerce")
     if parsed.isna().any():
         i = int(np.argmax(codes == int(np.argmax(parsed.isna()))))
@@ -368,6 +356,22 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
     return np.append(of_value, np.nan)[codes]
 
 
+def _as_pandas_reads(text: str, role: str) -> str:
+    """Return a date of another form in one that pandas reads."""
+    text = _QUARTER.sub(lambda one: f"{one[1]}-{3 * int(one[2]) - 2:02}-01", _AROUND_A_DATE.sub("", text))
+    if one := _MONTH_AND_YEAR.fullmatch(text):
+        return f"{one[1] or 1} {one[2]} {_year(one[3])}"
+    if one := _WEEK.fullmatch(text):
+        return str(date.fromisocalendar(int(one[1]), 1, int(one[3] or 1)) + timedelta(weeks=int(one[2]) - 1))
+    if _MONTH_NAMED.fullmatch(text):
+        text = re.sub(_MONTH, lambda one: _MONTH_OF.get(one[0].lower(), one[0]), text, flags=re.IGNORECASE)
+        return re.sub(r"(?<=\d{4}):", " ", text).replace(" de ", " ")
+    if one := _YEAR_LAST.fullmatch(text):
+        day, month = one.group(1, 3) if role == DAY_FIRST else one.group(3, 1)
+        return f"{_year(one[4])}-{month:0>2}-{day:0>2}{one[5]}" if role != DATE else ""
+    return text
+
+
 def _year(text: str) -> str:
     return f"{19 if int(text) >= 70 else 20}{text}"[-4:]
 
@@ -377,8 +381,7 @@ def date_role(present: pd.Series) -> str | None:
     if is_time(present) or isinstance(present.iloc[0], date):
         return DATE
     texts = [written(value) for value in present.unique()]
-    bare = (_AROUND_A_DATE.sub("", text) for text in texts)
-    if all(any(form.fullmatch(text) for form in _WRITTEN_DATES) for text in bare):
+    if all(_is_written_date(text) or _is_written_date(_AROUND_A_DATE.sub("", text)) for text in texts):
         return DATE
     found = [_YEAR_LAST.fullmatch(text) for text in texts[:20]]
     if not all(found) or not all(_YEAR_LAST.fullmatch(text) for text in texts):
@@ -388,6 +391,10 @@ def date_role(present: pd.Series) -> str | None:
     if day_first and month_first:
         return MONTH_FIRST if found[0] is not None and found[0][2] == "/" else DAY_FIRST
     return DAY_FIRST if day_first else MONTH_FIRST if month_first else None
+
+
+def _is_written_date(text: str) -> bool:
+    return any(form.fullmatch(text) for form in _WRITTEN_DATES)
 
 
 def are_days(column: pd.Series) -> bool:
