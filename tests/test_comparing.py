@@ -35,10 +35,10 @@ from dsgcore.comparing import (
     rounds,
     samples,
 )
-from dsgcore.comparing.methods import SCORES, Method, chosen_methods, chosen_score, scores_of_chance
+from dsgcore.comparing.methods import SCORES, Method, chosen_methods, chosen_score, in_units
 from dsgcore.comparing.report import curve_figure, shown_table, text_of
 from dsgcore.comparing.samples import about_shift
-from dsgcore.core.metrics import mean_half_width, paired_difference
+from dsgcore.core.metrics import mean_half_width, paired_difference, scores_of_chance
 from dsgcore.core.parameters import ParameterError
 from dsgcore.data.reading import File
 from dsgcore.jobs import JobQueue, tasks
@@ -634,11 +634,14 @@ def test_where_few_seeds_leave_the_gain_over_one_answer_open_the_columns_are_not
     assert verdict.help is None
 
 
-def test_the_score_of_one_answer_is_that_of_the_labels_most_frequent_or_middle_class():
+def test_the_score_of_one_answer_is_that_of_the_most_frequent_or_middle_class_of_all_labels():
     labels, y = np.array([0, 0, 1, 2]), np.array([0, 0, 1, 2, 2])
-    assert scores_of_chance(labels, y, "classes") == {"accuracy": 40.0}
-    assert scores_of_chance(labels[:3], y[:3], "binary") == {"accuracy": pytest.approx(200 / 3), "auc": 50.0}
-    assert scores_of_chance(labels, y, "ordinal") == {"mean_auc": 50.0, "mean_absolute_error": 1.0}
+    chance = {"accuracy": 0.4, "auc": 0.5, "mean_auc": 0.5, "mean_absolute_error": 0.8}
+    assert scores_of_chance(y, labels) == pytest.approx(chance)
+    assert in_units(chance, "ordinal") == {"mean_auc": 50.0, "mean_absolute_error": 0.8}
+    # Two labels, one of each class, do not say which one is frequent, and a few test points can be lucky.
+    assert scores_of_chance(np.array([0, 1, 1, 1]), np.array([0, 1]))["accuracy"] == 0.75
+    assert scores_of_chance(np.array([0, 1, 1]), np.array([0, 0, 0, 1]))["accuracy"] == pytest.approx(1 / 3)
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = np.where(np.arange(60) < 40, np.arange(60) % 4 == 0, -1).astype(int)  # the columns say nothing of it
     found = compare(X, y, seeds=3, methods=["LogisticRegression", "SVC"], curves=False, store=None)

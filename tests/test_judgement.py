@@ -14,12 +14,22 @@ from numpy.testing import assert_allclose
 from small_specs import finished, small
 from test_diagnostics import GOOD
 
-from dsgcore.core.metrics import Difference, Effect, Z, accuracy_half_width, auc_half_width, contributions
+from dsgcore.comparing.reproductions import chance_of
+from dsgcore.core.metrics import (
+    Difference,
+    Effect,
+    Z,
+    accuracy_half_width,
+    auc_half_width,
+    contributions,
+    scores_of_chance,
+)
 from dsgcore.diagnostics import Cause, four_runs, judgement, limits
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec, outcome_of
 from dsgcore.experiments.run import step_limit
 from dsgcore.experiments.verdict import at_chance, fallen, gain_over_twin
 from dsgcore.kernels import KERNELS
+from dsgcore.problems import UNLABELED
 from dsgcore.problems.thresholds import mean_auc
 from dsgcore.solver.gauges import BatchSpread, Gauges
 
@@ -140,6 +150,11 @@ def test_of_a_useless_run_the_reason_is_named_and_its_remedy_helps(name):
     plain, cause = USELESS[name]
     run = finished(Spec.from_dict(plain))
     assert at_chance(run)
+    if "the most frequent class" in at_chance(run):  # the same as in a comparison, and in a paper's figure
+        labels = run.split.y_train[: 0 if plain["setting"] == "similar_unlabeled" else None]
+        chance = scores_of_chance(run.split.y_test, labels[labels != UNLABELED])["accuracy"]
+        assert f"({chance:.3f})" in at_chance(run)
+        assert chance_of(plain["setting"], run.split) == chance
     found = judgement(run)
     assert found.cause is cause, found
     assert at_chance(run)[4:-1] in found.sentence

@@ -21,7 +21,7 @@ from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL, Method, kind_of,
 from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.rounds import compare
 from dsgcore.comparing.samples import ComparisonError, about_labels, about_part, about_shift, thinned, training_rows
-from dsgcore.core.metrics import INFLATION, Difference, accuracy_half_width, share_interval
+from dsgcore.core.metrics import INFLATION, Difference, accuracy_half_width, hits_of_one_class, share_interval
 from dsgcore.core.parameters import Integer, ParameterError, Real, finite, quoted
 from dsgcore.data.datasets import OF_OWN, DataError
 from dsgcore.data.reading import LOCAL, Features, File, Recipe
@@ -399,7 +399,7 @@ def _held_out(
             predicted, apart = _predicted(_fitted(method, X, hidden), X[test])
             hits.append(predicted == codes[test])
             margins.append(apart)
-            same.append(codes[test] == np.bincount(hidden[hidden != UNLABELED]).argmax())
+            same.append(hits_of_one_class(codes[test], hidden[hidden != UNLABELED]))
     except FoldError:
         pass
     return np.concatenate(hits), np.concatenate(margins), np.concatenate(same)

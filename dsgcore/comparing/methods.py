@@ -162,15 +162,9 @@ def scores_of(model: Any, X: NDArray, y: NDArray, kind: str) -> dict[str, float]
             "mean_auc": mean_auc(y, np.asarray(model.ranking_function(X))),
             "mean_absolute_error": float(np.mean(np.abs(predicted - y))),
         }
-    return _in_units(found, kind)
+    return in_units(found, kind)
 
 
-def scores_of_chance(labels: NDArray, y: NDArray, kind: str) -> dict[str, float]:
-    """Return the scores on test points of one answer for all: the most frequent of the labels, or the middle one for an error."""
-    found = {"accuracy": float(np.mean(y == np.bincount(labels).argmax())), "auc": 0.5, "mean_auc": 0.5}
-    middle = np.sort(labels)[(len(labels) - 1) // 2]
-    return _in_units(found | {"mean_absolute_error": float(np.mean(np.abs(y - middle)))}, kind)
-
-
-def _in_units(found: Mapping[str, float], kind: str) -> dict[str, float]:
+def in_units(found: Mapping[str, float], kind: str) -> dict[str, float]:
+    """Return the scores that a kind of labels has, in the units of `SCORES`."""
     return {name: SCORES[name].factor * value for name, value in found.items() if kind in SCORES[name].kinds}

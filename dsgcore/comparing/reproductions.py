@@ -23,7 +23,7 @@ from sklearn.model_selection import GridSearchCV
 
 from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.files import cache_folder
-from dsgcore.core.metrics import paired_difference
+from dsgcore.core.metrics import paired_difference, scores_of_chance
 from dsgcore.core.parameters import quoted
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import DATASETS, Split, load
@@ -341,8 +341,10 @@ def measured(method: Any, parameters: Parameters, setting: str, split: Split, se
 
 
 def chance_of(setting: str, split: Split) -> float:
-    """Return the score on the test points of one value for all: the share of their largest class, or an AUC of a half."""
-    return 0.5 if setting in SCORERS else float(np.bincount(split.y_test).max() / len(split.y_test))
+    """Return the score on the test points of one value for all."""
+    labels = split.y_train[split.labeled]
+    labels = labels[:0] if SETTINGS[setting].labels == "pairs" else labels
+    return scores_of_chance(split.y_test, labels)["auc" if setting in SCORERS else "accuracy"]
 
 
 def chosen(

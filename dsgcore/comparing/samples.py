@@ -21,9 +21,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_predict
 
 from dsgcore import __version__
-from dsgcore.comparing.methods import METHODS, Method, kind_of, scores_of, scores_of_chance
+from dsgcore.comparing.methods import METHODS, Method, in_units, kind_of, scores_of
 from dsgcore.core.errors import DSGError
-from dsgcore.core.metrics import auc, auc_half_width
+from dsgcore.core.metrics import auc, auc_half_width, scores_of_chance
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.datasets import OF_OWN, Dataset
 from dsgcore.data.reading import LOCAL, Features, Recipe
@@ -247,7 +247,7 @@ WARM_LABELS, WARM_POINTS = 3, 40
 # A slow method learns from so many unlabeled points. With ten times as many it would take most of a comparison's time.
 MOST_OF_SLOW = 2000
 # In the key of a kept fit; it changes with the way of fitting and measuring.
-VERSION = 7
+VERSION = 8
 KIND = "fit"
 
 
@@ -311,7 +311,7 @@ def fit(request: FitRequest, split: Split, kind: str) -> Fit:
         return Fit(request, note=str(error))
     if not np.isfinite(list(scores.values())).all():
         return Fit(request, note="a score is not a finite number")
-    chance = scores_of_chance(split.y_train[split.labeled], split.y_test, kind)
+    chance = in_units(scores_of_chance(split.y_test, split.y_train[split.labeled]), kind)
     return Fit(request, scores, round(seconds, 4), round(used, 1), note, chance)
 
 

@@ -127,6 +127,25 @@ def mean_half_width(differences: NDArray, overlap: float = 0.0) -> float:
     return float(reach) * math.sqrt(1.0 + n * overlap)
 
 
+def hits_of_one_class(y: NDArray, labels: NDArray) -> NDArray[np.bool_]:
+    """Return the test points y (n,) that one class for all of them has right: the most frequent one of these and the labels.
+
+    The labels alone can be two, one of each class. The test points alone can be few, and their largest class lucky.
+    """
+    return np.asarray(y) == np.bincount(np.concatenate([y, labels]).astype(int)).argmax()
+
+
+def scores_of_chance(y: NDArray, labels: NDArray) -> dict[str, float]:
+    """Return the scores of one answer for all test points y (n,): one class as above, or one value; for an error the median.
+
+    Labels that name no class, such as similar pairs, are left out.
+    """
+    every = np.sort(np.concatenate([y, labels]))
+    error = float(np.mean(np.abs(y - every[(len(every) - 1) // 2])))
+    share = float(hits_of_one_class(y, labels).mean())
+    return {"accuracy": share, "auc": 0.5, "mean_auc": 0.5, "mean_absolute_error": error}
+
+
 def accuracy_half_width(hits: NDArray, others: NDArray) -> float:
     """Return half of the 95 % interval of the difference of two accuracies on the same points; NaN for fewer than 30.
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import percentileofscore
 
-from dsgcore.core.metrics import Difference, Effect, Z, accuracy_half_width, auc_half_width
+from dsgcore.core.metrics import Difference, Effect, Z, accuracy_half_width, auc_half_width, hits_of_one_class
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
@@ -74,7 +74,7 @@ def at_chance(run: Run) -> str:
     """Return why a run's test score is no better than chance, as a clause; empty if it is better, or not known.
 
     It is if all points get the same class or value, or if the 95 % interval of the score holds that of chance: an AUC of
-    one half, or the share of the most frequent class.
+    one half, or the share that one class for all points has right.
     """
     score = run.result_score
     if score is None or not math.isfinite(score):
@@ -84,7 +84,8 @@ def at_chance(run: Run) -> str:
         return f"all test points get the same {'class' if problem.is_scored_by_hits else 'value'}."
     y, f = run.split.y_test, run.result_test_values + run.result_shift
     if problem.is_scored_by_hits:
-        is_commonest = y == np.bincount(y).argmax()
+        labels = run.split.y_train[run.labeled_rows]
+        is_commonest = hits_of_one_class(y, labels[:0] if problem.labels == "pairs" else labels)
         chance, half_width = float(is_commonest.mean()), accuracy_half_width(problem.hits(y, f), is_commonest)
         said = f"always the most frequent class ({chance:.3f})"
     else:
