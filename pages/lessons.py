@@ -15,7 +15,7 @@ from pages.controls.controls import dataset_choice
 from pages.gallery.data_charts import picture_of_data
 from pages.session.link import START, lecture_in, link_to_guided, link_to_part
 from pages.shell.addresses import beside_this_page
-from pages.shell.plain_text import plain
+from pages.shell.plain_text import label_about, plain
 from pages.shell.router import page_named, page_of
 from pages.shell.warm_up import is_ready
 from pages.stage.links import kept_marks, place_in_link, to_take_away
@@ -76,7 +76,7 @@ def _lecture(text: str) -> None:
         return
     setting, query = link_to_part(lecture.parts[0], text)
     with st.container(horizontal=True, vertical_alignment="center"):
-        _to_a_class(SETTINGS[setting], query)
+        _to_a_class(SETTINGS[setting], query, lecture.title)
         notes = beside_this_page("notes", {"of": text}).geturl()
         st.link_button("Notes to print", notes, icon=":material/notes:", type="tertiary")
         if text not in library().lectures:
@@ -86,8 +86,9 @@ def _lecture(text: str) -> None:
             st.download_button("Save as a file", file, "lecture.toml", "application/toml", icon=icon, type="tertiary")
 
 
-def _to_a_class(setting: type[Setting], query: dict[str, str]) -> None:
-    st.page_link(page_of(setting), label="Show it to a class", icon=":material/co_present:", query_params=query)
+def _to_a_class(setting: type[Setting], query: dict[str, str], title: str) -> None:
+    label, icon = label_about("Show it to a class", title), ":material/co_present:"
+    st.page_link(page_of(setting), label=label, icon=icon, query_params=query)
 
 
 def _of_setting(setting: type[Setting], marks: dict[str, int]) -> None:
@@ -103,26 +104,28 @@ def _of_setting(setting: type[Setting], marks: dict[str, int]) -> None:
 
 def _card(setting: type[Setting], lesson: GuidedLesson, done: int) -> None:
     """Draw a lesson's card; `done` is the number of its steps that the reader has done."""
-    n, begun = len(lesson.steps), 0 < done < len(lesson.steps)
+    n, begun, teach = len(lesson.steps), 0 < done < len(lesson.steps), label_about("Teach this", lesson.title)
     st.image(
         picture_of_data(str(lesson.values_at(0).get("data", dataset_choice(setting).default))),
         width=160,
-        alt="The points that its run learns from.",
+        alt=f"The points that the run of “{lesson.title}” learns from.",
     )
     st.markdown(f"### {lesson.title}")
     link = place_in_link(setting, lesson, done) if begun else link_to_guided(setting, lesson.name)
     st.page_link(
         page_of(setting),
-        label=f"Go on with step {done + 1} of {n}" if begun else f"Begin ({lesson.minutes} min, {n} steps)",
+        label=label_about(
+            f"Go on with step {done + 1} of {n}" if begun else f"Begin ({lesson.minutes} min, {n} steps)", lesson.title
+        ),
         icon=":material/play_arrow:",
         query_params=link,
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         # the line has its room before the browser has said what is done
         st.caption(":green[✓ Done]" if done >= n else "\N{NO-BREAK SPACE}", width="stretch")
-        with st.popover("Teach this", key=f"teach-{setting.name}-{lesson.name}", type="tertiary"):
-            _to_a_class(setting, link_to_guided(setting, lesson.name) | {"present": "1"})
-            to_take_away(setting, lesson, "Handout")
+        with st.popover(teach, key=f"teach-{setting.name}-{lesson.name}", type="tertiary"):
+            _to_a_class(setting, link_to_guided(setting, lesson.name) | {"present": "1"}, lesson.title)
+            to_take_away(setting, lesson, label_about("Handout", lesson.title))
 
 
 lessons()

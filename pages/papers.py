@@ -32,6 +32,7 @@ from dsgcore.settings import PaperFigure, profile_of
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
 from pages.shell.job_panel import job_panel, watched
+from pages.shell.plain_text import label_about
 from pages.shell.router import page_named
 from pages.shell.warm_up import is_ready
 from pages.studies.links import link_to_figure
@@ -75,20 +76,22 @@ def page() -> None:
 def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:
     asked = reproductions()[f"{setting.name}/{figure.name}"]
     found, (n_runs, link) = kept(asked), link_to_figure(setting.name, number)
+    about = f"{profile_of(setting).full_name}, {figure.title}"
     st.markdown(f"### {figure.title}\n**{figure.asks}**\n\nThe paper: {figure.says}")
     st.markdown(f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {asked.checked} {found.size} {asked.why}")
     if len(found.fits):
         _draw(found)
-        with st.expander("Each comparison"):
+        with st.expander(label_about("Each comparison", about)):
             st.markdown(_table(found))
     if found.missing:
         st.caption(f"Not run: needs {', '.join(found.missing)}.")
-    _offer_quick(asked)
+    _offer_quick(asked, about)
     st.markdown(f"A study of the method alone: {figure.differs}")
-    st.page_link(page_named("explore"), label=f"Open {figure.title} ({n_runs:,} runs)", query_params=link)
+    label = label_about(f"Open {figure.title} ({n_runs:,} runs)", about)
+    st.page_link(page_named("explore"), label=label, query_params=link)
 
 
-def _offer_quick(asked: Reproduction) -> None:
+def _offer_quick(asked: Reproduction, about: str) -> None:
     """Offer the quick form as a button, if its sets are in the cache; else say how to get them."""
     st.markdown(f"On your machine: `dsg-lab reproduce {asked.name} --data FOLDER`, or `--quick` in minutes.")
     quick = reproduction(asked.name, is_quick=True)
@@ -112,7 +115,7 @@ def _offer_quick(asked: Reproduction) -> None:
         st.markdown(f"The quick form: {MARKS[found.outcome]} **{found.outcome}.**\n\n{_table(found)}")
 
     is_going = job is not None and not job.is_over
-    st.button("Run the quick form", key=key, disabled=is_going, on_click=begin)
+    st.button(label_about("Run the quick form", about), key=key, disabled=is_going, on_click=begin)
     watched(job, panel)
 
 

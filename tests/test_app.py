@@ -158,6 +158,29 @@ def test_every_page_runs_at_once_and_has_its_details(name):
     assert len(app.error) == 0
 
 
+@each("name", ["home", "lessons", "methods", "data", "explore", "convergence", "papers", "pinned", "take_away", "auc"])
+def test_what_is_pressed_has_a_name_of_its_own_on_each_page(name):
+    app = open_page(name)
+    pressed = [(one.label, one.key) for one in app.button]
+    for block in (node for node in walked(app.main) if node.type in ("popover", "expander")):
+        pressed.append((getattr(block.proto, "label", "") or block.proto.popover.label, id(block)))
+    for link in (element.proto for element in app.get("page_link")):
+        pressed.append((link.label, (link.page, link.query_string)))
+    if name not in (
+        "home",
+        "methods",
+    ):  # there a moving picture and its last frame, of which one is hidden, have one text
+        pressed += [(image.proto.imgs[0].alt, number) for number, image in enumerate(app.get("image"))]
+    aims = {label: {aim for other, aim in pressed if other == label} for label, _ in pressed}
+    assert {label: len(own) for label, own in aims.items() if len(own) > 1} == {}
+
+
+def walked(node):
+    yield node
+    for child in getattr(node, "children", {}).values():
+        yield from walked(child)
+
+
 @pytest.mark.ci
 @pytest.mark.parametrize("name", some(PAGES, 2))
 def test_every_lesson_of_every_page_runs(name):

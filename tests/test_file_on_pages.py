@@ -397,7 +397,8 @@ def spec_shown(app):
 
 def links(app):
     """Every way to another page: its label, page, query, and whether it is open."""
-    return [(p.label, p.page, p.query_string, p.disabled) for p in (e.proto for e in app.get("page_link"))]
+    seen = ((p.label.partition(" *")[0], p) for p in (e.proto for e in app.get("page_link")))  # the rest is heard alone
+    return [(label, p.page, p.query_string, p.disabled) for label, p in seen]
 
 
 def traces(app, key):

@@ -22,6 +22,7 @@ from pages.charts.live_chart import theme_now
 from pages.controls.controls import data_picker
 from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.gallery.data_charts import picture_of_data
+from pages.shell.plain_text import label_about
 from pages.shell.router import page_of
 
 COLUMNS = 5
@@ -55,9 +56,9 @@ def gallery(choose: Callable[[str], None]) -> None:
                     st.caption(facts(entry))
                     with st.container(horizontal=True, gap="xsmall"):
                         for setting in SETTINGS:
-                            setting_link(entry, setting)
+                            setting_link(entry, setting, is_of_card=True)
                     st.button(
-                        "Look closer",
+                        label_about("Look closer", entry.title),
                         key=f"look-{entry.name}",
                         icon=":material/search:",
                         on_click=choose,
@@ -77,7 +78,9 @@ def facts(entry: DatasetEntry) -> str:
     return f"{size}  \nGenerated" if entry.is_generated else f"{size}  \n{entry.source} · {entry.licence}"
 
 
-def setting_link(entry: DatasetEntry, setting: str, options: dict[str, str] | None = None) -> None:
+def setting_link(
+    entry: DatasetEntry, setting: str, options: dict[str, str] | None = None, *, is_of_card: bool = False
+) -> None:
     """Draw a link to a setting's workbench with this set, or a grey one with the reason why it does not fit."""
     problem, query = SETTINGS[setting], dict[str, str]()
     help_ = entry.why_not(problem.labels)
@@ -87,7 +90,8 @@ def setting_link(entry: DatasetEntry, setting: str, options: dict[str, str] | No
         name = entry.conversions_for(problem.labels)[0]
         against = f"{entry.class_names[0]} against the rest, to begin with."
         help_ = against if name == ONE_REST else "" if name == AS_IS else CONVERSIONS[name]
-    label = profile_of(problem).short
+    short = profile_of(problem).short
+    label = label_about(short, entry.title) if is_of_card else short  # one of many cards
     st.page_link(page_of(problem), label=label, disabled=is_off, help=help_ or None, query_params=query)
 
 

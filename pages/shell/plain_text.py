@@ -23,6 +23,14 @@ def as_sentence(reason: str) -> str:
     return f"{reason[:1].upper()}{reason[1:]}."
 
 
+def label_about(label: str, subject: str) -> str:
+    """Return the label of one of many buttons or links that look alike, with its subject for screen readers alone.
+
+    The style sheet hides emphasis in labels from sight.
+    """
+    return f"{label} *{plain(subject)}*"
+
+
 # Addresses become links also if all their characters are escaped, unless something stands within.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 _JOINER = "\N{WORD JOINER}"  # has no width

@@ -32,7 +32,7 @@ from pages.session.bench import LEASE_SECONDS, PLAYING, Bench, Diagnosis, button
 from pages.session.link import ROOM
 from pages.shell.job_panel import job_panel, watched
 from pages.shell.page_link import link_now
-from pages.shell.plain_text import plain
+from pages.shell.plain_text import label_about, plain
 from pages.studies.differing import NOT_THERE, differing
 from pages.studies.links import draw_onward
 from pages.studies.pins import draw_pin
@@ -64,7 +64,8 @@ def as_of(bench: Bench, tab: str) -> None:
     with st.container(key=f"as-of-{tab}", horizontal=True, vertical_alignment="center"):
         what = "The rest of this tab" if tab == "race" else "This tab"
         st.caption(f"{what} shows step {bench.present.run.t}. It does not change during the run.", width="content")
-        st.button("Update", key=f"anew-{tab}", icon=":material/refresh:", type="tertiary")
+        label = label_about("Update", f"this tab, {tab.capitalize()}")
+        st.button(label, key=f"anew-{tab}", icon=":material/refresh:", type="tertiary")
 
 
 def results_and_race(live: LiveRun) -> None:
