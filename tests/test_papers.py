@@ -391,11 +391,11 @@ def test_a_reproduction_measures_each_method_and_goes_on_where_it_was(name, made
 def test_the_outcome_follows_from_all_checks_by_the_interval_of_each():
     asked = replace(reproductions()["auc/fig2"], within=0.01)
 
-    def found(*scores, asked=asked, chance=0.5):
-        """A reproduction whose first method's scores start at 0.8, and each rival's at its score; 0.01 more each seed."""
+    def found(*scores, asked=asked, chance=0.5, seconds=(1.0, 1.0, 1.0)):
+        """A reproduction of methods whose scores start at these and grow by 0.01 a seed; a rival's fit takes a second."""
         all_scores = [one if isinstance(one, tuple) else (one, one + 0.01, one + 0.02) for one in scores]
         rows = [
-            ("one", name, 9, seed, 1.0, score, chance)
+            ("one", name, 9, seed, seconds[seed] if name == "QSGS2AUC" else 1.0, score, chance)
             for name, own in zip(("QSGS2AUC", "SAMULT", "PNUAUC"), all_scores, strict=False)
             for seed, score in enumerate(own)
         ]
@@ -430,7 +430,15 @@ def test_the_outcome_follows_from_all_checks_by_the_interval_of_each():
     assert near.checks[0].words.endswith("points (+10.00 to +10.00); neither is clearly above chance (80.0)")
     both = found(0.8, 0.7, asked=both, chance=0.9)
     assert [check.state for check in both.checks] == ["open", "open"]
-    assert [check.chance for check in both.checks] == [None, pytest.approx(0.9)]
+    assert [check.chance for check in both.checks] == [pytest.approx(0.9)] * 2
+    # A fit that learns nothing is not faster, however short it is; a longer one is slower all the same.
+    speed, quick, slow = replace(asked, claim="faster", within=0.0), (0.5, 0.6, 0.7), (9.0, 8.0, 7.0)
+    for seconds, states in ((quick, ["holds", "open"]), (slow, ["fails", "fails"])):
+        learned, at_chance = (found(0.8, 0.9, asked=speed, chance=chance, seconds=seconds) for chance in (0.7, 0.8))
+        assert [check.checks[0].state for check in (learned, at_chance)] == states
+        assert at_chance.checks[0].words.endswith("); its fits are not clearly above chance (80.0)")
+    rival_at_chance = found(0.8, 0.7, asked=speed, chance=0.75, seconds=quick)
+    assert rival_at_chance.outcome == module.REPRODUCED
 
 
 def test_more_points_than_a_set_has_are_all_that_the_test_leaves(made):
