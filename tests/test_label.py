@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -168,6 +169,20 @@ def test_without_a_method_the_verdict_of_a_comparison_decides(monkeypatch):
     assert found.comparison.verdict.sentence in found.why
     assert "10 labels more of rows drawn at random change the accuracy by" in found.promise
     assert found.promise in found.report
+
+
+def test_a_method_that_many_others_were_compared_with_must_be_further_above_one_class(monkeypatch):
+    hits, same = np.arange(200) < 128, np.arange(200) % 2 == 0  # 64 % beside 50 %: 2.9 standard errors
+    monkeypatch.setattr(module, "_held_out", lambda *given: (hits, np.ones(200), same))
+    table, _ = moons()
+    file = File.of_table(table)
+    recipe = file.recipe("classes", target="kind", is_asked=True)
+    labels = file.labels(recipe, "classes")
+    for n_at_once, is_said in ((1, False), (18, True)):
+        verdict = SimpleNamespace(recommended="LogisticRegression", sentence="It is ahead.")
+        found = SimpleNamespace(n_at_once=n_at_once, verdict=verdict, warnings=())
+        made = module.label_rows(file.kept(recipe), recipe, labels.y, labels.class_names, found=found)
+        assert any("not clearly better than one class" in one for one in made.warnings) is is_said
 
 
 @pytest.mark.ci

@@ -69,6 +69,8 @@ class Verdict:
         Number of seeds.
     sentence : str
         The verdict in one sentence.
+    is_clear : bool
+        True if the recommended method is clearly better than every simpler one, and the best one than one answer for all rows.
     rivals, contenders : tuple of str
         Names of the methods that are not clearly worse than the recommended one: the interval of its gain includes zero. And
         of those that may be more than 0.5 points (0.005 classes) better: the interval of their gain ends above it.
@@ -79,6 +81,7 @@ class Verdict:
     gain: Difference
     seeds: int
     sentence: str
+    is_clear: bool = False
     rivals: tuple[str, ...] = ()
     contenders: tuple[str, ...] = ()
 
@@ -118,6 +121,10 @@ class Comparison:
     Scores are means over the seeds that all ranked methods share. A method that lacks a third or more of the seeds that
     the two best known methods share has no rank and no score in the table. Its difference to the best method is over the
     seeds that both have. While no two methods share three seeds, every method with a shared one has a rank.
+
+    The best of many methods owes its place to luck, too. So the intervals of scores and differences hold for all methods at once,
+    by Bonferroni's rule: each at 1 - 0.05 / (n - 1) for n methods with a score. A verdict says as a finding only what they show.
+    The seeds of the next round follow intervals of one difference at a time.
     """
 
     fits: tuple[Fit, ...] = field(repr=False)
@@ -220,50 +227,59 @@ class Comparison:
 
     # --- differences and intervals
 
-    def _paired(self, first: Sequence[float], second: Sequence[float], n_labeled: int) -> Difference:
-        step = (self.score.factor if self.score.unit == "points" else 1.0) / self.n_test  # one test point
-        return paired_difference(first, second, overlap=self.overlaps.get(n_labeled, 0.0), step=step, most=self.most)
+    @cached_property
+    def n_at_once(self) -> int:
+        """Number of differences to one method, whose intervals hold at once."""
+        return max(1, sum(bool(self.scores(name)) for name in self.methods) - 1)
 
-    def difference(self, one: str, other: str) -> Difference:
+    def _paired(self, first: Sequence[float], second: Sequence[float], n_labeled: int, at_once: int = 1) -> Difference:
+        step = (self.score.factor if self.score.unit == "points" else 1.0) / self.n_test  # one test point
+        overlap = self.overlaps.get(n_labeled, 0.0)
+        return paired_difference(first, second, overlap=overlap, step=step, most=self.most, at_once=at_once)
+
+    def difference(self, one: str, other: str, *, is_alone: bool = False) -> Difference:
         """Return by how much one method is better than another; above zero is better.
 
-        For two ranked methods it is over the seeds that all ranked methods share, else over the seeds that both have.
+        For two ranked methods it is over the seeds that all ranked methods share, else over the seeds that both have. Its
+        interval holds together with those of the other methods, or alone.
         """
         mine, theirs = self.scores(one), self.scores(other)
         shared = mine.keys() & theirs.keys()
         if {one, other} <= set(self.ranking):
             shared &= self.seeds
-        found = self._paired([mine[s] for s in sorted(shared)], [theirs[s] for s in sorted(shared)], self.n_labeled)
+        own, others = ([scores[seed] for seed in sorted(shared)] for scores in (mine, theirs))
+        found = self._paired(own, others, self.n_labeled, 1 if is_alone else self.n_at_once)
         return -found if self.score.is_loss else found
 
-    def gain_over_chance(self, name: str) -> tuple[Difference, float]:
-        """Return by how much a ranked method is better than one answer for all rows, and the mean score of that answer."""
-        mine = {fit.request.seed: fit for fit in self._fits[name, self.n_labeled] if fit.request.seed in self.seeds}
-        chance = [fit.chance.get(self.score_name, math.nan) for fit in mine.values()]
-        found = self._paired([self.scores(name)[seed] for seed in mine], chance, self.n_labeled)
+    def gain_over_chance(self, names: Sequence[str], at_once: int = 1) -> tuple[Difference, float]:
+        """Return by how much the mean of ranked methods is better than one answer for all rows, and that answer's mean score."""
+        fits = [fit for fit in self._fits[names[0], self.n_labeled] if fit.request.seed in self.seeds]
+        chance = [fit.chance.get(self.score_name, math.nan) for fit in fits]
+        mean = [float(np.mean([self.scores(name)[fit.request.seed] for name in names])) for fit in fits]
+        found = self._paired(mean, chance, self.n_labeled, at_once)
         return -found if self.score.is_loss else found, float(np.mean(chance))
 
-    def is_worse(self, name: str) -> bool:
-        """Return True if a method is clearly worse than the best one, or has no seed in common with it."""
-        gain = self.difference(name, str(self.best))
+    def is_behind(self, name: str) -> bool:
+        """Return True if a method needs no more seeds: it seems worse than the best one, or has no seed in common with it."""
+        gain = self.difference(name, str(self.best), is_alone=True)
         return not gain.n or gain.high < 0.0
 
     def beats(self, one: str, other: str) -> bool:
-        """Return True if one method is clearly better than another: by more than one standard error, and than a trifle.
+        """Return True if one method seems better than another: by more than one standard error, and than a trifle.
 
         Source: L. Breiman, J. Friedman, R. Olshen and C. Stone, Classification and Regression Trees, 1984, section 3.4.3: the
         simplest of the models within one standard error. With few labels a 95 % interval would keep a simple method that loses
         many points.
         """
-        gain = self.difference(one, other)
+        gain = self.difference(one, other, is_alone=True)
         if gain.n < FEWEST_SEEDS:
             return False
         return gain.mean > (1.0 + EQUAL) * max(gain.half_width / student(gain.n), CLOSE[self.score.unit])
 
-    def _mean(self, name: str, seeds: Iterable[int], n_labeled: int) -> Difference:
+    def _mean(self, name: str, seeds: Iterable[int], n_labeled: int, at_once: int = 1) -> Difference:
         scores = self.scores(name, n_labeled)
         own = [scores[seed] for seed in sorted(seeds)]
-        found = self._paired(own, [0.0] * len(own), n_labeled)
+        found = self._paired(own, [0.0] * len(own), n_labeled, at_once)
         return replace(found, low=max(found.low, 0.0))  # NaN stays
 
     def interval(self, name: str) -> Difference:
@@ -272,11 +288,11 @@ class Comparison:
         The interval of a share of right labels is at least Wilson's for the labels that were tested, so that few labels which
         all happen to be right promise little. Without a rank all is NaN.
         """
-        found = self._mean(name, self.seeds if name in self._ranked[0] else (), self.n_labeled)
+        found = self._mean(name, self.seeds if name in self._ranked[0] else (), self.n_labeled, self.n_at_once)
         if self.score_name != "accuracy" or not self.n_known or not math.isfinite(found.low):
             return found
         n_tested = self.n_known * (1.0 - (1.0 - self.n_test / self.n_known) ** found.n)  # each label counts once
-        low, high = share_interval(found.mean / self.most, n_tested / INFLATION)
+        low, high = share_interval(found.mean / self.most, n_tested / INFLATION, self.n_at_once)
         return replace(found, low=min(found.low, low * self.most), high=max(found.high, high * self.most))
 
     def gain_of_labels(self, name: str, more: int) -> Difference:
@@ -336,10 +352,10 @@ class Comparison:
             why = failed[0] if not n else f"{len(failed)} of {len(fits)} fits failed: {failed[0]}"
         elif not n:
             why = "it has no fit yet" if self.is_going else CUT_OFF if fits else "there was no time for it"
-        elif (gain := self.difference(name, self.ranking[0])).high < 0.0:
-            why = "clearly worse: no more seeds"
+        elif (gain := self.difference(name, self.ranking[0], is_alone=True)).high < 0.0:
+            why = "behind the best one: no more seeds"
         elif gain.n >= FEWEST_SEEDS and name not in self.verdict.contenders and not self.is_going:
-            why = "surely not much better: no more seeds"
+            why = "hardly much better: no more seeds"
         elif n >= len(self.seeds):
             why = "it lacks seeds that the others share"
         else:
@@ -364,7 +380,7 @@ class Comparison:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The simplest of the methods that none clearly beats, and what unlabeled data do."""
+        """The simplest of the methods that none is ahead of, and what unlabeled data do."""
         n, little, score = len(self.seeds), LITTLE[self.score.unit], self.score
         if n < FEWEST_SEEDS or len(self.ranking) < 2:
             said = f"No verdict yet: it needs at least {FEWEST_SEEDS} seeds, and there {'is' if n == 1 else 'are'} {n}."
@@ -374,22 +390,26 @@ class Comparison:
         chosen = min(unbeaten, key=lambda name: METHODS[name].effort)  # the first one is the best of several
         own = self.interval(chosen)
         numbers = f"{score.title} {score.plain(own.mean)}, 95 % {score.plain(own.low)} to {score.plain(own.high)}"
-        is_simplest = METHODS[chosen].effort == min(METHODS[name].effort for name in self.ranking)
-        said = f"Use {chosen}, the simplest method that nothing clearly beats here ({numbers}, {own.n} seeds)"
-        said = f"Nothing clearly beats {chosen} here: use that ({numbers}, {own.n} seeds)" if is_simplest else said
-        above, chance = self.gain_over_chance(self.ranking[0])
-        is_at_chance = above.low <= 0.0
+        said, is_clear = self._over_simpler(chosen, f"({numbers}, {own.n} seeds)")
+        # The best one may be the only one that learns, and the mean of all needs no correction for a choice.
+        above, chance = self.gain_over_chance(self.ranking[:1])
+        surely = (
+            self.gain_over_chance(self.ranking[:1], self.n_at_once)[0].low,
+            self.gain_over_chance(self.ranking)[0].low,
+        )
+        is_at_chance = max(surely) <= 0.0
         if is_at_chance:
             least = f"one answer for all rows here ({score.title} {score.plain(chance)})"
             if above.mean > (1.0 + EQUAL) * above.half_width / student(above.n):  # few seeds have a wide interval
-                said += f"; {above.n} seeds cannot tell yet if a method beats {least}"
+                said = f"{chosen} is ahead so far, not clearly ({numbers}): {above.n} seeds cannot tell yet if a method beats"
+                said += f" {least}"
             else:
                 said = f"No method clearly beats {least}: the columns may not tell the label, the labels may be too few, or a"
-                said += f" class too rare for this score. Of the methods use {chosen} ({numbers}, {own.n} seeds)"
-        gains = {name: self.difference(name, chosen) for name in (*self.ranking, *self.unranked) if name != chosen}
+                said += f" class too rare for this score. {chosen} is the simplest that none is ahead of ({numbers}, {own.n} seeds)"
+        others = [name for name in (*self.ranking, *self.unranked) if name != chosen]
         # A gain whose interval is not known is neither.
-        rivals = tuple(name for name, found in gains.items() if found.high >= 0.0)
-        contenders = tuple(name for name in rivals if gains[name].high > little)
+        rivals = tuple(name for name in others if self.difference(name, chosen).high >= 0.0)
+        contenders = tuple(name for name in rivals if self.difference(name, chosen, is_alone=True).high > little)
         if rivals:
             said += f"; {len(rivals)} other method{'s are' if len(rivals) > 1 else ' is'} not clearly worse"
         if contenders:
@@ -408,7 +428,20 @@ class Comparison:
             said += f"; {word} ({used} less {alone}: {mean} {score.unit} of {score.title}, 95 % {low} to {high}{tells})"
         if self.order:
             said += f"; the classes are taken in the order {' < '.join(self.order)}"
-        return Verdict(chosen, effect, gain, n, f"{said}.", rivals, contenders)
+        return Verdict(chosen, effect, gain, n, f"{said}.", is_clear and not is_at_chance, rivals, contenders)
+
+    def _over_simpler(self, chosen: str, numbers: str) -> tuple[str, bool]:
+        """Return words on a method beside the simpler ones, and True if it is clearly better than all of them."""
+        simpler = [name for name in self.ranking if METHODS[name].effort < METHODS[chosen].effort]
+        if not simpler:
+            return f"Nothing clearly beats {chosen} here: use that {numbers}", True
+        least, name = min(((self.difference(chosen, name), name) for name in simpler), key=lambda one: one[0].low)
+        if least.low > 0.0:
+            return f"Use {chosen}, the simplest method that nothing clearly beats here {numbers}", True
+        mean, low, high = map(self.score.signed, (least.mean, least.low, least.high))
+        state = "is ahead so far, not clearly" if least.mean > 0.0 else "is among the best so far, not clearly"
+        gain = f"{mean} {self.score.unit} over {name}, which is simpler, 95 % {low} to {high}"
+        return f"{chosen} {state}: {gain} {numbers}", False
 
     def _what_would_tell(self, gain: Difference) -> str:
         """Return about how many labels, or seeds where labels are to spare, would make an interval narrow enough for its gain.
@@ -430,7 +463,8 @@ class Comparison:
         has_overlap = bool(self.overlaps.get(self.n_labeled))
         corrected = ", corrected for labels that the splits share (Nadeau and Bengio 2003)."
         fresh = ". Each seed draws fresh labels."
-        return f"The intervals are Student's on paired differences over the seeds{corrected if has_overlap else fresh}"
+        once = f", for all {self.n_at_once + 1} methods at once" if self.n_at_once > 1 else ""
+        return f"The intervals are Student's on paired differences over the seeds{once}{corrected if has_overlap else fresh}"
 
     def to_csv(self) -> str:
         """Return the ranked table as CSV."""

@@ -72,7 +72,7 @@ def compare(
 
     For each seed, a quarter of the known labels is held out for testing. All methods get the same training points,
     labels and test points, with features standardised by the training points. The first round fits every method. Later
-    rounds, which end after 3, 6 and 10 seeds, go on with the methods that are not clearly worse than the best. After ten
+    rounds, which end after 3, 6 and 10 seeds, go on with the methods that are not behind the best one. After ten
     seeds, the methods that may be more than 0.5 points (0.005 classes) better than the recommended one get more. The rest
     of the time goes to learning curves.
 
@@ -231,7 +231,7 @@ class _Rounds:
     def _left(self, done: int) -> list[str]:
         """Return the methods that get more seeds: those that have not begun, and then the others, the fastest first.
 
-        The others are the methods that are not clearly worse than the best, or by default those that may be the best if
+        The others are the methods that are not behind the best one, or by default those that may be the best if
         the usual seeds are done; and the methods of the verdict.
         """
         so_far = self.result()
@@ -242,7 +242,7 @@ class _Rounds:
             self.is_decided = verdict.recommended is None or not verdict.contenders
             going = [] if self.is_decided else [verdict.recommended or "", *verdict.contenders, *always]
             return list(dict.fromkeys(going))
-        going = [n for n in (*so_far.ranking, *so_far.unranked) if n in always or not so_far.is_worse(n)]
+        going = [n for n in (*so_far.ranking, *so_far.unranked) if n in always or not so_far.is_behind(n)]
         cut_off = {request.method for request in self.cut_off}
         fastest = sorted(going, key=lambda name: so_far.mean_of(name, "seconds"))
         return [*(name for name in self._unfitted() if name not in cut_off), *fastest]

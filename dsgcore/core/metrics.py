@@ -84,12 +84,14 @@ def paired_difference(
     step: float = 0.0,
     most: float = math.inf,
     unit: str = "seeds",
+    at_once: int = 1,
 ) -> Difference:
     """Return first − second with Student's interval of its mean, over the pairs in which both are finite.
 
     Fewer than three pairs have no interval. `overlap` is as in `mean_half_width`. `step` is the smallest difference that there can
     be: if all differences are equal, which is no proof, the interval is that of one such step more in one pair. The interval does
-    not go beyond `most`, the largest difference that there can be.
+    not go beyond `most`, the largest difference that there can be. With probability 95 % it holds together with those of so many
+    differences `at_once`, by Bonferroni's rule: the best of many methods is ahead of another one by luck, too.
     """
     pairs = np.array([first, second], dtype=float)
     pairs = pairs[:, np.isfinite(pairs).all(axis=0)]
@@ -101,18 +103,23 @@ def paired_difference(
     mean = mean if abs(mean) > nothing else 0.0
     if len(gaps) >= FEWEST_SEEDS:
         spread = np.append(gaps[1:], gaps[0] + step) if np.ptp(gaps) <= nothing else gaps
-        reach = mean_half_width(spread, overlap)
+        reach = mean_half_width(spread, overlap, at_once)
     low, high = max(mean - reach, -most), min(mean + reach, most)
     wins, losses = int(np.sum(gaps > 0.0)), int(np.sum(gaps < 0.0))
     return Difference(mean, low, high, len(gaps), unit, wins, len(gaps) - wins - losses, losses)
 
 
-def student(n: int) -> float:
-    """Return how many standard errors half of a 95 % interval of the mean of n values has."""
-    return float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
+def student(n: int, at_once: int = 1) -> float:
+    """Return how many standard errors half of a 95 % interval of the mean of n values has, if so many of them hold at once."""
+    return float(stdtrit(n - 1, 1 - (1 - CONFIDENCE) / 2 / at_once))
 
 
-def mean_half_width(differences: NDArray, overlap: float = 0.0) -> float:
+def normal(at_once: int = 1) -> float:
+    """Return the same for a normal distribution, whose spread is known."""
+    return float(ndtri(1 - (1 - CONFIDENCE) / 2 / at_once))
+
+
+def mean_half_width(differences: NDArray, overlap: float = 0.0, at_once: int = 1) -> float:
     """Return half of the 95 % interval of the mean of paired differences (n,), by Student's t; NaN for fewer than two.
 
     `overlap` is the number of test points over that of training points, if the splits share points. Then the differences are not
@@ -123,7 +130,7 @@ def mean_half_width(differences: NDArray, overlap: float = 0.0) -> float:
     n = len(differences)
     if n < 2:
         return math.nan
-    reach = student(n) * np.std(differences, ddof=1) / np.sqrt(n)
+    reach = student(n, at_once) * np.std(differences, ddof=1) / np.sqrt(n)
     return float(reach) * math.sqrt(1.0 + n * overlap)
 
 
@@ -146,10 +153,10 @@ def scores_of_chance(y: NDArray, labels: NDArray) -> dict[str, float]:
     return {"accuracy": share, "auc": 0.5, "mean_auc": 0.5, "mean_absolute_error": error}
 
 
-def accuracy_half_width(hits: NDArray, others: NDArray) -> float:
+def accuracy_half_width(hits: NDArray, others: NDArray, at_once: int = 1) -> float:
     """Return half of the 95 % interval of the difference of two accuracies on the same points; NaN for fewer than 30.
 
-    `hits` and `others`, bool of shape (n,), mark the points that each method classifies correctly.
+    `hits` and `others`, bool of shape (n,), mark the points that each method classifies correctly. So many intervals hold at once.
 
     Notes
     -----
@@ -165,13 +172,14 @@ def accuracy_half_width(hits: NDArray, others: NDArray) -> float:
         return math.nan
     won = (np.sum(hits & ~others) + 1) / (n + 2)
     lost = (np.sum(~hits & others) + 1) / (n + 2)
-    return Z * math.sqrt((won + lost - (won - lost) ** 2) / (n + 2))
+    return normal(at_once) * math.sqrt((won + lost - (won - lost) ** 2) / (n + 2))
 
 
-def share_interval(share: float, n: float) -> tuple[float, float]:
+def share_interval(share: float, n: float, at_once: int = 1) -> tuple[float, float]:
     """Return the 95 % interval of a share among n independent points, by Wilson's rule; n need not be whole."""
-    centre, reach = share + Z**2 / (2.0 * n), Z * math.sqrt(share * (1.0 - share) / n + (Z / (2.0 * n)) ** 2)
-    low, high = ((centre + side * reach) / (1.0 + Z**2 / n) for side in (-1.0, 1.0))
+    z = normal(at_once)
+    centre, reach = share + z**2 / (2.0 * n), z * math.sqrt(share * (1.0 - share) / n + (z / (2.0 * n)) ** 2)
+    low, high = ((centre + side * reach) / (1.0 + z**2 / n) for side in (-1.0, 1.0))
     return max(low, 0.0), min(high, 1.0)
 
 
