@@ -19,7 +19,7 @@ from cases import each
 from clocks import Clock
 from job_functions import report_one_and_wait
 from scipy import stats
-from sklearn.datasets import load_iris, make_moons
+from sklearn.datasets import load_digits, load_iris, make_moons
 from sklearn.dummy import DummyClassifier
 
 from dsgcore import Safe
@@ -103,7 +103,7 @@ def test_of_very_many_rows_a_part_is_used_with_all_labels_and_large_offsets_lose
 BAD = (
     ({"y": np.zeros(150)}, "y must hold labels of at least two classes"),
     ({"y": np.where(np.arange(150) < 3, IRIS[1], -1)}, "at least two classes"),
-    ({"y": np.where(np.arange(150) % 50 == 0, IRIS[1], -1)}, "needs at least 3 others"),
+    ({"y": np.where(np.arange(150) % 50 == 0, IRIS[1], -1)}, "at least two classes must have two labels each"),
     ({"n_labeled": 2}, "n_labeled must be a whole number from 3, one for each class, to 112"),
     ({"n_labeled": 113}, "got 113"),
     ({"n_labeled": True}, "got True"),
@@ -185,6 +185,39 @@ def test_a_method_that_cannot_learn_says_why_and_the_others_go_on():
     assert row["seeds"] == 0
     assert found.verdict.recommended in TWO
     assert all("at least two labels of each class" in said for said in (row["note"], text_of(found), html_of(found)))
+
+
+def test_of_a_class_with_one_label_every_split_learns_from_it_and_none_is_tested_on_it():
+    X, y = load_digits(return_X_y=True)
+    y = np.where(np.arange(len(y)) % 12 == 0, y, -1)
+    y[np.flatnonzero(y == 3)[1:]] = -1
+    sample = Sample.of(X, y, n_labeled=None, is_ordered=False)
+    row = np.flatnonzero(y == 3)
+    for seed in range(3):
+        split = sample.split(seed, sample.n_labeled)
+        assert split.y_train[np.isin(split.train_rows, row)].tolist() == [3]
+        assert len(split.labeled) == sample.n_labeled
+        assert len(split.y_test) == sample.n_test
+        assert set(split.y_test) == {*range(10)} - {3}
+        assert (y[split.test_rows] == split.y_test).all()
+        assert (y[split.train_rows[split.labeled]] == split.y_train[split.labeled]).all()
+    found = quick(X, y, n_labeled=None, seeds=3, methods=[*TWO, "Neighbors"])
+    assert found.verdict.recommended is not None
+    assert found.table["seeds"].tolist() == [3, 3, 3]
+    said = "Warning: only one label of '3': methods learn from it, but are never tested on such a row."
+    assert said in found.warnings
+    split, names = sample.split(0, sample.n_labeled), suited("classes")
+    notes = {name: samples.fit(FitRequest(name, 0, sample.n_labeled), split, "classes").note for name in names}
+    assert [name for name, note in notes.items() if "label" in note] == ["SelfTraining"]
+    with pytest.raises(ComparisonError, match=r"label more rows of '1' \(1\)"):
+        Sample.of(X[:6], [0, 0, 0, 0, 1, -1], n_labeled=None, is_ordered=False)
+
+
+def test_if_no_fit_has_a_score_the_verdict_says_why():
+    failed = [Fit(FitRequest(name, 0, 20), note="the step is too large") for name in TWO]
+    verdict = replace(of({"SVC": [], "LogisticRegression": []}), fits=tuple(failed)).verdict
+    assert verdict.sentence == "No verdict: no fit has a score. LogisticRegression says: the step is too large."
+    assert verdict.recommended is None
 
 
 # --- a comparison
@@ -658,10 +691,10 @@ def random_labels_of_a_pool(rng, n, names):
     return equal_on_a_pool(rng, n, names, share=0.5)[0], 51.0
 
 
-EQUAL = (equal_methods, equal_on_a_pool, random_labels, random_labels_of_a_pool)
+NO_BEST = (equal_methods, equal_on_a_pool, random_labels, random_labels_of_a_pool)
 
 
-@each("table, n", product(EQUAL, (3, 10)))
+@each("table, n", product(NO_BEST, (3, 10)))
 def test_of_many_methods_none_is_said_to_be_best_where_luck_chose_it(table, n):
     names, wrong = list(suited("binary")), {"use": 0, "help": 0, "chance": 0}
     for seed in range(100):

@@ -385,6 +385,9 @@ class Comparison:
         if n < FEWEST_SEEDS or len(self.ranking) < 2:
             said = f"No verdict yet: it needs at least {FEWEST_SEEDS} seeds, and there {'is' if n == 1 else 'are'} {n}."
             said = said if n < FEWEST_SEEDS else "No verdict: fewer than two methods have enough seeds."
+            failed = [fit for fit in self.fits if not fit.scores and fit.note != CUT_OFF]
+            if not n and failed:
+                said = f"No verdict: no fit has a score. {failed[0].request.method} says: {failed[0].note.rstrip('.')}."
             return Verdict(None, None, Difference(), n, said)
         unbeaten = [name for name in self.ranking if not any(self.beats(other, name) for other in self.ranking)]
         chosen = min(unbeaten, key=lambda name: METHODS[name].effort)  # the first one is the best of several

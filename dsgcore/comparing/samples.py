@@ -97,6 +97,14 @@ class Sample:
         if recipe is not None:
             table = cast(pd.DataFrame, X).iloc[rows].reset_index(drop=True)
             sample = replace(sample, X=sample.X[:, :0], table=table, recipe=recipe)
+        if len(tested := np.unique(np.delete(sample.y, sample.lone))) - (UNLABELED in tested) < 2:
+            few = " and ".join(
+                f"{name!r} ({n})" for name, n in zip(names, np.bincount(codes[codes >= 0]), strict=True) if n < 2
+            )
+            raise ComparisonError(
+                f"a comparison learns from labels of a class and tests on others, so at least two classes must have two "
+                f"labels each: label more rows of {few}"
+            )
         least, most = len(names), sample.most_labels
         if most < max(least, 2):
             raise ComparisonError(
@@ -116,10 +124,17 @@ class Sample:
         """Number of points whose label is known."""
         return int(np.count_nonzero(self.y != UNLABELED))
 
+    @cached_property
+    def lone(self) -> NDArray[np.intp]:
+        """The rows whose label is the only one of its class: each split learns from them, and none tests on them."""
+        labeled = np.flatnonzero(self.y != UNLABELED)
+        return labeled[np.bincount(self.y[labeled])[self.y[labeled]] == 1]
+
     @property
     def n_test(self) -> int:
         """Number of test points in each split."""
-        return max(len(self.classes), round(self.test_share * self.n_known))
+        n_lone = len(self.lone)
+        return max(len(self.classes) - n_lone, round(self.test_share * (self.n_known - n_lone)))
 
     @property
     def test_share(self) -> float:
@@ -145,12 +160,23 @@ class Sample:
 
     def split(self, seed: int, n_labeled: int) -> Split:
         """Return the split of a seed, prepared as its training rows say. More labels contain those of fewer labels."""
-        names = tuple(f"x{j + 1}" for j in range(self.X.shape[1]))
-        data = Dataset("sample", self.X, self.y, names, self.classes, "sample", "not stated")
-        split = hide_labels(data, n_labeled, self.test_share, seed, scaling=str(OF_OWN["scaling"]))
+        names, y = tuple(f"x{j + 1}" for j in range(self.X.shape[1])), self.y.copy()
+        y[self.lone] = UNLABELED
+        codes = np.unique(y[y != UNLABELED])
+        y[y != UNLABELED] = np.searchsorted(codes, y[y != UNLABELED])
+        tested = Dataset(
+            "sample", self.X, y, names, tuple(self.classes[code] for code in codes), "sample", "not stated"
+        )
+        scaling, n_drawn = str(OF_OWN["scaling"]), n_labeled - len(self.lone)
+        split = hide_labels(tested, n_drawn, self.test_share, seed, scaling=scaling)
+        is_learned = (split.y_train != UNLABELED) | np.isin(split.train_rows, self.lone)
+        y_train = np.where(is_learned, self.y[split.train_rows], UNLABELED)
+        data = replace(tested, y=self.y, class_names=self.classes)
+        y_hidden, y_test = self.y[split.train_rows], self.y[split.test_rows]
+        split = replace(split, y_train=y_train, y_hidden=y_hidden, y_test=y_test, class_names=self.classes)
         if self.table is None or self.recipe is None:
             return split
-        features = Features(self.recipe, LOCAL, str(OF_OWN["scaling"])).fit(self.table, np.sort(split.train_rows))
+        features = Features(self.recipe, LOCAL, scaling).fit(self.table, np.sort(split.train_rows))
         return split.with_points(replace(data, X=features.transform(self.table), feature_names=features.names))
 
     def points(self) -> NDArray[np.float32]:
@@ -208,6 +234,8 @@ def about_labels(
     counts = np.bincount(y[y != UNLABELED], minlength=len(names))
     if few := [name for name, n in zip(names, counts, strict=True) if n < FEW_OF_CLASS]:
         yield f"Warning: fewer than {FEW_OF_CLASS} labels of {listed(few)}: label more of them."
+    if lone := [name for name, n in zip(names, counts, strict=True) if n == 1]:
+        yield f"Warning: only one label of {listed(lone)}: methods learn from it, but are never tested on such a row."
     if frame is None or recipe is None:
         return
     is_of_letters = all(len(name) == 1 for name in names)  # a, b and c may be grades, or just names
