@@ -113,7 +113,9 @@ function create(root) {
     ask: body => asked(head.address, body),
     take: (said, figures) => shown.take(said, figures),
     redraw: async () => {
-      while (isDrawing()) await pause(AGAIN);  // what a click has asked for goes first: a request sends the values as shown now
+      // What a click has asked for goes first: a request sends the values as shown now. So does the way to another page, which
+      // the reader may give up.
+      while (isDrawing() || page().isLeaving?.()) await pause(AGAIN);
       (page().ask ?? ((_, work) => work()))(shown.page, () => head.state("redraw", Date.now()));
     },
     complain: (why, wait) => summary.complain(why, wait),
