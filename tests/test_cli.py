@@ -32,6 +32,7 @@ from dsgcore.cli.options import command_parser, reading_of
 from dsgcore.comparing.reproductions import reproduction
 from dsgcore.core.cost import TimeLeft
 from dsgcore.data.archive_sets import REMOTE_SETS
+from dsgcore.data.reading.recipe import MISSING_WORDS
 
 
 def contents(folder):
@@ -473,7 +474,9 @@ READ = {
     "--order low,high": {"order": ("low", "high")},
     """--order 'No, "Yes, a bit",5"'""": {"order": ("No", "Yes, a bit", '5"')},
     "--unlabeled none": {"unlabeled": "none"},
-    "--missing-words x,0": {"missing_words": ("x", "0")},
+    "--missing-words x,0": {"missing_words": (*MISSING_WORDS, "x", "0")},
+    "--missing-words only,x,0": {"missing_words": ("x", "0")},
+    "--missing-words only": {"missing_words": ()},
     "--missing drop": {"missing": "drop"},
     "--header": {"header": True},
     "--no-header": {"header": False},

@@ -236,7 +236,7 @@ TABLES = {
         "'reason': 1 category, in one column; 30 rows without one have 0 in all."]),
     "what may be a mistake, beside words that mean missing": Table(["age,sex,label", *(
         f"{-999 if i % 5 == 0 else i % 9},{['m', 'f', 'NA', '?'][i % 4]},{'ab'[i // 3 % 2]}" for i in range(60))],
-        ("age", "sex: f", "sex: m"), [], ["so, let it mean missing (--missing-words=NA,?,-999)"]),
+        ("age", "sex: f", "sex: m"), [], ["so, let it mean missing (--missing-words=-999)"]),
     "a number that means missing": Table(ODD, ("age", "x", "reason: gone"),
         [[np.mean([i % 9 for i in range(60) if i % 5]), 1], [0, 1], [0, 1]], ["12 cells '-999' (in 'age')"],
         {"missing_words": ("-999",)}, ("churn", "stay"), "Does -999"),
@@ -494,7 +494,7 @@ def test_a_word_that_means_missing_is_said_and_an_option_says_otherwise(kind, tm
     else:
         own.to_csv(path, index=False) if kind == "csv" else own.to_parquet(path)
     said = f"Read as missing labels: 20 cells 'NA' (in '{'y' if kind == 'npz' else 'label'}')"
-    for words, n_classes in ((), 2), (("--missing-words", "-"), 3):
+    for words, n_classes in ((), 2), (("--missing-words", "only"), 3), (("--missing-words", "-"), 2):
         assert main(["data", "describe", str(path), *words]) == 0
         printed = capsys.readouterr().out
         assert f"{n_classes} classes" in printed

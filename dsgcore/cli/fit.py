@@ -137,7 +137,8 @@ def _check_finished(estimator: Any, given: argparse.Namespace) -> None:
 
 def _options(given: argparse.Namespace) -> dict[str, Any]:
     """Return the options that decide what the table means, as plain data."""
-    plain: dict[str, Any] = json.loads(json.dumps(reading_of(given) | {"scaling": given.scaling}))
+    own = {"missing_words": given.missing_words, "scaling": given.scaling}
+    plain: dict[str, Any] = json.loads(json.dumps(reading_of(given) | own))
     return plain | {"drop": sorted(set(given.drop))}
 
 

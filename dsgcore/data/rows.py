@@ -46,6 +46,7 @@ from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, leaks, ma
 from dsgcore.data.reading.features import SAMPLE, Features
 from dsgcore.data.reading.file import File, about_empty_rows, training_labels
 from dsgcore.data.reading.labels import about_gaps, class_codes, label_text, labels_of, pair_ids
+from dsgcore.data.reading.sources import about_others
 from dsgcore.data.reading.recipe import AUTO, LOCAL, MISSING_WORDS, NONE, OF_FILE, Recipe
 from dsgcore.data.reading.unlabeled import about_unlabeled, is_minus_one
 
@@ -444,7 +445,7 @@ def rows_of(
     drop : sequence of str
         Columns to leave out.
     missing_words : sequence of str
-        Text cells that mean a missing value. By default the words of pandas' `read_csv`, and "?".
+        Text cells that mean a missing value. By default the words of pandas' `read_csv`, and "?", which others replace.
     missing : {"auto", "mean", "median", "most frequent"} or None, default "auto"
         The replacement for missing numbers. None: a missing number is an error. "auto" is the mean for the columns of a
         table, and None for arrays.

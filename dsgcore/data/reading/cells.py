@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.recipe import DATE, DAY_FIRST, MONTH_FIRST
+from dsgcore.data.reading.recipe import DATE, DAY_FIRST, MISSING_WORDS, MONTH_FIRST
 
 LONGEST = 100
 # Bytes that are no UTF-8 are written out, so that different labels stay different.
@@ -534,7 +534,7 @@ def suspicions(frame: pd.DataFrame, label: str | None, seen: Seen) -> list[str]:
 
     The option that it names keeps the words in `seen`.
     """
-    asked, known = list[str](), dict.fromkeys(word for word, _ in seen if word)
+    asked, known = list[str](), dict.fromkeys(word for word, _ in seen if word not in MISSING_WORDS)
     for name, column in frame.items() if frame.shape[1] <= _MOST_COLUMNS else ():
         words = [] if is_numeric(column) else [one for one in column.unique() if _TOTAL.fullmatch(str(one))]
         rows = np.flatnonzero(column.isin(words)) if words else np.empty(0, dtype=np.int64)

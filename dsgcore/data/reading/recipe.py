@@ -39,6 +39,8 @@ MISSING_WORDS = (
     *("", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan"),
     *("NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "?"),
 )
+# In front of words that a command is given: these alone mean missing, not the usual ones, too.
+ONLY = "only"
 MAX_LISTED = 10_000
 # Values of `unlabeled` that are not labels: the rule for files, or that every label is a class.
 AUTO, NONE = "auto", "none"
@@ -202,6 +204,9 @@ class Recipe:
         changed: dict[str, Any] = {"drop": tuple(name for name, role in roles.items() if role in ("ignore", "index"))}
         found = [f"--role={name}={role}" for name, role in roles.items() if name not in changed["drop"]]
         changed |= {name: getattr(self, name) for name in known if getattr(self, name) != getattr(guess, name)}
+        if words := changed.get("missing_words"):
+            more = tuple(word for word in words if word not in MISSING_WORDS)
+            changed["missing_words"] = more if {*MISSING_WORDS} <= {*words} else (ONLY, *words)
         for name, value in changed.items():
             if isinstance(value, tuple):
                 value = ",".join(f'"{word}"' if "," in word else word for word in value if word)
