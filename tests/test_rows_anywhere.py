@@ -322,8 +322,8 @@ def test_files_of_a_folder_that_are_no_parquet_are_said(tmp_path):
         tmp_path / "t", **{"x.parquet": piece(0), "y/_SUCCESS.parquet": piece(20), "z.parquet": piece(40)}
     )
     (folder / "_SUCCESS").write_bytes(b"")
-    file, said = File.of_path(folder), "Files of the folder that are no Parquet are left out: 'more.csv'."
-    assert "no Parquet" not in " ".join([*file.table(file.sniff()).notes, *rows_of(folder, "t")[0].notes])
+    file, said = File.of_path(folder), "Other files of the folder are left out: 'more.csv'."
+    assert "Other files" not in " ".join([*file.table(file.sniff()).notes, *rows_of(folder, "t")[0].notes])
     piece(60).to_csv(folder / "more.csv")
     file = File.of_path(folder)
     assert said in file.table(file.sniff()).notes

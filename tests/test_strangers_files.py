@@ -569,6 +569,21 @@ def test_rows_without_any_value_are_said_and_a_folder_says_how_many_all_its_file
     assert [one for one in said if "without any" in one] == ["3 rows without any value are left out."]
 
 
+@each("ending", ["csv", "tsv", "parquet", "csv.gz"])
+def test_other_files_of_a_folder_are_left_out_and_said(ending, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("folder")
+    for part, own in enumerate(PARTS):
+        file = folder / f"part.{part}.{ending}"
+        own.to_parquet(file) if ending == "parquet" else own.to_csv(
+            file, index=False, sep="\t" if ending == "tsv" else ","
+        )
+    (folder / "README.txt").write_text("These are harvests.\nPlease, cite us.\n")
+    for file in (File.of_path(folder), rows_of(folder, "label")[0]):
+        notes = file.table(file.recipe("classes")).notes if isinstance(file, File) else file.notes
+        assert "Other files of the folder are left out: 'README.txt'." in notes
+    check(folder, (by_description, by_rows), ["a", "b"], ("rye", "wheat"), 0)
+
+
 def test_an_index_that_a_person_names_is_used(tmp_path, capsys):
     path, table = tmp_path / "t.parquet", tmp_path / "t.csv"
     frame(pd.Index(SHUFFLED, name="place")).to_parquet(path)

@@ -25,7 +25,6 @@ from dsgcore.data.datasets import SCALING, DataError, checked
 from dsgcore.data.parts import Callback, Part, Parts, Rows
 from dsgcore.data.reading.binary import (
     ParquetTable,
-    about_others,
     as_in_parquet,
     frame_of_table,
     is_parquet_data,
@@ -46,8 +45,8 @@ from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, leaks, ma
 from dsgcore.data.reading.features import SAMPLE, Features
 from dsgcore.data.reading.file import File, about_empty_rows, training_labels
 from dsgcore.data.reading.labels import about_gaps, class_codes, label_text, labels_of, pair_ids
-from dsgcore.data.reading.sources import about_others
 from dsgcore.data.reading.recipe import AUTO, LOCAL, MISSING_WORDS, NONE, OF_FILE, Recipe
+from dsgcore.data.reading.sources import about_others
 from dsgcore.data.reading.unlabeled import about_unlabeled, is_minus_one
 
 MISSING = Choice("missing", AUTO, options=(AUTO, "mean", "median", "most frequent"), optional=True)

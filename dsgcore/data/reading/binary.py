@@ -27,7 +27,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.cells import column_names, listed, printable, readable, with_columns, written
 from dsgcore.data.reading.recipe import Limits
-from dsgcore.data.reading.sources import CONTROL, PIECE, UNREADABLE, Source, parquet_files, shown_files
+from dsgcore.data.reading.sources import CONTROL, PIECE, UNREADABLE, Source, about_others, parquet_files
 
 POINTS, LABELS = "X", "y"
 _SEVERAL = (list, tuple, dict, set, np.ndarray)  # kinds of cells that are no single value
@@ -222,13 +222,6 @@ def read_parquet_folder(path: Path, limits: Limits) -> tuple[pd.DataFrame, list[
         frame, notes = frame_of_table(table, limits)
     frame.attrs["keys"] = whole.keys
     return frame, [*about_others(path), *notes]
-
-
-def about_others(folder: Path) -> list[str]:
-    """Return a sentence about the files of a folder that are no Parquet, if there are any."""
-    found = set() if folder.is_file() else {*shown_files(folder)} - {*parquet_files(folder)}
-    others = listed(sorted(file.name for file in found))
-    return [f"Files of the folder that are no Parquet are left out: {others}."] * bool(others)
 
 
 # --- Parquet files, and folders of them, as one table: one schema, and the columns of hive's folders

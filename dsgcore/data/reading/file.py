@@ -57,7 +57,7 @@ from dsgcore.data.reading.labels import (
 from dsgcore.data.reading.parse import read_delimited, rows_below
 from dsgcore.data.reading.recipe import AUTO, DELIMITERS, LOCAL, OF_FILE, UPLOADED, Limits, Recipe
 from dsgcore.data.reading.sniffing import head_text, sniff_delimited, sniffed_encoding
-from dsgcore.data.reading.sources import Source, binary_format, files_of, unpacked
+from dsgcore.data.reading.sources import Source, about_others, binary_format, files_of, unpacked
 from dsgcore.data.reading.svmlight import TARGET, is_svmlight, read_svmlight, zero_is_unlabeled
 from dsgcore.data.reading.unlabeled import is_doubtful
 
@@ -69,7 +69,6 @@ _FORMAT_NAMES = {
     "orc": "ORC",
     "json": "JSON records",
 }
-_OF_FILES = "{} files of a folder are read as one table."
 OTHER_COLUMNS = "its columns are not those of the first file of the folder: each must have the same"
 
 
@@ -136,8 +135,8 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
     else:
         frame, notes = read_binary(source, recipe.format, limits)
     frame.index, n_read = pd.RangeIndex(len(frame)), len(frame)
-    is_folder = is_text and source.path is not None
-    said = [_OF_FILES.format(len(texts)) if is_folder else _sentence(frame, recipe), *source.notes, *notes]
+    said = _about_folder(source.path, len(texts)) if is_text and source.path else [_sentence(frame, recipe)]
+    said += [*source.notes, *notes]
     if not is_text or numbers_among(recipe.missing_words):
         changed = {
             name: known
@@ -191,9 +190,13 @@ def _read_files(folder: Path, recipe: Recipe, limits: Limits) -> Table:
     begins = np.cumsum([0, *(table.n_read for table in read)])  # rows are counted over the files as they are
     frame = pd.concat([t.frame.set_axis(t.frame.index + n) for t, n in zip(read, begins[:-1], strict=True)])
     limits.check_rows(len(frame))
-    seen, said = sum((table.seen for table in read), Seen()), [_OF_FILES.format(len(read))]
+    seen, said = sum((table.seen for table in read), Seen()), _about_folder(folder, len(read))
     said += [one for one in read[0].notes[1:] if one not in about_empty_rows(read[0].n_read - len(read[0].frame))]
     return Table(frame, (*said, *about_empty_rows(int(begins[-1]) - len(frame))), seen, int(begins[-1]))
+
+
+def _about_folder(folder: Path, n: int) -> list[str]:
+    return [f"{n} files of a folder are read as one table.", *about_others(folder)]
 
 
 def _sentence(frame: pd.DataFrame, recipe: Recipe) -> str:

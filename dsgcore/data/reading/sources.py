@@ -13,6 +13,7 @@ import re
 import warnings
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,6 +33,7 @@ PIECE = 2**20
 _ZIP = b"PK\x03\x04"
 PARQUET_ENDINGS = (".parquet", ".pq", ".parq")
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+_PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _KINDS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"ORC": "orc", b"\xff\xff\xff\xff": "arrow"}
 CONTROL = re.compile(rb"[\0-\10\16-\37]")  # not in a text, whose first column may be called PAR1, ORCID or BZh1
 _PDF = "a PDF document"
@@ -110,9 +112,31 @@ class Source:
 
 def files_of(folder: Path) -> list[Source]:
     """Return the files of one kind in a folder; raise `DataError` if there are none."""
-    if not (found := parquet_files(folder) or shown_files(folder)):
+    if not (found := data_files(folder)):
         raise DataError(f"the folder {quoted(str(folder))} holds no files of data: give one with Parquet or CSV files")
     return [Source.of_path(file) for file in found]
+
+
+def data_files(path: Path) -> list[Path]:
+    """Return a file itself, or the Parquet files of a folder, or those with the ending that most of its bytes have."""
+    if found := parquet_files(path):
+        return found
+    sizes, shown = Counter[str](), shown_files(path)
+    for file in shown:
+        sizes[_ending(file)] += file.stat().st_size
+    return [file for file in shown if _ending(file) == sizes.most_common(1)[0][0]]
+
+
+def _ending(file: Path) -> str:
+    """Return the ending of a file's name, without that of its packing, or the number of a part."""
+    endings = [one.lower() for one in file.suffixes if one.lower() not in _PACKED_ENDINGS and not one[1:].isdigit()]
+    return endings[-1] if endings else ""
+
+
+def about_others(path: Path) -> list[str]:
+    """Return a sentence about the files of a folder that are not read, if there are any."""
+    found = set() if path.is_file() else {*shown_files(path)} - {*data_files(path)}
+    return [f"Other files of the folder are left out: {listed(sorted(file.name for file in found))}."] * bool(found)
 
 
 def shown_files(folder: Path) -> list[Path]:
