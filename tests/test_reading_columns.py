@@ -306,6 +306,22 @@ TABLES = {
     "the name of a target of Kaggle": Table(["Survived,Sex,Fare,Embarked", *(
         f"{i % 2},{['male', 'female'][i % 3 == 0]},{i}.5,{'SCQ'[i % 3]}" for i in range(60))],
         ("Fare", "Sex: female", "Sex: male", "Embarked: C", "Embarked: Q", "Embarked: S"), [], classes=("0", "1")),
+    "several names of targets": Table(["survived,pclass,sex,fare,class", *(
+        f"{i % 2},{i % 3 + 1},{['male', 'female'][i % 5 == 0]},{i}.5,{['First', 'Second', 'Third'][i % 3]}" for i in range(60))],
+        ("pclass", "fare", "sex: female", "sex: male", "class: First", "class: Second", "class: Third"), [], classes=("0", "1")),
+    "coordinates and a class": Table(["x,y,class", *(f"{i},{i % 7},{'uv'[i % 2]}" for i in range(30))], ("x", "y"),
+        [range(30), [0, 1]], classes=("u", "v")),
+    **{f"ratios and ids as in {cells[0]}": Table(["t,x,label", *(f"{cells[i % 3]},{i},{'ab'[i // 3 % 2]}" for i in range(36))],
+        ("x", *(f"t: {cell}" for cell in sorted(cells))), []) for cells in (
+        ("50:50", "60:40", "30:10"), ("16:10", "16:09", "4:3"), ("12:34", "45:12", "77:01"))},
+    "minutes and seconds of a race": Table(["t,x,label", *(f"{27 + i}:{i + 10},{i % 7},{'ab'[i // 3 % 2]}" for i in range(36))],
+        ("t", "x"), [[27 + 10 / 60, 28 + 11 / 60], [0, 1]]),
+    "decimal commas between colons": Table(["a:b:label", *(f"{i},5:{i % 7},25:{'uv'[i % 2]}" for i in range(40))], ("a", "b"),
+        [[0.5, 1.5], [0.25, 1.25]]),
+    "columns that tell nothing": Table(["a,b,c,d,e,label", *(f"7,{i},{'xy'[i % 2]},{'xy'[i % 2]},{i}.0,{'uv'[i // 3 % 2]}"
+        for i in range(40))], ("a", "b", "e", "c: x", "c: y", "d: x", "d: y"), [], [
+        "'a': one number in all 40 rows, which tells nothing (--drop).",
+        "'b', 'e' hold the same in each row: all but one tell nothing new (--drop).", "'c', 'd' hold the same in each row"]),
     "forty lines above the names": Table([*(f"Key{i}: value" for i in range(40)), "a,b,label", *(
         f"{i}.5,{i * i},{'xy'[i % 2]}" for i in range(60))], ("a", "b"), [[0.5, 1.5], [0, 1]]),
     "queries": Table([f"{i % 3} qid:{i // 9} 1:{i} 2:0.5" for i in range(40)], ("x1", "x2"), [],
@@ -395,6 +411,8 @@ REFUSED = [
         ("1,3 1:0.5 2:{i}", "got '1,3', several labels"),
         ("cat 1:0.5 2:{i}", "got 'cat': number the classes"),
     )),
+    *(([line.format(i=i) for i in range(60)], {}, f"line 1 must hold index:value pairs, got {said}: write its decimal comma as a")
+      for line, said in (("1 1:0,5 2:{i}", "'1:0,5'"), ("+1 3:{i},25", "'3:0,25'"))),
     *(([text], {}, f"the file is {what}; those that can be read are") for what, *texts in (
         ("JSON, but no records", "[\n  [1, 2],\n  [3, 4]\n]", "[1.5, 2, 3]", "{}"),
         ("a web page or XML", "<!-- a --><html>", "<html lang='en'>\n<body>\ntext", "<rows>\n<row>1, 2</row>\n</rows>\n",

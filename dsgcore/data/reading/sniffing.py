@@ -172,8 +172,9 @@ def _likely_delimiter(lines: list[str]) -> str:
         width, agreeing = _width(rows)
         if width < 2:
             return 0.0, 0.0, 0
-        # White space and colons also occur inside cells.
-        weight = {" ": 0.9, ":": 0.5}.get(delimiter, 1.0)
+        # White space and colons also occur inside cells, but names show what separates them.
+        is_named = delimiter == ":" and len(rows[0]) == width and all(cell.isidentifier() for cell in rows[0])
+        weight = 1.0 if is_named else {" ": 0.9, ":": 0.5}.get(delimiter, 1.0)
         flat = [cell for row in rows for cell in row]
         numeric = sum(_value(cell, ".") is not None or _value(cell, ",") is not None for cell in flat) / len(flat)
         return round(weight * agreeing / len(rows), 2), round(numeric, 2), width

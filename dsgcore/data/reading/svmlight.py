@@ -23,7 +23,9 @@ from dsgcore.data.reading.recipe import Limits
 from dsgcore.data.reading.sources import Source
 
 # Lines with mistakes match, too: the reader reports them.
-_LINE = re.compile(r"\s*[^\s:]+(\s+qid:\d+)?(\s+-?\d+:[^\s,;:]*)+\s*(#.*)?")
+_LINE = re.compile(
+    r"\s*(?:[^\s:]+(\s+qid:\d+)?(\s+-?\d+:[^\s,;:]*)+|[+-]?\d+(?:[.,]\d+)?(\s+\d+:[+-]?\d+(?:,\d+)?)+)\s*(#.*)?"
+)
 _PAIRS = re.compile(r"\s*\d{1,10}:[^\s,;:]+(\s+\d{1,10}:[^\s,;:]+)+\s*(#.*)?")
 _SNIFFED_LINES = 50
 LINES = 20_000  # that are read at a time
@@ -191,7 +193,8 @@ def _blame(lines: list[tuple[int, str]], error: BaseException) -> str:
             if index == "qid":
                 continue
             if not colon or as_number(value) is None:
-                return f"line {number} must hold index:value pairs, got {quoted(pair)}"
+                comma = ": write its decimal comma as a point" * (as_number(value.replace(",", ".", 1)) is not None)
+                return f"line {number} must hold index:value pairs, got {quoted(pair)}{comma}"
             if not index.isdigit() or len(index) > 10 or int(index) > _LARGEST_INDEX:
                 return f"line {number} must have whole indices between 0 and {_LARGEST_INDEX}, got {quoted(index)}"
             if int(index) <= previous:
