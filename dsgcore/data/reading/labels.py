@@ -234,7 +234,8 @@ def known_order(names: Collection[str]) -> list[str] | None:
         while min(map(len, words.values())) > 1 and len({own[end].rstrip("s") for own in words.values()}) == 1:
             words = {name: own[others] for name, own in words.items()}
     bare = {name: " ".join(own) for name, own in words.items()}
-    for texts, steps in product((plain, bare), _steps()):
+    scales = [steps for steps in _steps() if len(names) <= len(steps)]
+    for texts, steps in product((plain, bare), scales):
         places = {name: steps.get(texts[name], steps.get(name.strip().lower())) for name in names}
         if None not in places.values() and len(set(places.values())) == len(names):
             is_grade = all(_LETTERS.fullmatch(text) for text in texts.values())
