@@ -104,6 +104,7 @@ _MONTH_AND_YEAR = re.compile(  # 01JAN2020, 1-Jan-20, Jan 2020, Jan-20
 _WRITTEN_DATES = (_YEAR_FIRST, _MONTH_NAMED, _QUARTER, _MONTH_AND_YEAR, _WEEK, _COMPACT)
 # Times of day and angles: a sign, hours or degrees, minutes, seconds, and what changes them.
 _CLOCK = re.compile(r"([+-]?)(\d{1,3}):([0-5]\d)(?::([0-5]\d(?:[.,]\d+)?))?(?: ?([ap])\.?m\.?)?")
+_RATIO, _HOURS_A_DAY = re.compile(r"(\d+):\d+"), 24
 _ANGLE = re.compile(
     r"([+-]?)(\d{1,3}(?:\.\d+)?) ?[°º](?: ?([0-5]?\d(?:\.\d+)?) ?['’′](?: ?([0-5]?\d(?:\.\d+)?) ?(?:[\"”″]|''|’’))?)? ?([nesw])?"
 )
@@ -293,6 +294,12 @@ def sixtieths(texts: Sequence[str]) -> dict[str, float]:
         sign = -1 if one[1] == "-" or one[5] in ("s", "w") else 1
         values[text] = sign * (whole + parts[0] / 60 + parts[1] / 3600)
     return values
+
+
+def are_ratios(present: pd.Series) -> bool:
+    """Return True for a few ratios or ids such as 50:50, which are beyond the times of a day."""
+    pairs = [one for text in present.unique()[:_FEWEST_ASKED] if (one := _RATIO.fullmatch(written(text)))]
+    return len(pairs) < _FEWEST_ASKED and any(int(one[1]) >= _HOURS_A_DAY for one in pairs)
 
 
 def is_one_truth(present: pd.Series) -> bool:

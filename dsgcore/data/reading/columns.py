@@ -18,6 +18,7 @@ from dsgcore.data.reading.cells import (
     MOSTLY,
     NEARLY_ALL,
     are_days,
+    are_ratios,
     check_column,
     date_role,
     decimal_mark,
@@ -34,8 +35,8 @@ from dsgcore.data.reading.recipe import DATE, MARKS, ROLES, Limits, Recipe
 # Every reader uses at most this many rows to decide if a column numbers the rows.
 ROWS = 20_000
 LABEL_NAMES = (
-    *("label", "labels", "class", "target", "y", "outcome", "species", "diagnosis", "category", "quality"),
-    *("survived", "churn", "attrition", "exited", "is_fraud", "loan_status"),
+    *("label", "labels", "target", "outcome", "survived", "churn", "attrition", "exited", "is_fraud", "loan_status"),
+    *("class", "y", "species", "diagnosis", "category", "quality"),  # which may be features, too
 )
 _PAIR_NAMES = ("pair", "pair_id", "pairid", "pair id", "similar_pair")
 _ARCHIVE_FEATURE = re.compile(r"x\d+")
@@ -120,7 +121,8 @@ def feature_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
     if (role := date_role(present)) is not None:
         return role
     mark = decimal_mark(present, recipe.decimal)
-    others = present[numeric(present, mark).isna().to_numpy()]  # mistakes, if they are very few, or few different words
+    # Mistakes, if they are very few, or few different words.
+    others = present if are_ratios(present) else present[numeric(present, mark).isna().to_numpy()]
     share = 1.0 - len(others) / len(present)
     if share >= NEARLY_ALL or (share > MOSTLY and others.nunique() <= _FEW_MISTAKES):
         is_small = len(others) > 0 and present.nunique() <= MAX_FRACTIONS
