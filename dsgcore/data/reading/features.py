@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,7 @@ class Features:
         self._numbers = [name for name in self._numbers if self.missing[name] < len(cells)]
         plain = [name for name in self._numbers if self.recipe.role(name) not in DATES]
         self._signs = {name: reading_of_adorned(frame[name], self._mark(name)) for name in plain}
-        self._notes = list(self._adornments(frame))
+        self._notes = [*self._adornments(frame), *self._repetitions(cells)]
         return cells
 
     def transform(self, frame: pd.DataFrame, *, keeps_gaps: bool = False) -> NDArray[np.floating]:
@@ -209,6 +210,20 @@ class Features:
             if own := [name for name in days if pd.api.types.is_timedelta64_dtype(frame[name]) == are_durations]:
                 yield f"{listed(own)}: {kind}."
         yield from (f"{name!r}: {reading}." for name, (reading, _) in self._signs.items() if reading)
+
+    def _repetitions(self, cells: pd.DataFrame) -> Iterator[str]:
+        """Return sentences about columns of one number, and about those with the same cells."""
+        values, same = cells[self._numbers].to_numpy(), dict[bytes, list[str]]()
+        is_one = (values == values[:1]).all(axis=0) if len(cells) > 1 else np.zeros(len(self._numbers), bool)
+        if one := [name for name, is_own in zip(self._numbers, is_one, strict=True) if is_own]:
+            yield f"{listed(one)}: one number in all {len(cells):,} rows, which tells nothing (--drop)."
+        for name in (*self._numbers, *self._categories):
+            if name not in one:
+                digest = sha256(pd.util.hash_pandas_object(cells[name], index=False).to_numpy().data).digest()
+                same.setdefault(digest, []).append(name)
+        for names in same.values():
+            if len(names) > 1:
+                yield f"{listed(names)} hold the same in each row: all but one tell nothing new (--drop)."
 
     def _mark(self, name: str) -> str | None:
         """Return the decimal mark of a column's numbers; None if it is the point, and nothing sets thousands apart."""
