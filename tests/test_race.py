@@ -206,6 +206,24 @@ def test_a_race_is_found_again_as_it_was(store):
         assert kept_race(store, name[:12]) is None
 
 
+def test_a_race_on_a_file_is_found_again_wherever_the_file_is_and_its_folder_is_not_kept(store, tmp_path):
+    X, text, races = np.random.default_rng(0).normal(size=(40, 2)), "", []
+    text = "a,b,label\n" + "".join(f"{a:.4f},{b:.4f},{i % 2}\n" for i, (a, b) in enumerate(X))
+    for folder, content in (("here", text), ("there", text), ("other", text + "0.1,0.2,1\n")):
+        (tmp_path / folder).mkdir()
+        file = tmp_path / folder / "own.csv"
+        file.write_text(content)
+        races.append(
+            Race(Spec.from_dict({"setting": "s3vm", "data": {"name": "file", "path": str(file)}}), "S3VMLight")
+        )
+    here, there, other = map(name_of, races)
+    assert here == there != other
+    keep_race(store, races[0], result())
+    found, _ = kept_race(store, there)
+    assert name_of(found) == here
+    assert str(tmp_path) not in store.found("race", here)[0]
+
+
 def test_a_kept_race_is_shown_beside_its_run_with_what_it_gains(store):
     link = {"data.n": "200", "solver.n_iter": "5", "at": "5"}
     run = run_of(open_auc(**link))

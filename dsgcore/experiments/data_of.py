@@ -34,7 +34,6 @@ from dsgcore.data.datasets import AS_IS, N_LABELED, OF_OWN
 from dsgcore.data.edits import CHOICES
 from dsgcore.data.reading import LOCAL, File, Limits, Recipe, Source, Step, take_steps
 from dsgcore.data.reading.labels import BINARY, has_known_order
-from dsgcore.data.splits import fit_scaling
 from dsgcore.estimators import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.estimators.inputs import width
 from dsgcore.experiments.engine import Budget, check_cost
@@ -93,7 +92,10 @@ def as_in_app(spec: Spec, *, has_recipe: bool) -> tuple[Spec, str | None]:
     data = spec.data
     if data.name != FILE:
         return spec, None
-    path, made = path_of(data, None).resolve(), _data_of(spec, None, None)
+    path = path_of(data, None).resolve()
+    if data.sha256 is not None and not has_recipe:
+        return replace(spec, data=replace(data, path=path.name)), str(path.parent)
+    made = _data_of(spec, None, None)
     assert isinstance(made, FileData)
     own, recipe = replace(data, path=path.name, sha256=made.sha256), made.recipe
     if has_recipe and data.convert is None and recipe.bins is None:  # what a page shows as chosen
@@ -173,12 +175,6 @@ def facts_of(dataset: Dataset) -> dict[str, Any]:
         "n_pairs": None if dataset.pairs is None else int(dataset.pairs.max()) + 1,
         "share": float(np.mean(known == 1)) if len(known) else 0.5,
     }
-
-
-def scale_of(X: Any) -> float:
-    """Return the estimators' "scale" σ for points once they are standardised."""
-    points = fit_scaling(X, np.arange(len(X)), OF_OWN["scaling"]).apply(X)
-    return width(parameter_like(Gaussian, "sigma"), "scale", points)
 
 
 def found_on(

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import data_folder
 from dsgcore.experiments import Spec
+from dsgcore.experiments.data_of import as_in_app
 from dsgcore.experiments.race import Race, RaceResult, competitor
 
 # The name of the file, unless the caller gives one.
@@ -303,9 +304,9 @@ def kept_race(store: Store, beginning: str) -> tuple[Race, RaceResult] | None:
 
 
 def _said(race: Race) -> Any:
-    """Return a race as plain data; numbers may be those of NumPy, and parameters any mapping."""
+    """Return a race as plain data, with its file by name and digest; numbers may be NumPy's, and parameters any mapping."""
     plain = json.dumps(
-        vars(race) | {"spec": race.spec.to_dict()},
+        vars(race) | {"spec": as_in_app(race.spec, has_recipe=False)[0].to_dict()},
         default=lambda value: value.item() if isinstance(value, np.generic) else dict(value),
     )
     return json.loads(plain)

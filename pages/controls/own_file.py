@@ -16,7 +16,7 @@ from dsgcore.data import DATASETS, DataError, Dataset, DatasetEntry
 from dsgcore.data.datasets import OF_OWN
 from dsgcore.data.reading import Recipe, Step
 from dsgcore.experiments import FileStore, Setting, Spec, load_split
-from dsgcore.experiments.data_of import SECONDS, begin_reading, facts_of, found_on, results_of, scale_of, usual_of
+from dsgcore.experiments.data_of import SECONDS, begin_reading, facts_of, found_on, results_of, usual_of
 from dsgcore.experiments.engine import Budget
 from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobState
@@ -89,7 +89,7 @@ class OwnFile:
             recipe=recipe,
             d=dataset.X.shape[1],
             class_names=dataset.class_names,
-            sigma=scale_of(dataset.X),
+            sigma=1.0 / dataset.X.shape[1],  # of standardised columns, until `with_numbers` has the training points
             report=dataset.report,
             left_out=dataset.left_out,
             **facts_of(dataset),
