@@ -577,10 +577,11 @@ def test_other_files_of_a_folder_are_left_out_and_said(ending, tmp_path_factory)
         own.to_parquet(file) if ending == "parquet" else own.to_csv(
             file, index=False, sep="\t" if ending == "tsv" else ","
         )
-    (folder / "README.txt").write_text("These are harvests.\nPlease, cite us.\n")
+    (folder / "README.txt").write_text("These are harvests.\nPlease, cite us.\n" * 999)
+    (folder / "paper.pdf").write_bytes(b"%PDF-1.7" + bytes(99_999))
     for file in (File.of_path(folder), rows_of(folder, "label")[0]):
         notes = file.table(file.recipe("classes")).notes if isinstance(file, File) else file.notes
-        assert "Other files of the folder are left out: 'README.txt'." in notes
+        assert "Other files of the folder are left out: 'README.txt', 'paper.pdf'." in notes
     check(folder, (by_description, by_rows), ["a", "b"], ("rye", "wheat"), 0)
 
 

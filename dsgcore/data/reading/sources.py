@@ -33,6 +33,10 @@ PIECE = 2**20
 _ZIP = b"PK\x03\x04"
 PARQUET_ENDINGS = (".parquet", ".pq", ".parq")
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+_TABLE_ENDINGS = {
+    *(".csv", ".tsv", ".tab", ".psv", ".svm", ".libsvm", ".svmlight", ".jsonl", ".ndjson"),
+    *(".arff", ".xlsx", ".npz", ".feather", ".arrow", ".orc"),
+}
 _PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _KINDS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"ORC": "orc", b"\xff\xff\xff\xff": "arrow"}
 CONTROL = re.compile(rb"[\0-\10\16-\37]")  # not in a text, whose first column may be called PAR1, ORCID or BZh1
@@ -121,8 +125,10 @@ def data_files(path: Path) -> list[Path]:
     """Return a file itself, or the Parquet files of a folder, or those with the ending that most of its bytes have."""
     if found := parquet_files(path):
         return found
-    sizes, shown = Counter[str](), shown_files(path)
-    for file in shown:
+    shown = shown_files(path)
+    found = [file for file in shown if _ending(file) in _TABLE_ENDINGS] or shown
+    sizes = Counter[str]()
+    for file in found:
         sizes[_ending(file)] += file.stat().st_size
     return [file for file in shown if _ending(file) == sizes.most_common(1)[0][0]]
 
