@@ -153,8 +153,13 @@ FAR = X / np.abs(X).max() * 100
         ({"step_size": 0}, X, FEW, r"step_size must be a number between 1e-06 and 1e\+06 or 'auto', got 0$"),
         ({**DOT_PRODUCT, "power": 5}, FAR, FEW, r"kernel 'dot_product' overflows float32 at these points, .*e\+50"),
         ({"sigma": 1.0}, 1e39 * X, FEW, r"X\[0, 0\] must be of size 1.3e\+19 at most for this 'gaussian' kernel, got "),
-        ({}, 1e8 * X / X.std() / 2**0.5, FEW, r"sigma='scale' is \S+e-1\d for these points, but .*: scale them$"),
-        ({}, 1e-310 * X, FEW, r"sigma='scale' is inf for these points, but must be .*: scale them$"),
+        (
+            {},
+            1e8 * X / X.std() / 2**0.5,
+            FEW,
+            r"sigma='scale' is \S+e-1\d for these points, but .*: scale them \(StandardScaler",
+        ),
+        ({}, 1e-310 * X, FEW, r"sigma='scale' is inf for these points, but must be .*: scale them \(StandardScaler"),
         (
             {**DOT_PRODUCT, "step_size": 1e3, "schedule": "constant", "n_iter": 40},
             X,

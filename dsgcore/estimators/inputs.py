@@ -382,7 +382,8 @@ def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussi
     assert isinstance(parameter, Real)
     if not parameter.low <= scaled <= parameter.high:
         raise ParameterError(
-            f"{parameter.name}='scale' is {scaled:.3g} for these points, but must be {parameter.allowed()}: scale them"
+            f"{parameter.name}='scale' is {scaled:.3g} for these points, but must be {parameter.allowed()}: scale them "
+            "(StandardScaler; of a file rows_of(path, label, scaling='standard'), or dsg-lab fit)"
         )
     return scaled
 
