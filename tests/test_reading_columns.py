@@ -321,7 +321,7 @@ TABLES = {
     "columns that tell nothing": Table(["a,b,c,d,e,label", *(f"7,{i},{'xy'[i % 2]},{'xy'[i % 2]},{i}.0,{'uv'[i // 3 % 2]}"
         for i in range(40))], ("a", "b", "e", "c: x", "c: y", "d: x", "d: y"), [], [
         "'a': one number in all 40 rows, which tells nothing (--drop).",
-        "'b', 'e' hold the same in each row: all but one tell nothing new (--drop).", "'c', 'd' hold the same in each row"]),
+        "'e' (as in 'b'), 'd' (as in 'c'): the same in each row as in another column, which tells nothing new (--drop)."]),
     "forty lines above the names": Table([*(f"Key{i}: value" for i in range(40)), "a,b,label", *(
         f"{i}.5,{i * i},{'xy'[i % 2]}" for i in range(60))], ("a", "b"), [[0.5, 1.5], [0, 1]]),
     "queries": Table([f"{i % 3} qid:{i // 9} 1:{i} 2:0.5" for i in range(40)], ("x1", "x2"), [],

@@ -203,9 +203,10 @@ def reason_of(error: BaseException) -> str:
     return printable((str(error).splitlines() or [type(error).__name__])[0])
 
 
-def listed(names: Iterable[str]) -> str:
-    """Return a few names as a list in words."""
-    shown = [repr(printable(name)) for name in names]
+def listed(names: Iterable[str], reasons: Mapping[str, str] | None = None) -> str:
+    """Return a few names as a list in words, each with its reason if it has one."""
+    known = reasons or {}
+    shown = [repr(printable(name)) + (f" ({known[name]})" if known.get(name) else "") for name in names]
     more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
     return ", ".join(shown[:_SHOWN]) + more
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,6 @@ ROWS_AT_A_TIME = 16_384
 STEP = float(np.finfo(np.float32).eps)
 _SEED = 0  # of the randomised method of Halko, Martinsson and Tropp (2011), which finds the directions of text
 _STRATEGIES = {"mean": "mean", "median": "median", "most frequent": "most_frequent", "drop": "mean"}
-_SHOWN = 6
 
 
 class Features:
@@ -176,7 +174,7 @@ class Features:
             several = "name or number the rows, so they are no features (name them among the features to use them)"
             yield f"{listed(self._index)} {one if len(self._index) == 1 else several}."
         if n := len(self._ignored):
-            yield f"{n} {'column is' if n == 1 else 'columns are'} ignored: {_with_reasons(self._ignored)}."
+            yield f"{n} {'column is' if n == 1 else 'columns are'} ignored: {listed(self._ignored, self._ignored)}."
         if n := len(self._empty):
             what = "column holds no value and is left out" if n == 1 else "columns hold no value and are left out"
             yield f"{n} {what}: {listed(self._empty)}."
@@ -213,17 +211,19 @@ class Features:
 
     def _repetitions(self, cells: pd.DataFrame) -> Iterator[str]:
         """Return sentences about columns of one number, and about those with the same cells."""
-        values, same = cells[self._numbers].to_numpy(), dict[bytes, list[str]]()
-        is_one = (values == values[:1]).all(axis=0) if len(cells) > 1 else np.zeros(len(self._numbers), bool)
+        values, first, twins = cells[self._numbers].to_numpy(), dict[int, str](), dict[str, str]()
+        is_one = (values == values[:1]).all(axis=0) & (len(cells) > 1)
         if one := [name for name, is_own in zip(self._numbers, is_one, strict=True) if is_own]:
             yield f"{listed(one)}: one number in all {len(cells):,} rows, which tells nothing (--drop)."
-        for name in (*self._numbers, *self._categories):
-            if name not in one:
-                digest = sha256(pd.util.hash_pandas_object(cells[name], index=False).to_numpy().data).digest()
-                same.setdefault(digest, []).append(name)
-        for names in same.values():
-            if len(names) > 1:
-                yield f"{listed(names)} hold the same in each row: all but one tell nothing new (--drop)."
+        contents = {name: hash(values[:, j].tobytes()) for j, name in enumerate(self._numbers) if not is_one[j]}
+        for name in self._categories:
+            codes, words = pd.factorize(cells[name])
+            contents[name] = hash((codes.tobytes(), *words))
+        for name, content in contents.items():
+            if (other := first.setdefault(content, name)) != name:
+                twins[name] = f"as in {printable(other)!r}"
+        if twins:
+            yield f"{listed(twins, twins)}: the same in each row as in another column, which tells nothing new (--drop)."
 
     def _mark(self, name: str) -> str | None:
         """Return the decimal mark of a column's numbers; None if it is the point, and nothing sets thousands apart."""
@@ -301,7 +301,7 @@ class Features:
         if not steps:
             reasons = dict.fromkeys(self._empty, "no value") | dict.fromkeys(self._index, "names or numbers the rows")
             reasons |= {name: held or "ignored" for name, held in self._ignored.items()}
-            others = f"besides the label, the table has {_with_reasons(reasons)}"
+            others = f"besides the label, the table has {listed(reasons, reasons)}"
             raise DataError(f"no column of features is left: {others if reasons else 'the label is the only column'}")
         if not (self._categories or self._texts):
             return steps[0][1]
@@ -330,12 +330,6 @@ def _dense(weights: Any) -> NDArray[np.float64]:
 
 def _less(X: NDArray, centre: NDArray) -> NDArray:
     return X - centre
-
-
-def _with_reasons(reasons: dict[str, str]) -> str:
-    shown = [f"{printable(name)!r}{f' ({reason})' if reason else ''}" for name, reason in reasons.items()]
-    more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
-    return ", ".join(shown[:_SHOWN]) + more
 
 
 def _held(column: pd.Series) -> str:
