@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, product
@@ -33,6 +34,7 @@ POINTS, LABELS = "X", "y"
 _SEVERAL = (list, tuple, dict, set, np.ndarray)  # kinds of cells that are no single value
 NESTED = "(nested)"  # placeholder in a column of lists and other nested values
 LARGE = 40_000_000  # numbers of a table that is not read whole
+_BEYOND = 2.0**63
 _MAGIC = b"PAR1"
 # Arrow takes no rows of views.
 _OF_VIEWS = {pyarrow.string_view(): pyarrow.large_string(), pyarrow.binary_view(): pyarrow.large_binary()}
@@ -392,28 +394,35 @@ def _read_npz(content: IO[bytes], limits: Limits) -> tuple[pd.DataFrame, list[st
 
 def _json_table(stream: io.BytesIO) -> Any:
     """Return JSON lines, or a list of records, as an Arrow table."""
-    content, given = stream.getvalue(), None
+    content = stream.getvalue()
     try:
-        given = json.loads(content, object_pairs_hook=_record)
+        given = _parsed(content)
     except (json.JSONDecodeError, UnicodeDecodeError):  # records on lines
         if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
             raise
+        options = pyarrow.json.ReadOptions(use_threads=False, block_size=max(PIECE, len(content)))
+        with suppress(pyarrow.ArrowInvalid):  # as for a column of numbers and words
+            return pyarrow.json.read_json(io.BytesIO(content), options)
+        with readable("the JSON", "must hold a record of plain values on each line"):
+            given = [_parsed(line) for line in content.split(b"\n") if line.strip()]
     if isinstance(given, dict):
         nested = [value for value in given.values() if isinstance(value, list | dict)]
         if len(nested) == len(given) or any(isinstance(one, list | dict) for value in nested for one in value):
             raise DataError('the JSON must hold a list of records (pandas: orient="records"), got one record of lists')
         given = [given]
-    if given is not None:
-        if not all(isinstance(record, dict) for record in given):
-            raise DataError("the JSON must be a list of records, or a record on each line")
-        content = b"\n".join(json.dumps(record).encode() for record in given)
-    try:
-        options = pyarrow.json.ReadOptions(use_threads=False, block_size=max(PIECE, len(content)))
-        return pyarrow.json.read_json(io.BytesIO(content), options)
-    except pyarrow.ArrowInvalid:  # a column of numbers and words is text, as in CSV
-        with readable("the JSON", "must hold a record of plain values on each line", also=(pyarrow.ArrowException,)):
-            lines = filter(None, map(bytes.strip, content.split(b"\n")))
-            return pyarrow.table(_alike([dict(json.loads(line, object_pairs_hook=_record)) for line in lines]))
+    if not all(isinstance(record, dict) for record in given):
+        raise DataError("the JSON must be a list of records, or a record on each line")
+    with readable("the JSON", "must hold records of plain values", also=(pyarrow.ArrowException,)):
+        return pyarrow.table(_alike(given))
+
+
+def _parsed(text: bytes) -> Any:
+    """Return JSON as Python's values, with whole numbers that 64 bits do not hold as floats."""
+    return json.loads(
+        text,
+        object_pairs_hook=_record,
+        parse_int=lambda digits: int(digits) if abs(number := float(digits)) < _BEYOND else number,
+    )
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
