@@ -16,7 +16,7 @@ from pyarrow import parquet
 from dsgcore.core.files import whole_files
 from dsgcore.core.parameters import counted, quoted
 from dsgcore.data.datasets import LABELS, DataError
-from dsgcore.data.reading.cells import Seen, listed, printable, written
+from dsgcore.data.reading.cells import Seen, listed, named, printable, written
 from dsgcore.data.reading.features import Features
 from dsgcore.data.reading.file import OTHER_COLUMNS, File, suit
 from dsgcore.data.reading.labels import FEWEST_ORDERED, class_codes
@@ -152,10 +152,8 @@ def convert_file(
 def _of_each(sources: Sequence[Source], read: Callable[[Source], Iterable[pyarrow.Table]]) -> Iterator[pyarrow.Table]:
     """Yield the pieces of all files; the error of one of several names it."""
     for source in sources:
-        try:
+        with named(source.name if len(sources) > 1 else ""):
             yield from read(source)
-        except DataError as error:
-            raise DataError(f"{source.name}: {error}" if len(sources) > 1 else str(error)) from None
 
 
 def _sparse_tables(sources: Sequence[Source], recipe: Recipe, progress: Progress) -> Iterator[pyarrow.Table]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, timedelta
 from difflib import get_close_matches
+from importlib.resources import files
 from itertools import count
 from math import isfinite
 from typing import Any
@@ -20,6 +22,15 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.recipe import DATE, DAY_FIRST, MISSING_WORDS, MONTH_FIRST
 
+
+def tables(name: str) -> dict[str, Any]:
+    """Return a file of words beside this one."""
+    return tomllib.loads(files("dsgcore.data.reading").joinpath(name).read_text("utf-8"))
+
+
+_WORDS = tables("words.toml")
+LABEL_NAMES, PAIR_NAMES = tuple(_WORDS["label_names"]), tuple(_WORDS["pair_names"])
+PERSONS_AND_THINGS, INDEX_NAMES = ("|".join(_WORDS[name]) for name in ("persons_and_things", "index_names"))
 LONGEST = 100
 # Bytes that are no UTF-8 are written out, so that different labels stay different.
 UNDECODED = "backslashreplace"
@@ -47,61 +58,33 @@ _GROUPED = {
 # Minus signs and dashes that stand for "-", and full-width signs.
 _SIGNS = str.maketrans({**dict.fromkeys("−–‐‑‒﹣－", "-"), "％": "%", "（": "(", "）": ")"})
 _ADORNED = ("%", ")")
-_SIGNS_OF_MONEY = (
-    r"(?:[$€£¥₹₽₩]|EUR|USD|GBP|CHF|JPY|CNY|INR|RUB|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|KRW|TRY)"
-)
+_SIGNS_OF_MONEY = rf"(?:[$€£¥₹₽₩]|{_WORDS['money']})"
 _MONEY = re.compile(rf"(?<![\w.,]){_SIGNS_OF_MONEY}\s?(?=[\d.,])|(?<=\d)\s?{_SIGNS_OF_MONEY}(?=\)?$)")
 THOUSANDS_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be either number
 _WITH_UNIT = re.compile(r"([^\s\w]?\s?[\d.,]*\d(?:[eE][+-]?\d+)?)\s*([^\W\d_][\w°µ/²³^%]{0,9}|[°µ][\w/]{1,9})")
-# Words for truth values: a column that holds only those of one language is read as 1 and 0.
-_PAIRS = (
-    "true|t false|f, yes|y no|n, ja nein, oui non, sí|si no, sì no, sim não|nao, tak nie, ja nee, ja nej, да нет, on off"
-    ", vrai faux, wahr falsch, .true. .false., ✓ ✗"
-)
+# Words for truth values, each by its number: a column that holds only those of one language is read as 1 and 0.
 TRUTHS = tuple(
-    {word: float(not side) for side, words in enumerate(pair.split()) for word in words.split("|")}
-    for pair in _PAIRS.split(", ")
+    {word: value for value, words in zip((1.0, 0.0), pair, strict=True) for word in words.split("|")}
+    for pair in _WORDS["truths"]
 )
 _DAY, _EPOCH = pd.Timedelta(days=1), pd.Timestamp(0, tz="UTC")
 _HOURS = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:[AP]M|[ap]m|Z|[+-]\d{2}:?\d{2}))?"
 _TIME = rf"(?:[ T]{_HOURS})?"
-_YEAR_FIRST = re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}{_TIME}|(?:1[89]|20)\d\d-(?:0[1-9]|1[0-2])")  # or a month
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})({_TIME})")
-_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-# The months in English, German, French, Spanish, Italian, Portuguese and Dutch, and abbreviations that do not begin them.
-_MONTH_NAMES = (
-    "january|januar|jänner|janvier|enero|gennaio|janeiro|januari february|februar|février|febrero|febbraio|fevereiro|februari"
-    " march|märz|maerz|mrz|mars|marzo|março|maart|mrt april|avril|abril|aprile may|mai|mayo|maggio|maio|mei"
-    " june|juni|juin|junio|giugno|junho july|juli|juillet|julio|luglio|julho august|août|agosto|augustus"
-    " september|septembre|septiembre|settembre|setembro october|oktober|octobre|octubre|ottobre|outubro"
-    " november|novembre|noviembre|novembro december|dezember|décembre|diciembre|dicembre|dezembro"
-)
 # Names and their beginnings, of three letters and more, by the English beginning; jui may be two months.
 _MONTH_OF = {
-    name[:n]: month
-    for month, names in zip(_MONTHS.split("|"), _MONTH_NAMES.split(), strict=True)
+    name[:n]: names[:3]
+    for names in _WORDS["months"]
     for name in names.split("|")
     for n in range(3, len(name) + 1)
     if name[:n] != "jui"
 }
 _MONTH = rf"({'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})"
-_MONTH_NAMED = re.compile(
-    rf"(?:\d{{1,2}}\.?(?: |-|/| de ){_MONTH}(?:[ .,/-]+| de )\d{{4}}|{_MONTH}\.? \d{{1,2}},? \d{{4}})(?:[ ,:]+{_HOURS})?"
-    rf"|{_MONTH} \d{{1,2}} \d\d:\d\d:\d\d \d{{4}}",
-    re.IGNORECASE,
-)
 # A day of the week before a date, and a zone after it, which changes nothing.
 _AROUND_A_DATE = re.compile(
     r"(?i)\A(?:mon|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri|sat(?:urday)?|sun|(?:mon|fri|sun)day)\.?,? "
     r"|\[[\w/+-]+\]\Z| (?:utc|gmt)\Z"
 )
-_WEEK = re.compile(r"((?:1[89]|20)\d\d)-?W([0-4]\d|5[0-3])(?:-?([1-7]))?")
-_COMPACT = re.compile(r"(?:19|20)\d{6}T\d{4}(?:\d\d)?Z?")
-_QUARTER = re.compile(r"(?i)\A(\d{4})[ -]?Q([1-4])\Z")
-_MONTH_AND_YEAR = re.compile(  # 01JAN2020, 1-Jan-20, Jan 2020, Jan-20
-    rf"(?i)(?:(\d\d?)[ -]?)?({_MONTHS})(?:(?:r?uary|ch|il|e|y|ust|t|(?:t?em|o)ber)?\.?[ -])?(\d{{4}}|(?<=-)\d\d)"
-)
-_WRITTEN_DATES = (_YEAR_FIRST, _MONTH_NAMED, _QUARTER, _MONTH_AND_YEAR, _WEEK, _COMPACT)
 # Times of day and angles: a sign, hours or degrees, minutes, seconds, and what changes them.
 _CLOCK = re.compile(r"([+-]?)(\d{1,3}):([0-5]\d)(?::([0-5]\d(?:[.,]\d+)?))?(?: ?([ap])\.?m\.?)?")
 _RATIO, _HOURS_A_DAY = re.compile(r"(\d+):\d+"), 24
@@ -196,6 +179,15 @@ def readable(what: str, wrong: str = "cannot be read", *, also: tuple[type[Excep
         raise
     except unreadable as error:
         raise DataError(f"{what} {wrong}: {reason_of(error)}") from None
+
+
+@contextmanager
+def named(file: str) -> Iterator[None]:
+    """Name the file, if there is a name, in a `DataError` about it."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{file}: {error}" if file else str(error)) from None
 
 
 def reason_of(error: BaseException) -> str:
@@ -350,8 +342,7 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
         with readable(f"column {str(column.name)!r}", "holds dates that are too far"):
             return ((pd.to_datetime(column, utc=True) - _EPOCH) / _DAY).to_numpy(dtype=np.float64)
     codes, values = pd.factorize(column)
-    texts = [text if _YEAR_FIRST.fullmatch(text) else _as_pandas_reads(text, role) for text in map(written, values)]
-    texts = [text.replace("/", "-") for text in texts]
+    texts = [_in_pandas_form(text) or _in_order(text, role) for text in map(written, values)]
     parsed = pd.to_datetime(pd.Series(texts, dtype=object), format="mixed", utc=True, errors="coerce")
     if parsed.isna().any():
         i = int(np.argmax(codes == int(np.argmax(parsed.isna()))))
@@ -364,20 +355,50 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
     return np.append(of_value, np.nan)[codes]
 
 
-def _as_pandas_reads(text: str, role: str) -> str:
-    """Return a date of another form in one that pandas reads."""
-    text = _QUARTER.sub(lambda one: f"{one[1]}-{3 * int(one[2]) - 2:02}-01", _AROUND_A_DATE.sub("", text))
-    if one := _MONTH_AND_YEAR.fullmatch(text):
-        return f"{one[1] or 1} {one[2]} {_year(one[3])}"
-    if one := _WEEK.fullmatch(text):
-        return str(date.fromisocalendar(int(one[1]), 1, int(one[3] or 1)) + timedelta(weeks=int(one[2]) - 1))
-    if _MONTH_NAMED.fullmatch(text):
-        text = re.sub(_MONTH, lambda one: _MONTH_OF.get(one[0].lower(), one[0]), text, flags=re.IGNORECASE)
-        return re.sub(r"(?<=\d{4}):", " ", text).replace(" de ", " ")
+def _in_english(one: re.Match[str]) -> str:
+    text = re.sub(_MONTH, lambda month: _MONTH_OF[month[0].lower()], one[0], flags=re.IGNORECASE)
+    return re.sub(r"(?<=\d{4}):", " ", text).replace(" de ", " ").replace("/", "-")
+
+
+def _of_week(one: re.Match[str]) -> str:
+    return str(date.fromisocalendar(int(one[1]), 1, int(one[3] or 1)) + timedelta(weeks=int(one[2]) - 1))
+
+
+# Forms of dates that tell the order of day and month, each with how pandas reads it; the first one is by far the most frequent.
+_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    (re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}{_TIME}"), lambda one: one[0].replace("/", "-")),
+    (re.compile(r"(?:1[89]|20)\d\d-(?:0[1-9]|1[0-2])|(?:19|20)\d{6}T\d{4}(?:\d\d)?Z?"), lambda one: one[0]),
+    (
+        re.compile(
+            rf"(?i)(?:\d{{1,2}}\.?(?: |-|/| de ){_MONTH}(?:[ .,/-]+| de )\d{{4}}|{_MONTH}\.? \d{{1,2}},? \d{{4}})"
+            rf"(?:[ ,:]+{_HOURS})?|{_MONTH} \d{{1,2}} \d\d:\d\d:\d\d \d{{4}}"
+        ),
+        _in_english,
+    ),
+    (re.compile(r"(\d{4})[ -]?[qQ]([1-4])"), lambda one: f"{one[1]}-{3 * int(one[2]) - 2:02}-01"),
+    (  # 01JAN2020, 1-Jan-20, Jan 2020, Jan-20
+        re.compile(rf"(?i)(?:(\d\d?)[ -]?)?{_MONTH}(?:\.?[ -])?(\d{{4}}|(?<=-)\d\d)"),
+        lambda one: f"{one[1] or 1} {_MONTH_OF[one[2].lower()]} {_year(one[3])}",
+    ),
+    (re.compile(r"((?:1[89]|20)\d\d)-?W([0-4]\d|5[0-3])(?:-?([1-7]))?"), _of_week),
+)
+
+
+def _in_pandas_form(text: str) -> str | None:
+    """Return a date whose order is known as pandas reads it; None for other texts."""
+    for form, rewritten in _FORMS:
+        if one := form.fullmatch(text):
+            return rewritten(one)
+    bare = _AROUND_A_DATE.sub("", text)
+    return _in_pandas_form(bare) if bare != text else None
+
+
+def _in_order(text: str, role: str) -> str:
+    """Return a date that begins with the day or the month as pandas reads it, in the role's order."""
     if one := _YEAR_LAST.fullmatch(text):
         day, month = one.group(1, 3) if role == DAY_FIRST else one.group(3, 1)
         return f"{_year(one[4])}-{month:0>2}-{day:0>2}{one[5]}" if role != DATE else ""
-    return text
+    return text.replace("/", "-")
 
 
 def _year(text: str) -> str:
@@ -389,7 +410,7 @@ def date_role(present: pd.Series) -> str | None:
     if is_time(present) or isinstance(present.iloc[0], date):
         return DATE
     texts = [written(value) for value in present.unique()]
-    if all(_is_written_date(text) or _is_written_date(_AROUND_A_DATE.sub("", text)) for text in texts):
+    if all(map(_in_pandas_form, texts)):
         return DATE
     found = [_YEAR_LAST.fullmatch(text) for text in texts[:20]]
     if not all(found) or not all(_YEAR_LAST.fullmatch(text) for text in texts):
@@ -399,10 +420,6 @@ def date_role(present: pd.Series) -> str | None:
     if day_first and month_first:
         return MONTH_FIRST if found[0] is not None and found[0][2] == "/" else DAY_FIRST
     return DAY_FIRST if day_first else MONTH_FIRST if month_first else None
-
-
-def _is_written_date(text: str) -> bool:
-    return any(form.fullmatch(text) for form in _WRITTEN_DATES)
 
 
 def are_days(column: pd.Series) -> bool:

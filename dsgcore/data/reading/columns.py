@@ -15,8 +15,12 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.binary import NESTED
 from dsgcore.data.reading.cells import (
+    INDEX_NAMES,
+    LABEL_NAMES,
     MOSTLY,
     NEARLY_ALL,
+    PAIR_NAMES,
+    PERSONS_AND_THINGS,
     are_days,
     are_ratios,
     check_column,
@@ -34,11 +38,6 @@ from dsgcore.data.reading.recipe import DATE, MARKS, ROLES, Limits, Recipe
 
 # Every reader uses at most this many rows to decide if a column numbers the rows.
 ROWS = 20_000
-LABEL_NAMES = (
-    *("label", "labels", "target", "outcome", "survived", "churn", "attrition", "exited", "is_fraud", "loan_status"),
-    *("class", "y", "species", "diagnosis", "category", "quality"),  # which may be features, too
-)
-_PAIR_NAMES = ("pair", "pair_id", "pairid", "pair id", "similar_pair")
 _ARCHIVE_FEATURE = re.compile(r"x\d+")
 MAX_CLASSES_OF_A_GUESS = 30
 # A column is likely to hold the labels if most of its cells are empty, and the others repeat a few values.
@@ -53,19 +52,10 @@ _FEATURE_ROLES = tuple(role for role in ROLES if role not in ("label", "pair"))
 # The names that pandas and Dask give to an index without a name.
 _ALWAYS = re.compile(r"__index_level_\d+__|__null_dask_index__|Unnamed: 0([._].*)?")
 # A column of such a name, without case and punctuation, is an index if its whole numbers count up by one.
-_WHO = (
-    "case|client|customer|employee|house|instance|item|object|order|passenger|patient|person|product|record|sample|student"
-    "|subject|transaction|user"
-)
-_NAMES = re.compile(
-    r"(unnamed|column|index|idx|level)\d*|(lfd|laufende)?(no|nr|num|number)|rn|#|id|uid|uuid|guid|pk|key|seq|sequence|counter"
-    r"|row|line|case|obs|observation|record|serial|sample|instance|(row|line)(ids?|index|names?|no|nr|num|number)"
-    r"|(s|sl|sr|serial|record|case|sample|observation|obs|roll|seq|sequence)(no|nr|num|number)"
-    rf"|({_WHO})(id|index|idx)",
-)
+_NAMES = re.compile(rf"{INDEX_NAMES}|({PERSONS_AND_THINGS})(id|index|idx)")
 _ID = re.compile(r".*[ _.-](id|index|idx|uuid)|.*[a-z](Id|ID)", re.DOTALL)  # row_id, PassengerId
 # Whole numbers of such a name that are all different are an index, too, in any order.
-_IDENTITY = re.compile(rf"(?i:(.*[ _.-])?(u|uu|gu)?id|({_WHO})id)|.*[a-z](Id|ID)", re.DOTALL)
+_IDENTITY = re.compile(rf"(?i:(.*[ _.-])?(u|uu|gu)?id|({PERSONS_AND_THINGS})id)|.*[a-z](Id|ID)", re.DOTALL)
 _FEWEST_IDS = 20  # below which other whole numbers may all be different, too
 _UNNAMED = re.compile(r"column 1|index|level_\d+", re.IGNORECASE)
 _PUNCTUATION = re.compile(r"[\s._:#-]+")
@@ -83,7 +73,7 @@ def guess_roles(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, str]) -
     if recipe.format == "svmlight":
         return recipe, ""
     candidates = label_candidates(frame, recipe, alone)
-    label, others, pair = next(iter(candidates), None), candidates[1:], _named(frame, _PAIR_NAMES)
+    label, others, pair = next(iter(candidates), None), candidates[1:], _named(frame, PAIR_NAMES)
     roles = dict(alone)
     if label is not None:
         roles[label] = "label"
@@ -224,20 +214,19 @@ def is_index(name: str, column: pd.Series) -> bool:
         return True
     if not may_be_index(name):
         return False
-    values, types = column.head(ROWS).dropna(), pd.api.types
-    if len(values) < 2 or types.is_bool_dtype(values) or not types.is_numeric_dtype(values):
+    values = column.head(ROWS).dropna()
+    if len(values) < 2 or not is_numeric(values) or pd.api.types.is_bool_dtype(values):
         return False
-    whole = values.to_numpy() if types.is_integer_dtype(values) else values.to_numpy(dtype=np.float64)
-    if whole.dtype.kind == "f":
-        if not (np.isfinite(whole) & (np.abs(whole) < 2.0**53) & (whole == np.floor(whole))).all():
-            return False
-        whole = whole.astype(np.int64)
+    floats = values.to_numpy(dtype=np.float64)
+    if not (np.isfinite(floats) & (floats == np.floor(floats))).all():
+        return False
     if _UNNAMED.fullmatch(name) and values.nunique() > MOSTLY * len(values):
         return True  # pandas' own index, perhaps of shuffled or drawn rows
     if _IDENTITY.fullmatch(name) and len(values) >= _FEWEST_IDS and values.is_unique:
         return True
-    begins_again = np.diff(whole.astype(np.int64, copy=False)) != 1  # rare new starts are allowed
-    return bool((whole[1:][begins_again] == whole[0]).all()) and begins_again.sum() * _ROWS_A_COUNT <= len(whole)
+    counted = (values - values.iloc[0]).to_numpy(dtype=np.float64)  # exact, however large the numbers are
+    begins_again = np.diff(counted) != 1  # rare new starts are allowed
+    return bool((counted[1:][begins_again] == 0).all()) and begins_again.sum() * _ROWS_A_COUNT <= len(counted)
 
 
 # --- columns that tell the label

@@ -36,6 +36,7 @@ from dsgcore.data.reading.cells import (
     blanked,
     check_column,
     is_numeric,
+    named,
     numbers_among,
     printable,
     suspicions,
@@ -134,30 +135,28 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
         frame, notes = read_delimited(source, recipe, limits, seen)
     else:
         frame, notes = read_binary(source, recipe.format, limits)
-    frame.index, n_read = pd.RangeIndex(len(frame)), len(frame)
+    frame.index = pd.RangeIndex(len(frame))
     said = _about_folder(source.path, len(texts)) if is_text and source.path else [_sentence(frame, recipe)]
     said += [*source.notes, *notes]
-    if not is_text or numbers_among(recipe.missing_words):
-        changed = {
-            name: known
-            for name, column in frame.items()
-            if (not is_text or is_numeric(column))  # words of a text are known already
-            and (known := blanked(column, recipe.missing_words, seen)) is not column
-        }
-        frame = with_columns(frame, changed)
-    if recipe.format != "svmlight":
-        frame = _full(frame, seen)
-    return Table(frame, (*said, *about_empty_rows(n_read - len(frame))), +seen, n_read)
+    return _without_gaps(frame, recipe, said, seen, is_text=is_text)
 
 
-def _full(frame: pd.DataFrame, seen: Seen) -> pd.DataFrame:
-    """Return the rows with a value, of a table that has any."""
-    is_full = frame.notna().any(axis=1).to_numpy()
-    if is_full.all() or not is_full.any():
-        return frame
+def _without_gaps(frame: pd.DataFrame, recipe: Recipe, said: list[str], seen: Seen, *, is_text: bool) -> Table:
+    """Return a table without its words for missing values, which those of a text are already, and without empty rows."""
+    words = recipe.missing_words
+    known = {
+        name: own
+        for name, column in frame.items()
+        if not is_text or (numbers_among(words) and is_numeric(column))
+        if (own := blanked(column, words, seen)) is not column
+    }
+    whole = with_columns(frame, known)
+    is_full = whole.notna().any(axis=1).to_numpy()
+    if recipe.format == "svmlight" or is_full.all() or not is_full.any():
+        return Table(whole, tuple(said), +seen, len(frame))
     for name in frame.columns:
         seen["", str(name)] -= int(np.sum(~is_full))
-    return frame[is_full]
+    return Table(whole[is_full], (*said, *about_empty_rows(int(np.sum(~is_full)))), +seen, len(frame))
 
 
 def about_empty_rows(n: int) -> list[str]:
@@ -168,12 +167,10 @@ def about_empty_rows(n: int) -> list[str]:
 def _texts(folder: Path, limits: Limits) -> Iterator[Source]:
     """Yield the unpacked files of a folder of LIBSVM text."""
     for file in files_of(folder):
-        try:
+        with named(file.name):
             text = unpacked(file, limits)
             if (found := binary_format(text)) is not None:
                 raise DataError(f"the recipe is for the format svmlight, and the file is {found}")
-        except DataError as error:
-            raise DataError(f"{file.name}: {error}") from None
         yield text
 
 
@@ -181,12 +178,10 @@ def _read_files(folder: Path, recipe: Recipe, limits: Limits) -> Table:
     """Read the files of text of a folder as one table."""
     read = list[Table]()
     for file in files_of(folder):
-        try:
+        with named(file.name):
             read.append(read_table(unpacked(file, limits), recipe, limits))
             if list(read[-1].frame.columns) != list(read[0].frame.columns):
                 raise DataError(OTHER_COLUMNS)
-        except DataError as error:
-            raise DataError(f"{file.name}: {error}") from None
     begins = np.cumsum([0, *(table.n_read for table in read)])  # rows are counted over the files as they are
     frame = pd.concat([t.frame.set_axis(t.frame.index + n) for t, n in zip(read, begins[:-1], strict=True)])
     limits.check_rows(len(frame))
@@ -280,10 +275,7 @@ class File:
             if self._given is None:
                 table = read_table(self.source, recipe, self.limits)
             else:
-                (frame, _), seen = self._given, Seen()
-                known = {name: blanked(column, recipe.missing_words, seen) for name, column in frame.items()}
-                full = _full(with_columns(frame, known), seen)
-                table = Table(full, ("", *about_empty_rows(len(frame) - len(full))), +seen, len(frame))
+                table = _without_gaps(self._given[0], recipe, [""], Seen(), is_text=False)
             self._tables = {key: table}
         return self._tables[key]
 

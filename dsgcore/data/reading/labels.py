@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import cache
-from importlib.resources import files
 from itertools import product
 from math import isfinite
 
@@ -29,6 +27,7 @@ from dsgcore.data.reading.cells import (
     numbers,
     numeric,
     printable,
+    tables,
     written,
 )
 from dsgcore.data.reading.recipe import DATE, Recipe
@@ -214,7 +213,7 @@ def _binned(column: pd.Series, hidden: Collection[str], recipe: Recipe) -> Coded
 @cache
 def _steps() -> list[dict[str, int]]:
     """Return each known scale as the place of each of its words."""
-    scales = tomllib.loads(files("dsgcore.data.reading").joinpath("scales.toml").read_text("utf-8"))["scales"]
+    scales = tables("scales.toml")["scales"]
     return [{word: place for place, step in enumerate(scale) for word in step.split("|")} for scale in scales]
 
 

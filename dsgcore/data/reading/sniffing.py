@@ -15,8 +15,7 @@ from itertools import islice
 import numpy as np
 
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.cells import THOUSANDS_POINT, as_number, plain_numeral
-from dsgcore.data.reading.columns import LABEL_NAMES
+from dsgcore.data.reading.cells import LABEL_NAMES, THOUSANDS_POINT, as_number, plain_numeral
 from dsgcore.data.reading.parse import COMMENTS, SNIFFED_LINES, csv_rows, not_encoded
 from dsgcore.data.reading.recipe import DELIMITERS, MISSING_WORDS, Recipe
 from dsgcore.data.reading.sources import PIECE, Source, refuse_other_text

@@ -26,7 +26,7 @@ import pyarrow
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.cells import listed, readable, reason_of
+from dsgcore.data.reading.cells import listed, readable, reason_of, tables
 from dsgcore.data.reading.recipe import Limits
 
 PIECE = 2**20
@@ -40,24 +40,8 @@ _TABLE_ENDINGS = {
 _PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _KINDS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"ORC": "orc", b"\xff\xff\xff\xff": "arrow"}
 CONTROL = re.compile(rb"[\0-\10\16-\37]")  # not in a text, whose first column may be called PAR1, ORCID or BZh1
-_PDF = "a PDF document"
-_OTHERS = {
-    b"\x89HDF": "an HDF5 file",
-    b"MATLAB 5.0": "a Matlab file",
-    b"%PDF": _PDF,  # which may be text
-    **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff", b"GIF8"), "a picture"),
-    **dict.fromkeys((b"<stata_dta>", b"r\1", b"r\2", b"s\1", b"s\2"), "a data set of Stata"),
-    **dict.fromkeys(
-        (b"$FL2@", bytes(12) + b"\xc2\xea", b"RDX2\nX", b"RDX3\nX", b"X\n\0"), "a data set of SPSS, SAS or R"
-    ),
-    b"SQLite format 3": "an SQLite database",
-    b"Obj\1": "an Avro file",
-    b"\x93NUMPY": "a single NumPy array, so without labels",
-    b"\xd0\xcf\x11\xe0": "an old Office document",
-    b"7z\xbc\xaf": "a 7z archive",
-    b"Rar!": "a RAR archive",
-    **dict.fromkeys((b"\x7fELF", b"MZ\x90"), "a program"),
-}
+_PDF = "a PDF document"  # which may be text
+_OTHERS = {magic.encode("latin-1"): what for what, all_magic in tables("kinds.toml").items() for magic in all_magic}
 # A name in brackets may begin a table's header: [K+], {a}, <x>.
 _OTHER_TEXTS = {
     "a web page or XML": re.compile(r"<[!?]|<html\b|<(?=(?s:.*)\n\s*<[^\n]*\s*\Z)|<[^\n]*>\s*\Z"),
@@ -122,7 +106,7 @@ def files_of(folder: Path) -> list[Source]:
 
 
 def data_files(path: Path) -> list[Path]:
-    """Return a file itself, or the Parquet files of a folder, or those with the ending that most of its bytes have."""
+    """Return a file itself, or the Parquet files of a folder, or those with the ending that most bytes of its tables have."""
     if found := parquet_files(path):
         return found
     shown = shown_files(path)
@@ -130,7 +114,7 @@ def data_files(path: Path) -> list[Path]:
     sizes = Counter[str]()
     for file in found:
         sizes[_ending(file)] += file.stat().st_size
-    return [file for file in shown if _ending(file) == sizes.most_common(1)[0][0]]
+    return [file for file in found if _ending(file) == sizes.most_common(1)[0][0]]
 
 
 def _ending(file: Path) -> str:

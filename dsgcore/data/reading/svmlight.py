@@ -17,7 +17,7 @@ from sklearn.datasets import load_svmlight_file
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.cells import INEXACT, as_number, reason_of
+from dsgcore.data.reading.cells import INEXACT, as_number, named, reason_of
 from dsgcore.data.reading.parse import lines_of
 from dsgcore.data.reading.recipe import Limits
 from dsgcore.data.reading.sources import Source
@@ -105,11 +105,9 @@ def pieces_of_all(sources: Sequence[Source]) -> Iterator[Piece]:
     """Yield the rows of some texts in pieces; if there are several, errors name the file."""
     for source in sources:
         name = f"{source.name}: " if len(sources) > 1 else ""
-        try:
+        with named(source.name if len(sources) > 1 else ""):
             for piece in pieces_of(source):
                 yield replace(piece, file=name)
-        except DataError as error:
-            raise DataError(f"{name}{error}") from None
 
 
 def read_svmlight(
