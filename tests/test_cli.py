@@ -186,7 +186,7 @@ def test_every_command_ends_with_a_code_and_one_sentence(command, person, capsys
 SHORT = "--quiet --seconds 500 --methods SVC,LogisticRegression --no-curves --store OUT.sqlite"
 COMPARED, OF_CLASS = "compare data.csv --target class", "data.csv --target class --out OUT"
 YES = {
-    "run spec.json --out OUT": "All iterations are done. history.csv, model.npz, spec.json, result.json are in ",
+    "run spec.json --out OUT": "spec.json, result.json, fit.json, preparation.joblib are in ",
     "run windows.json --out OUT --quiet": "",
     "check settled.json --seeds 1": "The run has converged: at the end it is ",
     "sweep study.json --store OUT --quiet": "kernel.sigma,seed,score",
@@ -365,7 +365,8 @@ def test_json_is_the_result_and_quiet_says_nothing_else(person, tmp_path, capsys
 
 def test_a_run_that_diverges_leaves_the_last_state_before_that(person, tmp_path):
     assert main(["run", str(person / "wild.json"), "--out", str(tmp_path / "out"), "--quiet"]) == 1
-    assert {file.name for file in contents(tmp_path)} == {"history.csv", "model.npz", "result.json", "spec.json"}
+    every = {"history.csv", "model.npz", "result.json", "spec.json", "fit.json", "preparation.joblib"}
+    assert {file.name for file in contents(tmp_path)} == every
     result = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
     assert result["stop_reason"] == "diverged"
     values = load_model(tmp_path / "out" / "model.npz").evaluate(np.zeros((1, 2)))

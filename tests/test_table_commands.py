@@ -30,9 +30,11 @@ from dsgcore.__main__ import main
 from dsgcore.baselines.everyday import Everyday
 from dsgcore.cli.ending import Progress
 from dsgcore.comparing import METHODS
-from dsgcore.data import DataError
+from dsgcore.data import DataError, load
 from dsgcore.data.converting import convert_file
 from dsgcore.data.reading import File, binary
+from dsgcore.experiments import Run, read_spec
+from dsgcore.experiments.verdict import predicted_classes
 
 pytest.importorskip("pyarrow")
 
@@ -271,6 +273,41 @@ def test_a_csv_file_leads_to_the_model_of_the_estimator_classes_scores_and_kept_
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "all.csv"), out, check_dtype=False, rtol=1e-6)
     again = scored(tmp_path / "model", file, tmp_path / "scores", "--keep", "id")
     pd.testing.assert_frame_equal(again, out)
+
+
+RUNS = {
+    "two classes": ("s3vm", 2, {}),
+    "of an average": ("s3vm", 2, {"average": "tail"}),
+    "ranks": ("auc", 2, {}),
+    "an order": ("ordinal", 3, {}),
+    "several classes": ("multiclass", 3, {}),
+    "a set": ("auc", 2, None),
+}
+
+
+@each("name", some(RUNS, 6))
+def test_the_folder_of_a_run_gives_the_runs_values_and_classes_of_rows_as_they_are(name, tmp_path):
+    (setting, k, solver), place = RUNS[name], tmp_path / name
+    place.mkdir()
+    frame, file = table(k), place / "own.csv"
+    frame["kind"] = frame["kind"].str.removeprefix("class ")
+    spec = {"setting": setting, "data": {"name": "file", "path": str(file), "n_labeled": 30, "target": "kind"}}
+    if solver is None:
+        spec["data"], dataset = {"name": "two_moons", "n": 200, "n_labeled": 30}, load("two_moons", n=200)
+        frame = pd.DataFrame(dataset.X, columns=list(dataset.feature_names))
+    frame.to_csv(file, index=False)
+    spec["solver"] = {"n_iter": 30, **(solver or {})}
+    (place / "spec.json").write_text(json.dumps(spec))
+    assert main(["run", str(place / "spec.json"), "--out", str(place / "out"), "--quiet"]) == 0
+    made = Run(read_spec(place / "spec.json"))
+    made.advance()
+    found = scored(place / "out", file, place / "scores")
+    values = made.result_at(made.split.X_test)
+    rows = made.split.test_rows
+    columns = [own for own in found if own.startswith("score")]
+    np.testing.assert_allclose(found[columns].to_numpy()[rows].squeeze(), values, atol=1e-4)
+    codes = predicted_classes(made, values)
+    assert np.mean(found["class"].to_numpy()[rows] == np.array(made.split.class_names)[codes]) > 0.99
 
 
 def test_who_learns_from_labels_alone_is_given_no_other_row_and_a_balanced_machine_shifts_its_values(tmp_path):

@@ -82,7 +82,9 @@ def predict(given: argparse.Namespace) -> Made:
                 to.write(text)
     if given.model.is_file():
         said = "A model's file takes the columns as they are. If it has learned from scaled points, as a run of the app has, give"
-        note(f"{said} such points, or the folder that `dsg-lab fit` has written, which also keeps the scaling.")
+        note(
+            f"{said} such points, or the folder that `dsg-lab fit` or `dsg-lab run` has written, which also keeps the scaling."
+        )
     data = {"parts": counts[0], "new": counts[1], "out": given.out, "csv": given.csv}
     also = f" and in {given.csv}" if given.csv else ""
     return Made(data, f"{words}. The predictions are in {given.out}{also}.")

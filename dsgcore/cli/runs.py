@@ -11,8 +11,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import joblib
+
 from dsgcore.cli.ending import NO, Made, Progress, note
 from dsgcore.cli.options import PROGRAM, client_of, typed_value
+from dsgcore.cli.predict import FACTS, MODEL, PREPARATION
 from dsgcore.core.cost import GIGABYTE
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import read_text, whole_file, whole_files
@@ -21,7 +24,7 @@ from dsgcore.diagnostics.judgement import judgement
 from dsgcore.diagnostics.limits import CAUSES, limits
 from dsgcore.diagnostics.references import check_possible
 from dsgcore.experiments import SETTINGS, Run, StopReason, as_in_paper, load_split, read_spec, summary
-from dsgcore.experiments.data_of import as_in_app, with_usual, with_whole_path
+from dsgcore.experiments.data_of import as_in_app, preparation_of, with_usual, with_whole_path
 from dsgcore.experiments.engine import Budget, check_cost
 from dsgcore.experiments.export import estimator_of_run
 from dsgcore.experiments.race import (
@@ -35,6 +38,7 @@ from dsgcore.experiments.race import (
     usual_sizes,
 )
 from dsgcore.experiments.spec import SpecError, named_in_errors
+from dsgcore.experiments.verdict import decision_of
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.jobs.tasks import all_cores
 from dsgcore.studies.carrying_out import Outcome, carry_out
@@ -42,13 +46,13 @@ from dsgcore.studies.results import csv_of, table_of, to_optuna
 from dsgcore.studies.store import Store, default_store
 from dsgcore.studies.study import Study, StudyError
 
-_RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
+_RESULTS = ("history.csv", MODEL, "spec.json", "result.json", FACTS, PREPARATION)
 # The progress of a check is shown in so many parts.
 _PARTS = 1000
 
 
 def run(given: argparse.Namespace) -> Made:
-    """Run a spec, and write its history, model, spec and result."""
+    """Run a spec, and write its history, model, spec and result, and what `predict` needs beside the model."""
     spec, limit = read_spec(given.spec), given.memory_limit
     budget = None if limit is None else Budget(memory=bytes_of(limit))
     check_cost(spec, budget)
@@ -65,12 +69,17 @@ def run(given: argparse.Namespace) -> Made:
                 words = f"{row['t']:.0f} of {made.n_iter}: objective {row['objective']:.5g}, test score {row['score_test']:.5g}"
                 words += progress.left.text(int(row["t"]), made.n_iter)
             progress.show(words)
-        history, model, own_spec, result = (part / name for name in _RESULTS)
+        history, model, own_spec, result, facts_of_model, preparation = (part / name for name in _RESULTS)
         made.history.write_csv(history)
         made.result.save(model)
         own_spec.write_text(made.spec.to_json(indent=2) + "\n", encoding="utf-8")
         facts = summary(made)
         result.write_text(json.dumps(facts, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+        features = preparation_of(spec, split, given.spec.parent)
+        joblib.dump(features, preparation)
+        own = {"spec_sha256": made.spec.sha256, "features": list(features.columns), "classes": list(split.class_names)}
+        own |= decision_of(made) if made.t else {}
+        facts_of_model.write_text(json.dumps(own, indent=2) + "\n", encoding="utf-8")
     facts["out"] = given.out
     if made.stop_reason is StopReason.DIVERGED:
         note(

@@ -32,7 +32,7 @@ from dsgcore.data import (
 )
 from dsgcore.data.datasets import AS_IS, N_LABELED, OF_OWN
 from dsgcore.data.edits import CHOICES
-from dsgcore.data.reading import LOCAL, File, Limits, Recipe, Source, Step, take_steps
+from dsgcore.data.reading import LOCAL, Features, File, Limits, Recipe, Source, Step, take_steps
 from dsgcore.data.reading.labels import BINARY, has_known_order
 from dsgcore.estimators import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.estimators.inputs import width
@@ -234,6 +234,16 @@ def load_split(
     return edited_split(spec, split, may_lack=may_lack) if data.edits else split
 
 
+def preparation_of(spec: Spec, split: Split, folder: Path | None = None) -> Features:
+    """Return the preparation of a run's points, for other tables with the columns of its data."""
+    made, rows = _data_of(spec, None, folder), (split.before or split).train_rows
+    if isinstance(made, FileData):
+        assert made.features is not None
+        return made.features(rows, spec.data.scaling)
+    frame = pd.DataFrame(made.X, columns=list(made.feature_names))
+    return Features(Recipe(), LOCAL, spec.data.scaling).fit(frame, np.sort(rows))
+
+
 def edited_split(spec: Spec, split: Split, *, may_lack: bool = False) -> Split:
     """Return a split after the spec's edits; parameters and errors as in `load_split`."""
     labels = spec.problem.labels
@@ -358,10 +368,15 @@ class FileData:
     sha256: str
     labels: Callable[[], Dataset]
     _prepared: Callable[[bytes | None, str], Dataset]
+    features: Callable[[NDArray[np.int64], str], Features] | None = None  # None for a file of a store
 
     def points(self, fitted_rows: NDArray[np.int64] | None = None, scaling: str = "none") -> Dataset:
         """Return the data set. Its points are prepared as those rows of the table say (default: all)."""
-        return self._prepared(None if fitted_rows is None else np.sort(fitted_rows).astype(np.int64).tobytes(), scaling)
+        return self._prepared(None if fitted_rows is None else _bytes_of(fitted_rows), scaling)
+
+
+def _bytes_of(rows: NDArray[np.int64]) -> bytes:
+    return np.sort(rows).astype(np.int64).tobytes()
 
 
 def read_file(data: DataSpec, labels: str, *, files: FileStore | None = None, folder: Path | None = None) -> FileData:
@@ -381,10 +396,18 @@ def read_file(data: DataSpec, labels: str, *, files: FileStore | None = None, fo
         recipe = file.recipe(labels, target=target, positive=positive)
 
     @lru_cache(maxsize=2)  # all rows, and the training rows of a study's runs
-    def prepared(rows: bytes | None, scaling: str) -> Dataset:
-        return file.prepared(recipe, labels, None if rows is None else np.frombuffer(rows, np.int64), scaling)[0]
+    def prepared(rows: bytes | None, scaling: str) -> tuple[Dataset, Features]:
+        return file.prepared(recipe, labels, None if rows is None else np.frombuffer(rows, np.int64), scaling)
 
-    return FileData(recipe, digest, partial(file.labels, recipe, labels), prepared)
+    def features(rows: NDArray[np.int64], scaling: str) -> Features:
+        own = prepared(_bytes_of(rows), scaling)[1]
+        if recipe.format == "svmlight":
+            own.recipe = replace(recipe, **file.table(recipe).frame.attrs)
+        return own
+
+    return FileData(
+        recipe, digest, partial(file.labels, recipe, labels), lambda rows, kind: prepared(rows, kind)[0], features
+    )
 
 
 def file_name(path: str) -> str:

@@ -244,23 +244,31 @@ def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
     - AUC: a threshold that gives the training points the share of positives among the labeled points.
     - Other settings: positive above 0.
     """
-    decision = run.problem.decision
-    if decision == "highest":
+    if run.problem.decision == "highest":
         return values.argmax(axis=1)
+    found = decision_of(run)
+    if "shift" in found:
+        return (values + found["shift"] >= 0).astype(np.int64)
+    return classify(values, np.array(found.get("thresholds", [found.get("threshold")])))
+
+
+def decision_of(run: Run) -> dict[str, Any]:
+    """Return the number or list that makes classes of a run's values: "thresholds", a "threshold" or a "shift", if it needs any."""
+    decision = run.problem.decision
+    if decision not in ("ranks", "cut"):
+        return {} if decision == "highest" else {"shift": float(run.result_shift)}
     y, f = run.split.y_train[run.labeled_rows], run.result_labeled_values
     if decision == "ranks":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # for thresholds that coincide: the map shows this
-            return classify(values, thresholds(y, f, margin=0.0))
-    if decision == "cut":  # so that of points like future ones as many are positive
+            return {"thresholds": thresholds(y, f, margin=0.0).tolist()}
+    if run.spec.solver.average is not None:  # so that of points like future ones as many are positive
+        X = run.split.X_train
+        some = run.result_at(X[evenly_spread(len(X), POINTS_CUT)])
+    else:
         every = run.test_values if run.training_values is None else run.training_values
-        if run.spec.solver.average is not None:
-            X = run.split.X_train
-            some = run.result_at(X[evenly_spread(len(X), POINTS_CUT)])
-        else:
-            some = every[evenly_spread(len(every), POINTS_CUT)]
-        return (values > decision_threshold(float(np.mean(y)), y, values, some)).astype(np.int64)
-    return (values + run.result_shift >= 0).astype(np.int64)
+        some = every[evenly_spread(len(every), POINTS_CUT)]
+    return {"threshold": decision_threshold(float(np.mean(y)), y, f, some)}
 
 
 def right_test_points(run: Run) -> NDArray[np.bool_]:
