@@ -20,7 +20,7 @@ from dsgcore.baselines import CUU, MSAMULT, SUDH, SUSL, SVOREX
 from dsgcore.core.metrics import paired_difference
 from dsgcore.core.sampling import MAX_SEED
 from dsgcore.estimators.classes import best_threshold, decision_threshold, even_chances
-from dsgcore.estimators.inputs import encode, known_classes, labeled_rows, seed_of, width
+from dsgcore.estimators.inputs import TrainingValues, encode, known_classes, labeled_rows, seed_of, width
 from dsgcore.estimators.similar_unlabeled import drawn_members
 from dsgcore.kernels import KERNELS, DotProduct, Gaussian, Laplacian, Matern
 from dsgcore.prior import similar_class_prior
@@ -300,6 +300,17 @@ def test_digits_even_against_odd_with_200_labels():
         model.fit(scaler.transform(train), np.where(np.arange(1257) < 200, y, -1))
         scores.append(roc_auc_score(y_test, model.decision_function(scaler.transform(test))))
     assert np.mean(scores) >= 0.990
+
+
+@each("model", [QSGS2AUC(), QSGS2AUC(positive_share=None), QSGS2AUC(positive_share="estimate"), QS3ORAO()])
+def test_thresholds_need_the_values_of_some_thousand_labeled_points_however_many_there_are(monkeypatch, model):
+    monkeypatch.setattr(f"{type(model).__module__}.LABELED_CUT", 300)
+    monkeypatch.setattr(f"{type(model).__module__}.POINTS_CUT", 50)
+    asked, find = [], TrainingValues.at
+    monkeypatch.setattr(TrainingValues, "at", lambda self, rows: asked.append(len(rows)) or find(self, rows))
+    points = np.random.default_rng(0).normal(size=(2000, 2))
+    model.set_params(n_iter=20, tol=None, random_state=0).fit(points, (points[:, 0] > 0).astype(int))
+    assert 300 <= max(asked) <= 302, asked
 
 
 def test_the_classes_keep_to_a_share_of_positives():

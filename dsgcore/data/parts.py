@@ -196,7 +196,12 @@ class Rows:
         return rows if self._numbers is None else self._numbers[rows]
 
 
-def _in_precision(points: NDArray, dtype: np.dtype) -> NDArray:
-    from dsgcore.kernels.features import in_precision  # here, as it loads the compiler, which reading needs not
-
-    return in_precision(points, dtype)
+def _in_precision(X: NDArray, dtype: np.dtype) -> NDArray:
+    """Return points in another precision, C-contiguous; raise DataError if a number is too large for it."""
+    with np.errstate(over="ignore"):
+        points = np.ascontiguousarray(X, dtype=dtype)
+    if dtype.itemsize < X.dtype.itemsize and not np.isfinite(points).all():
+        raise DataError(
+            f"X must hold numbers of size {np.finfo(dtype).max:.3g} at most for {dtype}, got larger ones: scale the points"
+        )
+    return points

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import estimator
@@ -12,13 +11,10 @@ from dsgcore.core.parameters import Real, like
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.classes import decision_threshold
-from dsgcore.estimators.inputs import POINTS_CUT, TrainingValues, labeled_rows
+from dsgcore.estimators.inputs import LABELED_CUT, POINTS_CUT, TrainingValues, labeled_rows
 from dsgcore.problems.auc import SemiSupervisedAUC
-from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.task import FEW_LABELS, Task
 
-# Most labeled points at which the threshold for their share is found: values at more take time, and hardly move it.
-LABELED_CUT = 8000
 SHARE = Real("positive_share", "labels", low=0.0, high=1.0, optional=True, words=("labels", "estimate"))
 
 
@@ -79,10 +75,8 @@ class QSGS2AUC(BinaryEstimator):
     positive_share: float | Literal["labels", "estimate"] | None = like(SHARE)
 
     def _thresholds(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
-        labeled, share = np.flatnonzero(codes != UNLABELED), self.positive_share
-        if share == "labels" and len(labeled) > FEW_LABELS:  # the share is known exactly among points with labels
-            labeled = labeled_rows(codes, LABELED_CUT)
-            some = values.at(labeled)
-        else:
-            some = values.at(evenly_spread(len(codes), POINTS_CUT))
+        labeled, share = labeled_rows(codes, LABELED_CUT), self.positive_share
+        # With many labels, the share is known exactly among points with labels.
+        is_known = share == "labels" and len(labeled) > FEW_LABELS
+        some = values.at(labeled if is_known else evenly_spread(len(codes), POINTS_CUT))
         return {"threshold_": decision_threshold(share, codes[labeled], values.at(labeled), some)}

@@ -39,8 +39,8 @@ from dsgcore.solver.stopping import POINTS
 # Up to this many labeled rows are read along with the visited ones. If there are more, they are read in a separate
 # pass.
 MOST_LABELED = 1_000_000
-# Points at which a threshold is found.
-POINTS_CUT = 1000
+# Points at which a threshold is found, and most labeled points for it: values at more take time, and hardly move it.
+POINTS_CUT, LABELED_CUT = 1000, 8000
 # float32 represents all whole numbers up to here.
 EXACT_IN_FLOAT32 = 2.0**24
 # Names that scikit-learn gives to the number and the names of columns.

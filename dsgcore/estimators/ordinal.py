@@ -15,7 +15,7 @@ from dsgcore.core.parameters import Parameter, ParameterError, choice, like, par
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.classes import OrderedClassifier, even_chances, spread
-from dsgcore.estimators.inputs import POINTS_CUT, TrainingValues, labeled_rows, over_partitions
+from dsgcore.estimators.inputs import LABELED_CUT, POINTS_CUT, TrainingValues, labeled_rows, over_partitions
 from dsgcore.kernels import Kernel
 from dsgcore.problems import Problem
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
@@ -139,7 +139,7 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
         return FACTORS[int(np.argmax(np.mean(scores, axis=0)))] * usual  # the best on held-out labels
 
     def _thresholds(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
-        cut, labeled = self._checked_cut(), np.flatnonzero(codes != UNLABELED)
+        cut, labeled = self._checked_cut(), labeled_rows(codes, LABELED_CUT)
         loss = "squared" if cut["thresholds"] == "squared" else "hinge"
         b = thresholds(codes[labeled], values.at(labeled), loss=loss, margin=cut["margin"])
         rows = labeled_rows(codes, MOST_HELD_OUT)

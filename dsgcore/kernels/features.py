@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.cost import COORDINATES_PER_COSINE
-from dsgcore.core.errors import DSGError
 from dsgcore.core.threads import for_each_piece
 from dsgcore.kernels import loops
 
@@ -35,17 +34,6 @@ def as_points(X: NDArray, dtype: np.dtype) -> NDArray:
     arrays.
     """
     return np.require(X, dtype, ["C", "A", "W", "E"])
-
-
-def in_precision(X: NDArray, dtype: np.dtype) -> NDArray:
-    """Return points in another precision, C-contiguous; raise DSGError if a number is too large for it."""
-    with np.errstate(over="ignore"):
-        points = np.ascontiguousarray(X, dtype=dtype)
-    if dtype.itemsize < X.dtype.itemsize and not np.isfinite(points).all():
-        raise DSGError(
-            f"X must hold numbers of size {np.finfo(dtype).max:.3g} at most for {dtype}, got larger ones: scale the points"
-        )
-    return points
 
 
 class _Scratch(threading.local):
