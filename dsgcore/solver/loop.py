@@ -38,8 +38,9 @@ ROWS_READ_AT_ONCE = 1024
 # A fit that may end early tracks the points of a later stage only from there on. A stage ends at these iterations, or after
 # so many times as many as the one before, because it visits mostly the same points. But all are equally long while more
 # rows are drawn from than so many of them visit, and than half of the iterations so far: to add up the earlier blocks at
-# the next visits then costs less than to carry every row.
-FIRST_STAGE, STAGES_GROW, FEW_STAGES = 50, 4, 2
+# the next visits then costs less than to carry every row. A stage with as many visits as rows is the last, unless an
+# iteration visits a quarter of the rows: to plan all iterations would then take longer than to add up their blocks again.
+FIRST_STAGE, STAGES_GROW, FEW_STAGES, LEAST_ROWS = 50, 4, 2, 4
 
 
 @dataclass(frozen=True)
@@ -273,6 +274,8 @@ class VisitedPoints(Carried):
             n, n_visits, end = sum(map(len, task.rows.values())), task.batch_size * len(task.rows), FIRST_STAGE
             while end <= start:
                 end = end + FIRST_STAGE if n > n_visits * max(FEW_STAGES * FIRST_STAGE, end / 2) else end * STAGES_GROW
+            if LEAST_ROWS * n_visits <= n <= n_visits * (end - start):
+                end = stop  # another stage would add up all earlier blocks at the same points
             stop = min(end, stop)
         self.start, self.stop, streams = start, stop, task.joined_batches(start, stop)
         if streams.size < len(task.X):
