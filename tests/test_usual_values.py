@@ -24,10 +24,13 @@ from dsgcore.comparing import FitRequest, Sample
 from dsgcore.comparing.samples import fit
 from dsgcore.data import DATASETS
 from dsgcore.data.reading import File
+from dsgcore.estimators import base
 from dsgcore.experiments import SETTINGS, LiveRun, StopReason, default_spec, read_spec
 from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.export import script
 from dsgcore.problems import SemiSupervisedAUC, SimilarUnlabeled
+from dsgcore.settings import PROFILES
+from dsgcore.solver.stopping import Stopping
 from dsgcore.solver.task import by_labels, drawn_rows
 from dsgcore.studies import Store, Study, carry_out
 from pages.controls import controls
@@ -292,13 +295,23 @@ def test_a_file_beside_its_spec_is_found_by_a_run_and_by_a_study(place, said, tm
         (1025, 800, 128, 4096, 1.0, 0.9988, 1.0),
         (4096, 1270, 512, 4096, 0.5, 0.1768, 1.41),
         (16_384, 2016, 1024, 4096, 0.25, 1 / 32, 2.0),
-        (10**6, 3200, 1024, 250_000, 0.25, 1.831e-4, 2.0),
+        (10**6, 3200, 1024, 125_000, 0.2, 1.831e-4, 2.0),
     ],
 )
 def test_values_by_the_number_of_labels(n_labeled, n_iter, batch_size, n_unlabeled, tol, ridge, step):
     found = by_labels(n_labeled)
     assert (found.n_iter, found.batch_size, found.n_unlabeled) == (n_iter, batch_size, n_unlabeled)
     assert (found.tol, found.ridge, found.step) == pytest.approx((tol, ridge, step), rel=5e-3)
+    assert by_labels(n_labeled, is_ranking=True).tol == pytest.approx(max(min(1.0, (1024 / n_labeled) ** 0.5), 0.1))
+
+
+@each("setting", ["auc", "s3vm", "ordinal"])
+@each("n_labeled", [800, 4000, 50_000, 400_000])
+def test_a_run_ends_at_the_tolerance_of_a_fit_with_as_many_labels(monkeypatch, setting, n_labeled):
+    found, model = [], ESTIMATORS[setting](random_state=0, n_iter=2, n_features=2, batch_size=4)
+    monkeypatch.setattr(base, "Stopping", lambda tol, *others: found.append(tol) or Stopping(tol, *others))
+    model.fit(np.linspace(0.0, 1.0, n_labeled)[:, None], np.arange(n_labeled) % 3 // (1 if setting == "ordinal" else 2))
+    assert found == [PROFILES[setting].fitted(n_labeled)["tol"]]
 
 
 def test_the_share_among_many_labels_is_kept_among_them():
@@ -310,8 +323,8 @@ def test_the_share_among_many_labels_is_kept_among_them():
     assert model.predict(X[labeled]).mean() == pytest.approx(y[labeled].mean(), abs=0.001)
 
 
-@each("n_labeled, drawn", [(1024, 9000), (2000, 4096), (20_000, 5000)])
-def test_passes_visit_a_quarter_as_many_unlabeled_points_as_labels(n_labeled, drawn):
+@each("n_labeled, drawn", [(1024, 9000), (2000, 4096), (40_000, 5000)])
+def test_passes_visit_an_eighth_as_many_unlabeled_points_as_labels(n_labeled, drawn):
     y = np.concatenate([np.arange(n_labeled) % 2, np.full(9000, -1)])
     rows = drawn_rows(SemiSupervisedAUC(), y, "shuffled")["unlabeled"]
     assert len(rows) == len(np.unique(rows)) == drawn

@@ -96,13 +96,14 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         Tolerance for early stopping, as a share of the scores' size: `fit` ends when the mean of the second half of the
         iterates has changed by no more within `n_iter_no_change` iterations (root mean square over some training points).
         'auto' is 0.05 after an exact start (TSGS3VM: 0.02, QS3ORAO: 0.03), and 0.02 after a start at 0. None makes
-        all iterations, as `partial_fit` does. With r times 1,024 labels 'auto' divides these numbers by √r, or by 4.
+        all iterations, as `partial_fit` does. With r times 1,024 labels 'auto' divides these numbers by √r,
+        or by 5 (QSGS2AUC, QS3ORAO: 10).
     sampling
         How the points of a mini-batch are drawn. 'independent' draws each point from all, whatever was drawn before, as in
         the papers. 'shuffled' visits the points of a source in passes: each point once, in a new random order. Then the
         noise of many mini-batches cancels in the mean of the iterates, and a fit of a ranking needs fewer iterations.
         If a source has more than 131,072 points, they are drawn independently. If there are more than 1,024 labels,
-        'shuffled' visits a quarter as many unlabeled points, and at least 4,096: more would take time, and change no score.
+        'shuffled' visits an eighth as many unlabeled points, and at least 4,096: more would take time, and change no score.
     step_size
         Step size η, or the constant θ of the learning-rate schedule. None or 'auto': as large as the data allow. Larger
         mini-batches allow longer steps if there are more than 1,024 labels. The steps of a hinge loss also grow with the
@@ -250,7 +251,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
             has_start = earlier is None and plan_start(task, self._start(task, labels, s["start"]))
             kept = None if checkpoint is None or checkpoint.file is None else checkpoint.of(task)
             model = task.new_model() if earlier is None else earlier.prefix(len(earlier))
-            usual = by_labels(task.rows).tol
+            usual = by_labels(task.rows, is_ranking=self.is_ranking).tol
             tol = usual * (self.tol_started if has_start else self.tol_from_0) if s["tol"] == AUTOMATIC else s["tol"]
             stopping = Stopping(None if is_part else tol, s["n_iter_no_change"], s["verbose"])
             training = training_points(task, model, is_staged=stopping.tol is not None)

@@ -28,7 +28,7 @@ _OVERLAP = (
 
 AUC = profile(
     "auc",
-    fitted=fitted(0.05),
+    fitted=fitted(0.05, is_ranking=True),
     usual=lambda n, n_labeled, rarest: usual_run(
         gamma=0.9,
         pairing="all",

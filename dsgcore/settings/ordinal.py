@@ -37,7 +37,7 @@ def _details(run: panels.Result) -> panels.Details:
 
 ORDINAL = profile(
     "ordinal",
-    fitted=fitted(0.03),
+    fitted=fitted(0.03, is_ranking=True),
     usual=lambda n, n_labeled, rarest: usual_run(gamma=0.9, pairing="all", lam=0.5 / max(n_labeled * rarest, 1.0)),
     # The ridge as a weight for each slack.
     translations={"SVOREX": lambda spec, n_labeled, n_unlabeled: {"C": 1.0 / (spec.solver.lam or 1.0)}},

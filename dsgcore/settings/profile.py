@@ -125,14 +125,14 @@ def usual_run(**more: Any) -> dict[str, Any]:
     return steps | {"n_iter": 800, "n_features": 64, "batch_size": 128} | more
 
 
-def fitted(tol: float) -> Callable[[int], dict[str, Any]]:
+def fitted(tol: float, *, is_ranking: bool = False) -> Callable[[int], dict[str, Any]]:
     """Return how an estimator with default values begins and ends, and draws its mini-batches, by its number of labels.
 
     `tol` is its tolerance after an exact start.
     """
 
     def of_labels(n_labeled: int) -> dict[str, Any]:
-        usual, has_start = by_labels(n_labeled), n_labeled <= MOST_LABELS
+        usual, has_start = by_labels(n_labeled, is_ranking=is_ranking), n_labeled <= MOST_LABELS
         return {
             "start": EXACT if has_start else None,
             "sampling": SHUFFLED,

@@ -52,7 +52,7 @@ class ByLabels:
     hinge_step: float
 
 
-def by_labels(labels: int | Mapping[str, NDArray], share: float = 0.5) -> ByLabels:
+def by_labels(labels: int | Mapping[str, NDArray], share: float = 0.5, *, is_ranking: bool = False) -> ByLabels:
     """Return the values that suit a number of labels: the one rule behind 'auto' of the estimators' parameters.
 
     Instead of the number give the rows of a run's sources. Of pairs it counts none, because it was not measured for them.
@@ -61,14 +61,14 @@ def by_labels(labels: int | Mapping[str, NDArray], share: float = 0.5) -> ByLabe
     features matters more than that of the labels. Then a fit takes
 
     - r^(1/3) times as many iterations, at most four times, and mini-batches r times as large, at most eight times;
-    - a tolerance of r^(-1/2) times the usual one, at least a quarter;
+    - a tolerance of r^(-1/2) times the usual one, at least a fifth, or a tenth for a ranking: it gains slowly to the end;
     - r^(-5/4) of the usual ridge, for a ranking of two classes. There the classes have the `share` s and 1 - s of the n labels,
       and r counts 4 n s (1 - s): as many labels of equally large classes tell as much, for an AUC's variance goes with
       1/n_+ + 1/n_-;
     - longer steps, because larger mini-batches have less noise: r^(1/4) times, at most twice, and for a hinge loss r^0.4 times
-      (up to 48 times the way across the margin: 22 was better than 9 and 55 for 10,000 labels of letter, and 48 than 24 for
-      more labels of others). Of smaller mini-batches they are shorter again (`automatic_step.py`);
-    - a quarter as many unlabeled points as labels, at least 4,096. More took most of the time, and changed no score.
+      (up to 96 times the way across the margin: 22 was better than 9 and 55 for 10,000 labels of letter, and 79 than 48 for
+      100,000 of others). Of smaller mini-batches they are shorter again (`automatic_step.py`);
+    - an eighth as many unlabeled points as labels, at least 4,096. More took most of the time, and changed no score.
 
     The measurements are in `.github/docs/notes/many_labels.md`.
     """
@@ -78,8 +78,8 @@ def by_labels(labels: int | Mapping[str, NDArray], share: float = 0.5) -> ByLabe
     return ByLabels(
         n_iter=round(800 * min(r ** (1 / 3), 4.0)),
         batch_size=round(128 * min(r, 8.0)),
-        n_unlabeled=None if r == 1.0 else max(labels // 4, FEWEST_UNLABELED),
-        tol=max(r**-0.5, 0.25),
+        n_unlabeled=None if r == 1.0 else max(labels // 8, FEWEST_UNLABELED),
+        tol=max(r**-0.5, 0.1 if is_ranking else 0.2),
         ridge=r_of_ranking**-1.25,
         step=min(r**0.25, 2.0),
         hinge_step=r**0.4,
