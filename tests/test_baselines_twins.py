@@ -229,7 +229,7 @@ def test_frs3vm_equals_its_naive_twin():
                     slope = -4.0 * len(index) / 30 * SIGNS[i] * (SIGNS[i] * f < 1)
                 gradient += slope * phi[i] / 16
         w -= 0.5 / t * gradient
-    assert_allclose(model.model_.weights.W[:, 0], w, rtol=1e-9, atol=1e-12)
+    assert_allclose(model.model_.W[:, 0], w, rtol=1e-9, atol=1e-12)
     f = np.array(phi) @ w
     hinge, both = np.maximum(0.0, 1.0 - SIGNS * f[:30]).mean(), np.maximum(0.0, 1.0 - np.abs(f[30:])).mean()
     assert model.objectives_[-1] == pytest.approx(0.5 * w @ w + 4.0 * hinge + C_star * both, rel=1e-9)
@@ -237,7 +237,7 @@ def test_frs3vm_equals_its_naive_twin():
 
 def test_frs3vm_with_a_linear_kernel_is_linear():
     model = fitted(FRS3VM, kernel="linear")
-    assert_allclose(model.decision_function(X), X @ model.model_.weights.W[:, 0])
+    assert_allclose(model.decision_function(X), X @ model.model_.W[:, 0])
 
 
 # --- the authors' programs

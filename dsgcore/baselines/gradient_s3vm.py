@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.baselines.base import Watch
 from dsgcore.baselines.basis import HasMatrix
@@ -193,17 +193,6 @@ class _Supports:
         self.X[slot], self.coef[slot], self.rows[slot], self.since[slot] = self.points[row], coef, row, t
 
 
-@dataclass(frozen=True, eq=False)
-class FixedModel:
-    """The function f(x) = w'phi(x), whose `weights` have one column, w."""
-
-    weights: Weights
-
-    def evaluate(self, X: NDArray) -> NDArray:
-        """Return f at each row of `X`, of shape (n,)."""
-        return self.weights.evaluate(X)[:, 0]
-
-
 @estimator
 class FRS3VM(GradientS3VM):
     """Semi-supervised support vector machine by stochastic gradients on random features drawn once.
@@ -217,8 +206,8 @@ class FRS3VM(GradientS3VM):
 
     Attributes
     ----------
-    model_ : dsgcore.baselines.gradient_s3vm.FixedModel
-        The function f.
+    model_ : dsgcore.multiclass.features.Weights
+        The function f(x) = w'phi(x): weights with one column, w.
     objectives_ : ndarray of shape (n_iter_,)
         Objective after each pass. A pass is one outer step.
     converged_ : bool
@@ -264,4 +253,7 @@ class FRS3VM(GradientS3VM):
                 f = phi @ w
                 terms = problem.terms({source: f[own_rows] for source, own_rows in rows.items()})
                 watch.step(0.5 * float(w @ w) + objective(terms))
-        self.model_ = FixedModel(Weights(features, w[:, None], X.shape[1]))
+        self.model_ = Weights(features, w[:, None], X.shape[1])
+
+    def _values(self, X: ArrayLike) -> NDArray:
+        return super()._values(X)[:, 0]

@@ -90,8 +90,8 @@ class AverageNorm:
     <P_t, g_t> = sum_b c_b P_t(x_b), and P_{t+1} = P_t + h_{t+1}.
     """
 
-    def __init__(self, average_after: int, t: int = 0) -> None:
-        self.average_after, self.t = average_after, t
+    def __init__(self, average_after: int) -> None:
+        self.average_after, self.t = average_after, 0
         self.inner = self.squared = self.value = 0.0
 
     def advance(self, average: NDArray, weights: NDArray, step: float, decay: float, norm: float) -> None:

@@ -110,9 +110,8 @@ def solve(
     *,
     training: TrainingPoints | None = None,
     carried: Sequence[Advanced] = (),
-    stop: int | None = None,
 ) -> Iterator[Iterate]:
-    """Run the iterations that `model` does not have yet, up to `stop` (default: the plan's last one).
+    """Run the iterations of the plan that `model` does not have yet.
 
     `model` is ``task.new_model()``, or one to continue; every iteration appends a block to it. `training` is given if the caller
     also reads its values. `carried` is other state to update: values at test points, probes, a surface. Yield an `Iterate` after
@@ -120,7 +119,7 @@ def solve(
     """
     sources, problem, has_start = tuple(task.rows), task.problem, task.plan.first_features is not None
     training = training if training is not None else training_points(task, model)
-    for t in range(len(model) + 1, (task.plan.n_iter if stop is None else stop) + 1):
+    for t in range(len(model) + 1, task.plan.n_iter + 1):
         step = task.plan.at(t)
         # Overflow is expected here: the values of a diverging run show it.
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
