@@ -160,15 +160,9 @@ def _scores(fits: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for i, (method, own) in enumerate(fits.groupby("method", sort=False)):
         by = own.groupby("dataset", sort=False)["score"]
         mean, spread = by.mean(), by.std(ddof=0)
-        yield {
-            "type": "scatter",
-            "mode": "markers",
-            "name": method,
-            "x": mean.index.tolist(),
-            "y": mean.tolist(),
-            "error_y": {"type": "data", "array": spread.tolist(), "thickness": 1},
-            "marker": {"color": charts.COLORS[i % 8], "symbol": SYMBOLS[i % 8], "size": 8},
-        }
+        marker = {"color": charts.COLORS[i % 8], "symbol": SYMBOLS[i % 8], "size": 8}
+        error = {"type": "data", "array": spread.tolist(), "thickness": 1}
+        yield charts.dots(str(method), mean.index, mean, marker, error_y=error, hoverinfo="all")
 
 
 page()

@@ -58,16 +58,10 @@ def _edges(values: NDArray, bins: int) -> NDArray:
 def _steps(sample: panels.Values, color: str, edges: NDArray, *, is_share: bool) -> dict:
     counts, _ = np.histogram(sample.values, edges)
     heights = counts / (len(sample.values) if is_share else 1)
-    trace = {
-        "type": "scatter",
-        "mode": "lines",
-        "name": sample.name,
-        "x": charts.four_digits(np.repeat(edges, 2)),
-        "y": charts.four_digits(np.concatenate([[0.0], np.repeat(heights, 2), [0.0]])),
-        "line": {"color": color, "width": 1.5, "dash": "dash" if sample.is_faint else "solid"},
-        "hoverinfo": "name",
-    }
-    return trace if sample.is_faint else trace | {"fill": "tozeroy", "fillcolor": charts.faint(color)}
+    x, y = (charts.four_digits(v) for v in (np.repeat(edges, 2), np.concatenate([[0.0], np.repeat(heights, 2), [0.0]])))
+    line = {"color": color, "width": 1.5, "dash": "dash" if sample.is_faint else "solid"}
+    filled = {} if sample.is_faint else {"fill": "tozeroy", "fillcolor": charts.faint(color)}
+    return charts.dots(sample.name, x, y, {}, mode="lines", line=line, hoverinfo="name", **filled)
 
 
 def confusion_chart(panel: panels.Confusion, *, theme: str) -> charts.Figure:

@@ -24,8 +24,8 @@ def status_of(bench: Bench, *, is_short: bool = False) -> dict[str, str]:
     """Return the run's position and state in words, with a light and its meaning, and the change with which it goes on or has
     begun anew; the short ones fit beside the buttons of a phone."""
     live, going_to = bench.present, bench.link.going_to
-    run, is_playing = live.run, bench.is_playing and not bench.is_held
-    state = f"going to step {going_to}" if going_to else "running" if is_playing else "paused"
+    run = live.run
+    state = f"going to step {going_to}" if going_to else "running" if bench.is_going else "paused"
     # Until the labels alone are learned from, too, a run goes on; one that has diverged is over.
     if run.stop_reason is StopReason.DIVERGED or (run.stop_reason is not None and live.is_finished):
         t = last_step(run)

@@ -69,7 +69,8 @@ def _curves(started: Started, run: Run, result: RaceResult, theme: str) -> None:
     told = np.isfinite(result.objectives)
     places = st.columns([3, 2], gap="small") if told.sum() >= FEWEST_STEPS else [st.container()]
     with places[0]:
-        is_by_time, title = _choice("race-axis", (BY_ITERATION, BY_TIME)) == BY_TIME, f"Test {run.problem.score_name}"
+        by = choice("Along the axis", (BY_ITERATION, BY_TIME), key="race-axis")
+        is_by_time, title = by == BY_TIME, f"Test {run.problem.score_name}"
         finish = started.finish
         assert finish is not None
         x, own, end = run.history.column("t"), {"revision": BY_ITERATION}, float(run.length)
@@ -93,15 +94,14 @@ def _curves(started: Started, run: Run, result: RaceResult, theme: str) -> None:
             live_chart(figure, key="chart-race-objective", alt=alt, height=CURVE_HEIGHT)
 
 
-def _choice(key: str, options: tuple[str, ...]) -> str:
-    chosen = st.segmented_control(
-        key, options, default=options[0], required=True, key=key, label_visibility="collapsed"
-    )
-    return str(chosen)
+def choice(label: str, options: tuple[str, ...], *, key: str) -> str:
+    """Draw a choice as buttons, with a label for screen readers alone, and return it."""
+    look: dict[str, Any] = {"default": options[0], "required": True, "label_visibility": "collapsed"}
+    return str(st.segmented_control(label, options, key=key, **look))
 
 
 def _maps(started: Started, run: Run, result: RaceResult, theme: str) -> None:
-    shown = _choice("race-map", (SCORE, CLASSES))
+    shown = choice("On the maps", (SCORE, CLASSES), key="race-map")
     maps = started.maps
     if "plane" not in maps:
         maps["plane"] = started.race.plane(run.split)

@@ -25,6 +25,7 @@ from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobError, shared_queue
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
+from pages.race.result import choice
 from pages.shell.job_panel import job_panel, watched
 from pages.shell.plain_text import plain
 
@@ -95,9 +96,7 @@ def _doing(job: Job) -> tuple[float, str]:
 
 def _draw(live: LiveRun, heats: tuple[Heat, ...]) -> None:
     """Draw each method's median score over its seconds or the points, the range over the seeds, and what was left out."""
-    by = st.segmented_control(
-        "axis", (BY_TIME, BY_SIZE), default=BY_TIME, required=True, key="heats-axis", label_visibility="collapsed"
-    )
+    by = choice("Along the axis", (BY_TIME, BY_SIZE), key="heats-axis")
     found, ours = summaries(heats), title(live.run.spec, "")
     curves = []
     for i, (method, own) in enumerate(found.groupby("method", sort=False)):
@@ -107,7 +106,7 @@ def _draw(live: LiveRun, heats: tuple[Heat, ...]) -> None:
         curves.append(charts.Curve(str(method), x, score, color, width=3.0 if method == ours else 2.0, band=band))
     name = f"Test {live.run.problem.score_name}"
     x_title = "seconds of training" if by == BY_TIME else "unlabeled points"
-    figure = charts.line_chart(curves, title=name, is_log_x=True, x_title=x_title, revision=str(by))
+    figure = charts.line_chart(curves, title=name, is_log_x=True, x_title=x_title, revision=by)
     for trace in figure["data"][-len(curves) :]:
         trace |= {"mode": "lines+markers", "marker": {"color": trace["line"]["color"]}}
     figure["layout"]["hovermode"] = "closest"
