@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from datetime import date, timedelta
 from difflib import get_close_matches
@@ -63,7 +63,7 @@ _MONEY = re.compile(rf"(?<![\w.,]){_SIGNS_OF_MONEY}\s?(?=[\d.,])|(?<=\d)\s?{_SIG
 THOUSANDS_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be either number
 _WITH_UNIT = re.compile(r"([^\s\w]?\s?[\d.,]*\d(?:[eE][+-]?\d+)?)\s*([^\W\d_][\w°µ/²³^%]{0,9}|[°µ][\w/]{1,9})")
 # Words for truth values, each by its number: a column that holds only those of one language is read as 1 and 0.
-TRUTHS = tuple(
+_TRUTHS = tuple(
     {word: value for value, words in zip((1.0, 0.0), pair, strict=True) for word in words.split("|")}
     for pair in _WORDS["truths"]
 )
@@ -260,8 +260,7 @@ def numeric(column: pd.Series, mark: str | None = None) -> pd.Series:
         return pd.to_numeric(column, errors="coerce")
     codes, values = pd.factorize(column)  # words are read once, however many cells hold them
     texts = [written(value) for value in values]
-    words = {text.lower() for text in texts}
-    truths = next((own for own in TRUTHS if words <= own.keys()), {})
+    truths = truths_of({text.lower() for text in texts})
     found = [truths.get(text.lower(), _number(text, mark)) for text in texts]
     others = [i for i, number in enumerate(found) if number != number]
     hours = sixtieths(texts) if len(others) == len(texts) else {}
@@ -295,10 +294,15 @@ def are_ratios(present: pd.Series) -> bool:
     return len(pairs) < _FEWEST_ASKED and any(int(one[1]) >= _HOURS_A_DAY for one in pairs)
 
 
+def truths_of(words: Set[str]) -> dict[str, float]:
+    """Return the numbers of words for true and false, in the first language that has all these words; none if none has."""
+    return next((own for own in _TRUTHS if words <= own.keys()), {})
+
+
 def is_one_truth(present: pd.Series) -> bool:
     """Return True if all cells of a column are words for true, or all for false."""
     words = {written(value).lower() for value in present.unique()}
-    return any(words <= own.keys() and len({own[word] for word in words}) == 1 for own in TRUTHS)
+    return len({truths_of(words).get(word) for word in words} - {None}) == 1
 
 
 def _number(text: str, mark: str | None) -> float:
@@ -412,13 +416,12 @@ def date_role(present: pd.Series) -> str | None:
     texts = [written(value) for value in present.unique()]
     if all(map(_in_pandas_form, texts)):
         return DATE
-    found = [_YEAR_LAST.fullmatch(text) for text in texts[:20]]
-    if not all(found) or not all(_YEAR_LAST.fullmatch(text) for text in texts):
+    if not all(map(_YEAR_LAST.fullmatch, texts)):
         return None
-    pairs = [one.group(1, 3) for text in texts if (one := _YEAR_LAST.fullmatch(text))]
+    pairs = [re.split("[-/.]", text)[:2] for text in texts]
     day_first, month_first = (all(0 < int(pair[place]) <= _MONTHS_A_YEAR for pair in pairs) for place in (1, 0))
     if day_first and month_first:
-        return MONTH_FIRST if found[0] is not None and found[0][2] == "/" else DAY_FIRST
+        return MONTH_FIRST if "/" in texts[0] else DAY_FIRST
     return DAY_FIRST if day_first else MONTH_FIRST if month_first else None
 
 
@@ -442,7 +445,7 @@ def reading_of_adorned(column: pd.Series, mark: str | None = None) -> tuple[str,
     for i in np.flatnonzero(plain & ~np.isnan(values)):
         text = written(column.iloc[i])
         if signs := _ADORNMENT.findall(text.translate(_SIGNS)):
-            words = "words" * any(text.lower() in own for own in TRUTHS)  # no is one of several languages
+            words = "words" * bool(truths_of({text.lower()}))  # no is one of several languages
             words = words or (":" if ":" in text else "°") * bool(sixtieths([text]))
             return f"{printable(text)!r} is read as {values[i]:g}", words or "".join(signs).strip("()")
     return "", ""

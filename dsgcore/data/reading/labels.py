@@ -17,7 +17,6 @@ from dsgcore.core.parameters import quoted
 from dsgcore.core.sampling import UNLABELED
 from dsgcore.data.datasets import DataError, equal_frequency_bins
 from dsgcore.data.reading.cells import (
-    TRUTHS,
     as_cell,
     as_number,
     date_role,
@@ -28,6 +27,7 @@ from dsgcore.data.reading.cells import (
     numeric,
     printable,
     tables,
+    truths_of,
     written,
 )
 from dsgcore.data.reading.recipe import DATE, Recipe
@@ -113,7 +113,7 @@ def label_text(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], 
     hidden = unlabeled_among(names, recipe.unlabeled, classes=kept)
     counts = dict(zip(names, np.bincount(codes[codes >= 0], minlength=len(names)).tolist(), strict=True))
     words = {name.lower() for name in counts.keys() - hidden}
-    truths = next((own for own in TRUTHS if words <= own.keys()), None)
+    truths = truths_of(words)
     groups: dict[object, list[str]] = {}
     for name in sorted((name for name in names if name not in hidden), key=lambda name: -counts[name]):
         key = truths[name.lower()] if truths else name.lower() if len(name) > 1 else name
