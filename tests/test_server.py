@@ -144,6 +144,23 @@ def test_modules_for_the_browser(file):
     assert "# pass 0" not in ran.stdout
 
 
+def test_styles_and_scripts_name_only_what_streamlit_or_the_pages_have():
+    files = [file for kind in ("css", "js", "py") for file in (ROOT / "pages").rglob(f"*.{kind}") if file != LIBRARY]
+    texts = {file: file.read_text(encoding="utf-8") for file in files}
+    others = "".join(text for file, text in texts.items() if file.suffix != ".css")
+    there = "".join(file.read_text(encoding="utf-8") for file in (Path(st.__file__).parent / "static").rglob("*.js"))
+    unknown = set()
+    for file, text in texts.items():
+        unknown |= {
+            (file.name, name) for name in re.findall(r"(?:\.|testid=[\\'\"]*)(st[A-Z]\w+)", text) if name not in there
+        }
+        for name in re.findall(r"\[data-([\w-]+)", text) if file.suffix == ".css" else ():
+            in_script = re.sub(r"-(\w)", lambda found: found[1].upper(), name)
+            if f"data-{name}" not in there + others and in_script not in others:
+                unknown.add((file.name, name))
+    assert unknown == set()
+
+
 # --- below a prefix
 
 
