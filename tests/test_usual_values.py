@@ -295,7 +295,7 @@ def test_a_file_beside_its_spec_is_found_by_a_run_and_by_a_study(place, said, tm
         (1025, 800, 128, 4096, 1.0, 0.9988, 1.0),
         (4096, 1270, 512, 4096, 0.5, 0.1768, 1.41),
         (16_384, 2016, 1024, 4096, 0.25, 1 / 32, 2.0),
-        (10**6, 3200, 1024, 125_000, 0.2, 1.831e-4, 2.0),
+        (10**6, 3200, 1024, 125_000, 0.25, 1.831e-4, 2.0),
     ],
 )
 def test_values_by_the_number_of_labels(n_labeled, n_iter, batch_size, n_unlabeled, tol, ridge, step):

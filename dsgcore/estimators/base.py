@@ -97,7 +97,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         iterates has changed by no more within `n_iter_no_change` iterations (root mean square over some training points).
         'auto' is 0.05 after an exact start (TSGS3VM: 0.02, QS3ORAO: 0.03), and 0.02 after a start at 0. None makes
         all iterations, as `partial_fit` does. With r times 1,024 labels 'auto' divides these numbers by √r,
-        or by 5 (QSGS2AUC, QS3ORAO: 10).
+        or by 4 (QSGS2AUC, QS3ORAO: 10).
     sampling
         How the points of a mini-batch are drawn. 'independent' draws each point from all, whatever was drawn before, as in
         the papers. 'shuffled' visits the points of a source in passes: each point once, in a new random order. Then the

@@ -61,7 +61,7 @@ def by_labels(labels: int | Mapping[str, NDArray], share: float = 0.5, *, is_ran
     features matters more than that of the labels. Then a fit takes
 
     - r^(1/3) times as many iterations, at most four times, and mini-batches r times as large, at most eight times;
-    - a tolerance of r^(-1/2) times the usual one, at least a fifth, or a tenth for a ranking: it gains slowly to the end;
+    - a tolerance of r^(-1/2) times the usual one, at least a quarter, or a tenth for a ranking: it gains slowly to the end;
     - r^(-5/4) of the usual ridge, for a ranking of two classes. There the classes have the `share` s and 1 - s of the n labels,
       and r counts 4 n s (1 - s): as many labels of equally large classes tell as much, for an AUC's variance goes with
       1/n_+ + 1/n_-;
@@ -79,7 +79,7 @@ def by_labels(labels: int | Mapping[str, NDArray], share: float = 0.5, *, is_ran
         n_iter=round(800 * min(r ** (1 / 3), 4.0)),
         batch_size=round(128 * min(r, 8.0)),
         n_unlabeled=None if r == 1.0 else max(labels // 8, FEWEST_UNLABELED),
-        tol=max(r**-0.5, 0.1 if is_ranking else 0.2),
+        tol=max(r**-0.5, 0.1 if is_ranking else 0.25),
         ridge=r_of_ranking**-1.25,
         step=min(r**0.25, 2.0),
         hinge_step=r**0.4,
