@@ -512,6 +512,15 @@ def test_the_share_of_positives_holds_for_the_score():
         assert called == pytest.approx(wanted, abs=0.01) if wanted else 0.3 < called < 0.7
 
 
+def test_the_values_of_a_method_without_weight_are_not_computed_at_the_points_of_the_fit(monkeypatch):
+    asked, values = [], safe._values
+    monkeypatch.setattr(safe, "_weights", lambda y, parts, by_auc: np.array([0.0, 1.0, 1.0]))
+    monkeypatch.setattr(safe, "_values", lambda method, X: asked.append(len(X)) or values(method, X))
+    model = Safe(TSGS3VM(**SMALL)).fit(X, SEEN)
+    assert len(asked) == model.n_splits  # at each fold's labels
+    assert model.score(X, Y) > 0.8
+
+
 def test_the_scale_of_a_rankers_probabilities_is_that_of_values_around_their_threshold(monkeypatch):
     given, found = [], safe._probabilities
     monkeypatch.setattr(safe, "_probabilities", lambda f, scale, cuts: given.append(f) or found(f, scale, cuts))
