@@ -103,7 +103,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         the papers. 'shuffled' visits the points of a source in passes: each point once, in a new random order. Then the
         noise of many mini-batches cancels in the mean of the iterates, and a fit of a ranking needs fewer iterations.
         If a source has more than 131,072 points, they are drawn independently. If there are more than 1,024 labels,
-        'shuffled' visits an eighth as many unlabeled points, and at least 4,096: more would take time, and change no score.
+        'shuffled' visits a quarter as many unlabeled points, and at least 4,096: more would take time, and change no score.
     step_size
         Step size η, or the constant θ of the learning-rate schedule. None or 'auto': as large as the data allow. Larger
         mini-batches allow longer steps if there are more than 1,024 labels. The steps of a hinge loss also grow with the

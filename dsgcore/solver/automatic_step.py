@@ -21,7 +21,7 @@ ITERATIONS, POINTS, POWERS = 4, 128, 12
 MOST_FEATURES, MOST_NUMBERS = 8192, 2**20
 # The largest slope moves a value from the wrong side to the other in about one step. With more than so many labels steps
 # are longer: values have farther to go, and the mean of the iterates loses the noise.
-STEPS_ACROSS, MANY_LABELS, MOST_ACROSS = 2.0, 512, 96.0
+STEPS_ACROSS, MANY_LABELS, MOST_ACROSS = 2.0, 512, 48.0
 LOWEST, HIGHEST = 1e-6, 1e6
 # Values so small that a run does not meet a correction of negative risks, or a kink.
 SMALL = 1e-2

@@ -66,9 +66,9 @@ def by_labels(labels: int | Mapping[str, NDArray], share: float = 0.5, *, is_ran
       and r counts 4 n s (1 - s): as many labels of equally large classes tell as much, for an AUC's variance goes with
       1/n_+ + 1/n_-;
     - longer steps, because larger mini-batches have less noise: r^(1/4) times, at most twice, and for a hinge loss r^0.4 times
-      (up to 96 times the way across the margin: 22 was better than 9 and 55 for 10,000 labels of letter, and 79 than 48 for
-      100,000 of others). Of smaller mini-batches they are shorter again (`automatic_step.py`);
-    - an eighth as many unlabeled points as labels, at least 4,096. More took most of the time, and changed no score.
+      (up to 48 times the way across the margin: 22 was better than 9 and 55 for 10,000 labels of letter, and 48 than 24 for
+      more labels of others). Of smaller mini-batches they are shorter again (`automatic_step.py`);
+    - a quarter as many unlabeled points as labels, at least 4,096. More took most of the time, and changed no score.
 
     The measurements are in `.github/docs/notes/many_labels.md`.
     """
@@ -78,7 +78,7 @@ def by_labels(labels: int | Mapping[str, NDArray], share: float = 0.5, *, is_ran
     return ByLabels(
         n_iter=round(800 * min(r ** (1 / 3), 4.0)),
         batch_size=round(128 * min(r, 8.0)),
-        n_unlabeled=None if r == 1.0 else max(labels // 8, FEWEST_UNLABELED),
+        n_unlabeled=None if r == 1.0 else max(labels // 4, FEWEST_UNLABELED),
         tol=max(r**-0.5, 0.1 if is_ranking else 0.25),
         ridge=r_of_ranking**-1.25,
         step=min(r**0.25, 2.0),
