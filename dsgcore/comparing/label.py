@@ -7,6 +7,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
@@ -382,25 +383,17 @@ def _held_out(
     labeled = np.flatnonzero(codes != UNLABELED)
     n_tested = int(np.sum(np.bincount(codes[labeled])[codes[labeled]] > 1))  # a class's only label is never held out
     n_splits = max(2, min(FOLDS_OF_FEW if len(labeled) <= FEW else FOLDS, n_tested))
-    hits, margins, same, end = (
-        [np.zeros(0, dtype=bool)],
-        [np.zeros(0)],
-        [np.zeros(0, dtype=bool)],
-        time.monotonic() + seconds,
-    )
-    try:
-        for number, (_, test) in enumerate(
-            LabeledFolds(n_splits, unlabeled="train", random_state=SEED).split(X, codes)
-        ):
+    found, end = [(np.zeros(0, dtype=bool), np.zeros(0), np.zeros(0, dtype=bool))], time.monotonic() + seconds
+    folds = LabeledFolds(n_splits, unlabeled="train", random_state=SEED)
+    with suppress(FoldError):
+        for number, (_, test) in enumerate(folds.split(X, codes)):
             report(f"holding out labels, {number} of {n_splits} folds are done")
             if number >= LEAST_FOLDS and time.monotonic() > end:
                 break
             hidden = codes.copy()
             hidden[test] = UNLABELED
             predicted, apart = _predicted(_fitted(method, X, hidden), X[test])
-            hits.append(predicted == codes[test])
-            margins.append(apart)
-            same.append(hits_of_one_class(codes[test], hidden[hidden != UNLABELED]))
-    except FoldError:
-        pass
-    return np.concatenate(hits), np.concatenate(margins), np.concatenate(same)
+            same = hits_of_one_class(codes[test], hidden[hidden != UNLABELED])
+            found.append((predicted == codes[test], apart, same))
+    hits, margins, same = map(np.concatenate, zip(*found, strict=True))
+    return hits, margins, same

@@ -60,10 +60,8 @@ def gain_over_twin(run: Run, twin: Run) -> Difference | None:
     problem: Any = run.problem
     y = run.split.y_test
     f, g = (one.result_test_values + one.result_shift for one in (run, twin))
-    if problem.is_scored_by_hits:  # right or wrong point by point, else an AUC
-        half_width = accuracy_half_width(problem.hits(y, f), problem.hits(y, g))
-    else:
-        half_width = auc_half_width(y, f, g)
+    is_by_hits = problem.is_scored_by_hits  # right or wrong point by point, else an AUC
+    half_width = accuracy_half_width(problem.hits(y, f), problem.hits(y, g)) if is_by_hits else auc_half_width(y, f, g)
     if difference > half_width and (said := at_chance(run)):
         return Difference(difference, reason=f"There is no verdict: {said}")
     few = "" if math.isfinite(half_width) else "There are too few test points for a verdict."
