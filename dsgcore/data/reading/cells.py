@@ -290,6 +290,8 @@ def sixtieths(texts: Sequence[str]) -> dict[str, float]:
 
 def are_ratios(present: pd.Series) -> bool:
     """Return True for a few ratios or ids such as 50:50, which are beyond the times of a day."""
+    if ":" not in written(present.iloc[0]):
+        return False
     pairs = [one for text in present.unique()[:_FEWEST_ASKED] if (one := _RATIO.fullmatch(written(text)))]
     return len(pairs) < _FEWEST_ASKED and any(int(one[1]) >= _HOURS_A_DAY for one in pairs)
 

@@ -42,6 +42,7 @@ from dsgcore.data.reading.recipe import DATES, MARKS, Limits, Recipe
 SAMPLE = 65_536
 ROWS_AT_A_TIME = 16_384
 STEP = float(np.finfo(np.float32).eps)
+_COMPARED = 50  # rows that show if two columns may be the same
 _SEED = 0  # of the randomised method of Halko, Martinsson and Tropp (2011), which finds the directions of text
 _STRATEGIES = {"mean": "mean", "median": "median", "most frequent": "most_frequent", "drop": "mean"}
 
@@ -211,16 +212,17 @@ class Features:
 
     def _repetitions(self, cells: pd.DataFrame) -> Iterator[str]:
         """Return sentences about columns of one number, and about those with the same cells."""
-        values, first, twins = cells[self._numbers].to_numpy(), dict[int, str](), dict[str, str]()
+        values, first = cells[self._numbers].to_numpy(), cells.iloc[:_COMPARED]
         is_one = (values == values[:1]).all(axis=0) & (len(cells) > 1)
         if one := [name for name, is_own in zip(self._numbers, is_one, strict=True) if is_own]:
             yield f"{listed(one)}: one number in all {len(cells):,} rows, which tells nothing (--drop)."
-        contents = {name: hash(values[:, j].tobytes()) for j, name in enumerate(self._numbers) if not is_one[j]}
-        for name in self._categories:
-            codes, words = pd.factorize(cells[name])
-            contents[name] = hash((codes.tobytes(), *words))
-        for name, content in contents.items():
-            if (other := first.setdefault(content, name)) != name:
+        alike, before, twins = dict[int, list[str]](), dict[int, str](), dict[str, str]()
+        constant = {*one}
+        for name in (*self._numbers, *self._categories):
+            if name not in constant:
+                alike.setdefault(_digest(first[name]), []).append(name)
+        for name in (name for names in alike.values() if len(names) > 1 for name in names):
+            if (other := before.setdefault(_digest(cells[name]), name)) != name:
                 twins[name] = f"as in {printable(other)!r}"
         if twins:
             yield f"{listed(twins, twins)}: the same in each row as in another column, which tells nothing new (--drop)."
@@ -320,6 +322,11 @@ def _directions(column: pd.Series, most: int, words: int) -> Pipeline:
     n = min(most, *weights.shape)
     turn: Any = TruncatedSVD(n, random_state=_SEED) if n < weights.shape[1] else FunctionTransformer(_dense)
     return Pipeline([("words", weigh), ("directions", turn.fit(weights))])
+
+
+def _digest(column: pd.Series) -> int:
+    values = column.to_numpy()
+    return hash(tuple(values) if values.dtype == object else values.tobytes())
 
 
 # The names of these two stand in the files that `dsg-lab fit` has written.
