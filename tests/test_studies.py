@@ -182,6 +182,18 @@ def test_every_kind_of_study_keeps_every_field_of_a_persons_file(tmp_path):
             assert [outcome.failed for outcome in outcomes] == [""] * len(study)
 
 
+def test_a_changed_file_is_another_one_also_where_a_study_names_it_by_its_path_alone(tmp_path):
+    data, store = own_files(tmp_path)[0], Store(tmp_path / "runs.sqlite")
+    study = Study.from_dict({"spec": {"setting": "auc", "data": data, "solver": {"n_iter": 3}}, "seeds": [0, 1]})
+    assert [outcome.is_new for outcome in carry_out(study, store)] == [True, True]
+    assert [outcome.is_new for outcome in carry_out(study, store)] == [False, False]
+    table = pd.read_csv(data["path"])
+    table.assign(a=-3.0 * table["b"]).to_csv(data["path"], index=False)
+    assert [outcome.is_new for outcome in carry_out(study, store)] == [True, True]
+    (tmp_path / "table.csv").unlink()
+    assert all("table.csv" in outcome.failed for outcome in carry_out(study, store))
+
+
 def test_a_file_is_parsed_once_for_all_runs_and_the_words_of_a_text_are_fitted_once(tmp_path, monkeypatch):
     parsed, read, data = [], File.table, own_files(tmp_path)[1]
 

@@ -109,6 +109,14 @@ def as_in_app(spec: Spec, *, has_recipe: bool) -> tuple[Spec, str | None]:
     return replace(spec, data=own), str(path.parent)
 
 
+def with_digest(spec: Spec) -> Spec:
+    """Return a spec that names its own file by its digest, too, if the file is there: a changed file is another one."""
+    path = path_of(spec.data, None)
+    if spec.data.name != FILE or spec.data.sha256 is not None or not path.is_file():
+        return spec
+    return replace(spec, data=replace(spec.data, sha256=digest_of(path.read_bytes())))
+
+
 def with_usual(spec: Spec, said: Mapping[str, Any], folder: Path) -> Spec:
     """Return a spec with the estimator's values for all that its plain data do not say, if its data are a file."""
     if spec.data.name != FILE:

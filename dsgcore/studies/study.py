@@ -44,6 +44,7 @@ from dsgcore.core.sampling import generator
 from dsgcore.data.datasets import SEED
 from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import Spec, SpecError
+from dsgcore.experiments.data_of import with_digest
 from dsgcore.experiments.engine import Budget, check_cost, cost_of
 from dsgcore.experiments.settings import FILE, sections_of
 from dsgcore.experiments.spec import plain_of
@@ -307,7 +308,8 @@ class Study:
     def runs(self) -> Iterator[StudyRun]:
         """Return the runs in order. The seed changes fastest, then the last axis; of several specs, the number is a value."""
         place = itertools.count()
-        for (number, base), *combination in itertools.product(enumerate(self.specs), *self._groups()):
+        specs = map(with_digest, self.specs)
+        for (number, base), *combination in itertools.product(enumerate(specs), *self._groups()):
             found = {axis.name: value for axis, value in itertools.chain(*combination)}
             values, refused = tuple(found[axis.name] for axis in self.axes), ""
             values = (number, *values) if self.others else values
