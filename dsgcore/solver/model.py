@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dsgcore.core.cost import COORDINATES_PER_COSINE
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import REQUIRED, Anything, Choice, Flag, ParameterError, check_all
+from dsgcore.core.sampling import FREQUENCIES, generator
 from dsgcore.core.threads import (
     MAX_EVALUATIONS_PER_PIECE,
     MIN_EVALUATIONS_PER_WORKER,
@@ -22,7 +23,7 @@ from dsgcore.core.threads import (
     n_workers,
     pieces,
 )
-from dsgcore.kernels import KERNELS, Kernel, block_frequencies
+from dsgcore.kernels import KERNELS, Kernel
 from dsgcore.kernels.features import Cosines, as_points
 from dsgcore.kernels.kernels import overflowing, too_far
 from dsgcore.solver.model_files import (
@@ -126,7 +127,8 @@ class Expansion:
             if key in _cache.blocks:
                 _cache.blocks.move_to_end(key)
                 return _cache.blocks[key]
-        W = block_frequencies(self.kernel, self.seed, key[2], self.d, m, self.dtype)
+        # `block_frequencies`, without a call more in each iteration.
+        W = self.kernel.frequencies(generator(self.seed, FREQUENCIES, key[2]), self.d, m).astype(self.dtype, copy=False)
         with _cache.lock:
             if is_kept and key not in _cache.blocks:
                 _cache.blocks[key] = W
