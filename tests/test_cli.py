@@ -286,7 +286,7 @@ REFUSED = {
     "predict nowhere data.csv --out OUT": "there is no model nowhere: give model.npz, or the folder that",
     "predict model nowhere.csv --out OUT": "nowhere.csv",
     "predict data.csv data.csv --out OUT": "data.csv: not a model file",
-    "predict rows data.csv --out OUT": "'rows' must be a model's file, or a folder that `dsg-lab fit` has written",
+    "predict rows data.csv --out OUT": "'rows' must be a model's file, or a folder that `dsg-lab fit` or `dsg-lab run` has written",
     "predict model data.csv --out OUT --decimal ;": "decimal",
     "predict model data.csv --out OUT --encoding nope": "encoding must be one of",
     "predict model data.csv --out p.csv": "--out must be a folder, for one Parquet file per row group, got p.csv",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -308,6 +310,40 @@ def test_the_folder_of_a_run_gives_the_runs_values_and_classes_of_rows_as_they_a
     np.testing.assert_allclose(found[columns].to_numpy()[rows].squeeze(), values, atol=1e-4)
     codes = predicted_classes(made, values)
     assert np.mean(found["class"].to_numpy()[rows] == np.array(made.split.class_names)[codes]) > 0.99
+
+
+def test_a_damaged_folder_of_a_model_is_said_to_be(tmp_path, capsys):
+    data, folder = tmp_path / "rows.csv", tmp_path / "out"
+    table().to_csv(data, index=False)
+    own = {"name": "file", "path": str(data), "n_labeled": 30, "target": "kind"}
+    plain = {"setting": "s3vm", "data": own, "solver": {"n_iter": 5}}
+    (tmp_path / "spec.json").write_text(json.dumps(plain))
+    assert main(["run", str(tmp_path / "spec.json"), "--out", str(folder), "--quiet"]) == 0
+    no_folder, is_damaged = (
+        "a folder that `dsg-lab fit` or `dsg-lab run` has written",
+        "preparation.joblib' is damaged, or was written by another version: ",
+    )
+    facts, prepared = ((folder / name).read_bytes() for name in ("fit.json", "preparation.joblib"))
+    other = io.BytesIO()
+    joblib.dump([1], other)
+    damages = [
+        ("fit.json", text, no_folder)
+        for text in (b"", b"[1]", facts[:40], facts.replace(b'"shift": 0.0', b'"shift": "a"'))
+    ]
+    damages += [("fit.json", re.sub(rb'"classes": \[[^]]*\]', b'"classes": 3', facts), no_folder)]
+    damages += [
+        ("preparation.joblib", text, is_damaged) for text in (b"", prepared[:300], b"garbage", other.getvalue())
+    ]
+    for name, text, said in damages:
+        kept = (folder / name).read_bytes()
+        assert text != kept
+        (folder / name).write_bytes(text)
+        capsys.readouterr()
+        assert main(["predict", str(folder), str(data), "--out", str(tmp_path / "scores")]) == 2, text
+        assert said in capsys.readouterr().err
+        (folder / name).write_bytes(kept)
+    (folder / "preparation.joblib").unlink()  # as of a copy without it
+    assert main(["predict", str(folder), str(data), "--out", str(tmp_path / "scores")]) == 2
 
 
 def test_who_learns_from_labels_alone_is_given_no_other_row_and_a_balanced_machine_shifts_its_values(tmp_path):

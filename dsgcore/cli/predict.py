@@ -40,6 +40,7 @@ from dsgcore.solver.model_files import ModelError
 # The files of a trained method: its model, or an estimator that only joblib can write; facts; and the features' preparation.
 MODEL, MACHINE, FACTS, PREPARATION = "model.npz", "model.joblib", "fit.json", "preparation.joblib"
 PART, KEY = "part-{:06}.parquet", b"dsgcore"
+WRITERS = "`dsg-lab fit` or `dsg-lab run`"
 # Names of the columns that predictions have.
 PREDICTED = re.compile("class|score( .*)?")
 _OF_TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".xlsx", ".json", ".jsonl")
@@ -55,7 +56,7 @@ def predict(given: argparse.Namespace) -> Made:
             f"of the data, or leave it out"
         )
     if not given.model.exists():
-        raise DSGError(f"there is no model {given.model}: give model.npz, or the folder that `dsg-lab fit` has written")
+        raise DSGError(f"there is no model {given.model}: give model.npz, or the folder that {WRITERS} has written")
     if given.out.suffix.lower() in _OF_TABLES and not given.out.is_dir():
         raise DSGError(
             f"--out must be a folder, for one Parquet file per row group, got {given.out}: name a folder, and for one table "
@@ -82,9 +83,7 @@ def predict(given: argparse.Namespace) -> Made:
                 to.write(text)
     if given.model.is_file():
         said = "A model's file takes the columns as they are. If it has learned from scaled points, as a run of the app has, give"
-        note(
-            f"{said} such points, or the folder that `dsg-lab fit` or `dsg-lab run` has written, which also keeps the scaling."
-        )
+        note(f"{said} such points, or the folder that {WRITERS} has written, which also keeps the scaling.")
     data = {"parts": counts[0], "new": counts[1], "out": given.out, "csv": given.csv}
     also = f" and in {given.csv}" if given.csv else ""
     return Made(data, f"{words}. The predictions are in {given.out}{also}.")
@@ -167,17 +166,16 @@ class Fitted:
             try:
                 said = json.loads(files[1].read_text(encoding="utf-8"))
                 facts = {"features": said["features"], **said}
+                _check_facts(facts)
             except (OSError, ValueError, KeyError, TypeError):
                 raise DSGError(
-                    f"{str(place)!r} must be a model's file, or a folder that `dsg-lab fit` has written"
+                    f"{str(place)!r} must be a model's file, or a folder that {WRITERS} has written"
                 ) from None
         try:
-            model = joblib.load(files[0]) if is_machine else load_model(files[0])
-            features = joblib.load(files[2]) if place.is_dir() else None  # runs code: after the model is checked
+            model = _unpickled(files[0], object) if is_machine else load_model(files[0])
         except ModelError as error:
             raise ModelError(f"{files[0]}: {error}") from None
-        except (AttributeError, ImportError):  # it names what is not there
-            raise DSGError(f"{str(place)!r} was written by another version of DSG Lab: train again") from None
+        features = _unpickled(files[2], Features) if place.is_dir() else None  # runs code: after the model is checked
         digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
         return cls(model, facts, features, digest)
 
@@ -269,6 +267,28 @@ class Fitted:
             return found | {"score": values}
         names = range(values.shape[1]) if classes is None else classes
         return found | {f"score {name}": np.ascontiguousarray(v) for name, v in zip(names, values.T, strict=True)}
+
+
+def _check_facts(facts: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the facts that make classes of values are of their kinds."""
+    np.asarray([facts.get("threshold", 0.0), facts.get("shift", 0.0), *facts.get("thresholds", ())], dtype=float)
+    if not isinstance(facts.get("classes", []), list):
+        raise ValueError("the classes are no list")
+
+
+def _unpickled(file: Path, kind: type) -> Any:
+    """Return what joblib has written to a file. Only read files that you have written yourself."""
+    try:
+        found = joblib.load(file)
+    except OSError:
+        raise
+    except (AttributeError, ImportError):  # it names what is not there
+        raise DSGError(f"{str(file.parent)!r} was written by another version of DSG Lab: train again") from None
+    except Exception:  # whatever a part of such a file, or another text, leads to
+        found = None
+    if not isinstance(found, kind) or found is None:
+        raise DSGError(f"{str(file)!r} is damaged, or was written by another version: train again")
+    return found
 
 
 def _key_of(file: Path) -> str:
