@@ -213,6 +213,16 @@ def test_of_a_class_with_one_label_every_split_learns_from_it_and_none_is_tested
         Sample.of(X[:6], [0, 0, 0, 0, 1, -1], n_labeled=None, is_ordered=False)
 
 
+def test_a_ranked_method_with_fewer_seeds_lacks_none_that_others_share_and_scores_without_fits_are_not_explained():
+    found = replace(of({"SVC": [80], "LogisticRegression": [70, 71]}), is_complete=False)
+    assert found.ranking[0] == "SVC"
+    assert found.table["note"].iloc[0] == "no time for more seeds"
+    assert "Scores are means" in text_of(found)
+    none = replace(found, fits=tuple(replace(fit, scores={}, note=CUT_OFF) for fit in found.fits))
+    assert "Scores are means" not in text_of(none)
+    assert text_of(none).endswith("No method has a rank.")
+
+
 def test_if_no_fit_has_a_score_the_verdict_says_why():
     failed = [Fit(FitRequest(name, 0, 20), note="the step is too large") for name in TWO]
     verdict = replace(of({"SVC": [], "LogisticRegression": []}), fits=tuple(failed)).verdict
@@ -594,9 +604,9 @@ def test_whatever_lacks_nothing_is_above_the_possible_and_ranks_are_of_shared_se
 
 
 EIGHTY, SIMPLE = {"SVC": [80, 81, 82]}, "LogisticRegression"
-NOTHING = f"Nothing clearly beats {SIMPLE} here: use that (accuracy 81.0, 95 % 77.4 to 84.6, 3 seeds); 1 other method"
+NOTHING = f"Nothing clearly beats {SIMPLE} here: use that (accuracy 81.0, 95 % 76.6 to 85.4, 3 seeds); 1 other method"
 HURT = f"{NOTHING} is not clearly worse; unlabeled data hurt here (PS3VT less SVC: -1.1"
-ALONE = "Use SVC, the simplest method that nothing clearly beats here (accuracy 81.0, 95 % 78.5 to 83.5, 3 seeds)."
+ALONE = "Use SVC, the simplest method that nothing clearly beats here (accuracy 81.0, 95 % 77.4 to 84.6, 3 seeds)."
 AHEAD = f"PS3VT is ahead so far, not clearly: +2.0 points over {SIMPLE}, which is simpler, 95 % -1.3 to +5.3 (accuracy 82.7, "
 CLOSE = "3 seeds); 1 other method is not clearly worse, and 1 may be more than 0.5 points better, which is too close to call."
 WORSE = {SIMPLE: [80, 81, 82], "SVC": [80.1, 81.12, 82.08], "PS3VT": [79, 80, 81.1]}
@@ -666,7 +676,8 @@ def test_where_few_seeds_leave_the_gain_over_one_answer_open_the_columns_are_not
     ours, theirs = ("QS3ORAO", "OrdinalSVC") if score == "mean_absolute_error" else ("TSGS3VM", "SVC")
     verdict = of({ours: values, theirs: values}, score=score, chance=chance).verdict
     assert "3 seeds cannot tell yet if a method beats one answer for all rows here (" in verdict.sentence
-    assert " is ahead so far, not clearly (" in verdict.sentence
+    assert " ahead so far" not in verdict.sentence  # the simplest one need not be
+    assert f". {theirs} is the simplest that none is ahead of (" in verdict.sentence
     assert not verdict.is_clear
     assert "may not tell the label" not in verdict.sentence
     assert verdict.help is None
@@ -716,6 +727,11 @@ def test_a_method_that_is_better_than_all_others_is_named_also_among_many():
     assert found.verdict.sentence.startswith("Use SVC, the simplest method that nothing clearly beats here (")
     assert found.verdict.is_clear
     assert f"for all {len(names)} methods at once" in text_of(found)
+    own = found.interval("SVC")
+    half = stats.t.ppf(1 - 0.025 / len(names), 9) * np.std(scores[0] + 6, ddof=1) / 10**0.5
+    assert own.half_width == pytest.approx(half)
+    curve = found.curves.set_index("method").loc["SVC"]  # the same as in the table
+    assert (curve["low"], curve["high"]) == pytest.approx((own.low, own.high))
     alone = paired_difference(scores[2], scores[0])
     assert found.difference(names[2], names[0], is_alone=True).low == pytest.approx(alone.low)
     wider = stats.t.ppf(1 - 0.025 / (len(names) - 1), 9) / stats.t.ppf(0.975, 9)

@@ -39,7 +39,8 @@ def html_of(comparison: Comparison) -> str:
 
 
 BANDS = (
-    "The bands are 95 % intervals of the mean over the seeds. A method without a band has fewer than three seeds there."
+    "The bands are 95 % intervals of the mean over the seeds, at each number of labels for all methods at once. A method "
+    "without a band has fewer than three seeds there."
 )
 _COLUMNS = ("its 95 % interval", "difference", "95 % interval", "won / tied / lost", "seeds", "seconds", "MB", "note")
 
@@ -60,6 +61,8 @@ def setting_of(comparison: Comparison) -> str:
 def explanation_of(comparison: Comparison) -> str:
     """Return the meaning of the table's columns."""
     c, n = comparison, len(comparison.seeds)
+    if not c.ranking:
+        return "No method has a rank yet." if c.is_going else "No method has a rank."
     over = f"the {n} seeds that all ranked methods share" if n > 1 else "one seed"
     cut = "" if c.is_complete or c.is_going else " The time was over before all seeds were done."
     few = (

@@ -123,7 +123,8 @@ class Comparison:
     seeds that both have. While no two methods share three seeds, every method with a shared one has a rank.
 
     The best of many methods owes its place to luck, too. So the intervals of scores and differences hold for all methods at once,
-    by Bonferroni's rule: each at 1 - 0.05 / (n - 1) for n methods with a score. A verdict says as a finding only what they show.
+    by Bonferroni's rule: for n methods with a score each score's at 1 - 0.05 / n, and each difference's at 1 - 0.05 / (n - 1).
+    A verdict says as a finding only what they show.
     The seeds of the next round follow intervals of one difference at a time.
     """
 
@@ -230,7 +231,12 @@ class Comparison:
     @cached_property
     def n_at_once(self) -> int:
         """Number of differences to one method, whose intervals hold at once."""
-        return max(1, sum(bool(self.scores(name)) for name in self.methods) - 1)
+        return max(1, self.n_scored - 1)
+
+    @cached_property
+    def n_scored(self) -> int:
+        """Number of methods with a score, whose intervals hold at once."""
+        return sum(bool(self.scores(name)) for name in self.methods)
 
     def _paired(self, first: Sequence[float], second: Sequence[float], n_labeled: int, at_once: int = 1) -> Difference:
         step = (self.score.factor if self.score.unit == "points" else 1.0) / self.n_test  # one test point
@@ -288,11 +294,11 @@ class Comparison:
         The interval of a share of right labels is at least Wilson's for the labels that were tested, so that few labels which
         all happen to be right promise little. Without a rank all is NaN.
         """
-        found = self._mean(name, self.seeds if name in self._ranked[0] else (), self.n_labeled, self.n_at_once)
+        found = self._mean(name, self.seeds if name in self._ranked[0] else (), self.n_labeled, self.n_scored)
         if self.score_name != "accuracy" or not self.n_known or not math.isfinite(found.low):
             return found
         n_tested = self.n_known * (1.0 - (1.0 - self.n_test / self.n_known) ** found.n)  # each label counts once
-        low, high = share_interval(found.mean / self.most, n_tested / INFLATION, self.n_at_once)
+        low, high = share_interval(found.mean / self.most, n_tested / INFLATION, self.n_scored)
         return replace(found, low=min(found.low, low * self.most), high=max(found.high, high * self.most))
 
     def gain_of_labels(self, name: str, more: int) -> Difference:
@@ -356,7 +362,7 @@ class Comparison:
             why = "behind the best one: no more seeds"
         elif gain.n >= FEWEST_SEEDS and name not in self.verdict.contenders and not self.is_going:
             why = "hardly much better: no more seeds"
-        elif n >= len(self.seeds):
+        elif name in self.unranked and n >= len(self.seeds):
             why = "it lacks seeds that the others share"
         else:
             why = "it has too few seeds yet" if self.is_going else "no time for more seeds"
@@ -366,14 +372,14 @@ class Comparison:
     def curves(self) -> pd.DataFrame:
         """The learning curves: mean score, and the 95 % interval of this mean, by method and number of labels.
 
-        At each number of labels, the means are over the seeds that all methods share there. A method with too few of
-        them has no point.
+        At each number of labels, the means are over the seeds that all methods share there, and the intervals hold for all
+        methods at once. A method with too few of these seeds has no point.
         """
         rows = []
         for n in sorted({n for _, n in self._fits}):
             ranked, shared = self._ranked if n == self.n_labeled else self._with_enough(self.ranking, n)
             for name in ranked:
-                found = self._mean(name, shared, n)
+                found = self._mean(name, shared, n, self.n_scored)
                 rows.append((self.ranking.index(name), name, n, found.mean, found.low, found.high, found.n))
         rows.sort(key=lambda row: (row[0], row[2]))
         return pd.DataFrame([row[1:] for row in rows], columns=["method", "labels", "score", "low", "high", "seeds"])
@@ -404,11 +410,11 @@ class Comparison:
         if is_at_chance:
             least = f"one answer for all rows here ({score.title} {score.plain(chance)})"
             if above.mean > (1.0 + EQUAL) * above.half_width / student(above.n):  # few seeds have a wide interval
-                said = f"{chosen} is ahead so far, not clearly ({numbers}): {above.n} seeds cannot tell yet if a method beats"
-                said += f" {least}"
+                said = f"{above.n} seeds cannot tell yet if a method beats {least}"
             else:
                 said = f"No method clearly beats {least}: the columns may not tell the label, the labels may be too few, or a"
-                said += f" class too rare for this score. {chosen} is the simplest that none is ahead of ({numbers}, {own.n} seeds)"
+                said += " class too rare for this score"
+            said += f". {chosen} is the simplest that none is ahead of ({numbers}, {own.n} seeds)"
         others = [name for name in (*self.ranking, *self.unranked) if name != chosen]
         # A gain whose interval is not known is neither.
         rivals = tuple(name for name in others if self.difference(name, chosen).high >= 0.0)
@@ -466,7 +472,8 @@ class Comparison:
         has_overlap = bool(self.overlaps.get(self.n_labeled))
         corrected = ", corrected for labels that the splits share (Nadeau and Bengio 2003)."
         fresh = ". Each seed draws fresh labels."
-        once = f", for all {self.n_at_once + 1} methods at once" if self.n_at_once > 1 else ""
+        methods = "both" if self.n_scored == 2 else f"all {self.n_scored}"
+        once = f", for {methods} methods at once" if self.n_scored > 1 else ""
         return f"The intervals are Student's on paired differences over the seeds{once}{corrected if has_overlap else fresh}"
 
     def to_csv(self) -> str:
