@@ -643,6 +643,12 @@ def test_the_verdict_says_which_method_and_if_unlabeled_data_help(scores, recomm
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["verdict"]["recommended"] == recommended
 
 
+def test_a_smaller_error_is_said_with_the_larger_one_first():
+    scores = {"OrdinalSVC": [0.8, 0.9, 1.0], "QS3ORAO": [0.5, 0.59, 0.72]}
+    said = of(scores, score="mean_absolute_error", chance=1.5).verdict.sentence
+    assert "unlabeled data help here (OrdinalSVC less QS3ORAO: +0.297 classes of mean absolute error, 95 % +0.2" in said
+
+
 @each(
     "score, scores, chance, is_said",
     [

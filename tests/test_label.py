@@ -18,7 +18,8 @@ from dsgcore.__main__ import main
 from dsgcore.comparing import METHODS, Sample, samples
 from dsgcore.comparing import label as module
 from dsgcore.comparing.label import expected_share
-from dsgcore.comparing.methods import suited
+from dsgcore.comparing.methods import SCORES, suited
+from dsgcore.core.metrics import Difference
 from dsgcore.data.reading import File
 from dsgcore.problems import UNLABELED
 from dsgcore.tuning.calibrated import Confidence
@@ -183,6 +184,14 @@ def test_a_method_that_many_others_were_compared_with_must_be_further_above_one_
         found = SimpleNamespace(n_at_once=n_at_once, verdict=verdict, warnings=())
         made = module.label_rows(file.kept(recipe), recipe, labels.y, labels.class_names, found=found)
         assert any("not clearly better than one class" in one for one in made.warnings) is is_said
+
+
+@each("score, change", [("mean_absolute_error", "-0.100 classes (95 % -0.150 to -0.050)"), ("mean_auc", "+0.1 points")])
+def test_an_error_is_promised_to_fall(score, change):
+    gain = Difference(0.1, 0.05, 0.15, 5)
+    found = SimpleNamespace(score=SCORES[score], gain_of_labels=lambda method, more: gain)
+    made = module.Labeled(pd.DataFrame(), (1, 2), "QS3ORAO", "", gain, 20, comparison=found)
+    assert change in made.promise
 
 
 @pytest.mark.ci

@@ -120,6 +120,7 @@ class Labeled:
         gain = Difference() if self.comparison is None else self.comparison.gain_of_labels(self.method, n)
         if not n or score is None or not math.isfinite(gain.low):
             return ""
+        gain = -gain if score.is_loss else gain  # a better error is a smaller one
         mean, low, high = map(score.signed, (gain.mean, gain.low, gain.high))
         return (
             f"By the learning curve, {n} labels more of rows drawn at random change the {score.title} by {mean} {score.unit} "

@@ -434,7 +434,8 @@ class Comparison:
             if effect is Help.UNCLEAR:
                 word, tells = "it cannot be told yet if unlabeled data help", self._what_would_tell(gain)
             mean, low, high = map(score.signed, (gain.mean, gain.low, gain.high))
-            said += f"; {word} ({used} less {alone}: {mean} {score.unit} of {score.title}, 95 % {low} to {high}{tells})"
+            more, less = (alone, used) if score.is_loss else (used, alone)  # above zero is better
+            said += f"; {word} ({more} less {less}: {mean} {score.unit} of {score.title}, 95 % {low} to {high}{tells})"
         if self.order:
             said += f"; the classes are taken in the order {' < '.join(self.order)}"
         return Verdict(chosen, effect, gain, n, f"{said}.", is_clear and not is_at_chance, rivals, contenders)
