@@ -313,7 +313,10 @@ TABLES = {
         [range(30), [0, 1]], classes=("u", "v")),
     **{f"ratios and ids as in {cells[0]}": Table(["t,x,label", *(f"{cells[i % 3]},{i},{'ab'[i // 3 % 2]}" for i in range(36))],
         ("x", *(f"t: {cell}" for cell in sorted(cells))), []) for cells in (
-        ("50:50", "60:40", "30:10"), ("16:10", "16:09", "4:3"), ("12:34", "45:12", "77:01"))},
+        ("50:50", "60:40", "30:10"), ("16:10", "16:09", "4:3"), ("12:34", "45:12", "77:01"), ("set-01", "set-02", "set-30"),
+        ("out 1999", "out 2000", "out 2001"), ("gen0001", "mag0002", "set0003"))},
+    "months of two years": Table(["t,x,label", *(f"{['set', 'out', 'gen'][i % 3]}-{20 + i % 2},{i},{'ab'[i // 3 % 2]}"
+        for i in range(36))], ("t", "x"), [[18506, 18901], [0, 1]]),
     "minutes and seconds of a race": Table(["t,x,label", *(f"{27 + i}:{i + 10},{i % 7},{'ab'[i // 3 % 2]}" for i in range(36))],
         ("t", "x"), [[27 + 10 / 60, 28 + 11 / 60], [0, 1]]),
     "decimal commas between colons": Table(["a:b:label", *(f"{i},5:{i % 7},25:{'uv'[i % 2]}" for i in range(40))], ("a", "b"),

@@ -80,6 +80,7 @@ _MONTH_OF = {
     if name[:n] != "jui"
 }
 _MONTH = rf"({'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})"
+_NUMBERED = re.compile(r"([^\W\d_]+)\.?[ -]?\d+")  # as is Jan 2020, but also set-01
 # A day of the week before a date, and a zone after it, which changes nothing.
 _AROUND_A_DATE = re.compile(
     r"(?i)\A(?:mon|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri|sat(?:urday)?|sun|(?:mon|fri|sun)day)\.?,? "
@@ -383,7 +384,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     ),
     (re.compile(r"(\d{4})[ -]?[qQ]([1-4])"), lambda one: f"{one[1]}-{3 * int(one[2]) - 2:02}-01"),
     (  # 01JAN2020, 1-Jan-20, Jan 2020, Jan-20
-        re.compile(rf"(?i)(?:(\d\d?)[ -]?)?{_MONTH}(?:\.?[ -])?(\d{{4}}|(?<=-)\d\d)"),
+        re.compile(rf"(?i)(?:(\d\d?)[ -]?)?{_MONTH}(?:\.?[ -])?([12]\d{{3}}|(?<=-)\d\d)"),
         lambda one: f"{one[1] or 1} {_MONTH_OF[one[2].lower()]} {_year(one[3])}",
     ),
     (re.compile(r"((?:1[89]|20)\d\d)-?W([0-4]\d|5[0-3])(?:-?([1-7]))?"), _of_week),
@@ -417,7 +418,7 @@ def date_role(present: pd.Series) -> str | None:
         return DATE
     texts = [written(value) for value in present.unique()]
     if all(map(_in_pandas_form, texts)):
-        return DATE
+        return None if _are_numbered_names(texts) else DATE
     if not all(map(_YEAR_LAST.fullmatch, texts)):
         return None
     pairs = [re.split("[-/.]", text)[:2] for text in texts]
@@ -425,6 +426,17 @@ def date_role(present: pd.Series) -> str | None:
     if day_first and month_first:
         return MONTH_FIRST if "/" in texts[0] else DAY_FIRST
     return DAY_FIRST if day_first else MONTH_FIRST if month_first else None
+
+
+def _are_numbered_names(texts: Sequence[str]) -> bool:
+    """Return True for names such as set-01 or out 2001: all begin with one word, which is a month, but not in English."""
+    words = set[str]()
+    for text in texts:
+        one = _NUMBERED.fullmatch(text)
+        words.add(one[1].lower() if one else "")
+        if not one or len(words) > 1:
+            return False
+    return not any(names.startswith(word) for names in _WORDS["months"] for word in words)
 
 
 def are_days(column: pd.Series) -> bool:
