@@ -113,7 +113,7 @@ def test_the_page_and_the_note_have_statement_verdict_numbers_and_link_of_each_f
 @pytest.mark.usefixtures("store")
 def test_the_quick_form_is_a_button_where_its_sets_are_in_the_cache(made, monkeypatch):
     def buttons(app):
-        return [button.key for button in app.button if button.label == "Run the quick form"]
+        return [button.key for button in app.button if button.label.startswith("Run the quick form")]
 
     monkeypatch.setenv("DSGLAB_CACHE", str(made))
     app = open_page("papers")
