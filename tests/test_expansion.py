@@ -124,8 +124,8 @@ def test_many_points_use_the_frequencies_of_the_run_and_add_none(monkeypatch, X)
     expected = model.evaluate(many)
     assert not cache.blocks
     kept = [model.frequencies(t, block.shape[1]) for t, block in enumerate(model.blocks[:2], start=1)]
-    drawn, draw = [], expansion.block_frequencies
-    monkeypatch.setattr(expansion, "block_frequencies", lambda *key: drawn.append(key[2]) or draw(*key))
+    drawn, generator = [], expansion.generator
+    monkeypatch.setattr(expansion, "generator", lambda *key: drawn.append(key[2]) or generator(*key))
     np.testing.assert_array_equal(model.evaluate(many), expected)
     assert (drawn, len(cache.blocks)) == ([3, 4, 5], len(kept))
 

@@ -84,7 +84,7 @@ def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_p
     page.wait_for_function("picture => picture.complete && picture.naturalWidth > 0", arg=picture)
     assert_a_close_look_fits_a_desk_and_a_phone(page)
     page.go_back()
-    card.get_by_role("link", name="Ranking", exact=True).click()
+    card.get_by_role("link", name="Ranking Wine", exact=True).click()
     page.wait_for_url(re.compile(r"/auc\?.*data.name=wine"))
     expect(page.get_by_text("class_0 against the rest")).to_be_visible()
     status(page, "step")  # its own options, not those of the set before
