@@ -99,6 +99,34 @@ def test_the_largest_theta_is_the_papers_and_meeting_the_assumptions_keeps_to_it
         assert not limit.holds or kept.step_size == pytest.approx(theta, rel=0.005)
 
 
+@each(
+    "loss, correction, is_smooth",
+    [
+        ("squared", "identity", True),
+        ("logistic", "identity", True),
+        ("double hinge", "identity", False),
+        ("squared", "absolute value", False),
+        ("double hinge", "ReLU", False),
+    ],
+)
+def test_a_gradient_that_jumps_at_a_kink_is_not_lipschitz_as_tsgsus_theorem_assumes(loss, correction, is_smooth):
+    spec = with_values("similar_unlabeled", problem={"loss": loss, "correction": correction})
+    (smooth,) = (a for a in theory_of(spec).assumptions if "is Lipschitz" in a.sentence)
+    assert (smooth.holds, smooth.sentence.endswith("Assumption 5.")) == (is_smooth, True)
+    assert theory_of(kept_to(spec)).holds
+    assert kept_to(spec).problem.loss == (loss if loss != "double hinge" else "squared")
+
+
+@each("product", range(1, 9))
+def test_the_weight_of_an_earlier_step_is_at_most_theta_over_t_from_t_equal_to_a_whole_theta_lam_on(product):
+    def largest(t):
+        return max(np.prod([abs(1 - product / j) for j in range(i + 1, t + 1)]) / i for i in range(1, t + 1))
+
+    holds = [largest(t) <= (1 + 1e-12) / t for t in range(1, 40)]
+    assert all(holds[product - 1 :])
+    assert all(holds) == (product < 4)
+
+
 # --- on the tab Theory
 
 

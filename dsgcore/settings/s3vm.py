@@ -69,9 +69,10 @@ def _of_risk(spec: RunSpec) -> tuple[Assumption, ...]:
     problem: Any = spec.problem
     without, kept = {"problem": {"is_balanced": False}}, {"problem": {"is_balanced": True}}
     smooth, kinks = {"problem": {"loss": "exponential"}}, {"problem": {"loss": "symmetric hinge"}}
+    hinge = {"loss": problem.loss, "beside": ", although the labels' hinge has a kink, too"}
     return (
         assumption("balance", spec, not problem.is_balanced, without, kept),
-        assumption("smooth", spec, problem.loss == "exponential", smooth, kinks, loss=problem.loss),
+        assumption("smooth", spec, problem.loss == "exponential", smooth, kinks, **hinge),
     )
 
 

@@ -57,11 +57,18 @@ def _details(run: panels.Result) -> panels.Details:
 
 
 def _of_risk(spec: RunSpec) -> tuple[Assumption, ...]:
-    """Return the assumption that mini-batch gradients are unbiased. It holds without a correction."""
+    """Return the assumptions on the risk: unbiased mini-batches and a Lipschitz gradient. A correction breaks both."""
     problem: Any = spec.problem
+    is_corrected, has_kinks = problem.correction != "identity", problem.loss == "double hinge"
     remedy = {"problem": {"correction": "identity"}}
+    smooth = {"problem": remedy["problem"] | ({"loss": "squared"} if has_kinks else {})}
+    kinks = {"problem": {"loss": "double hinge"}}
     breach = {"problem": {"correction": "absolute value"}, "solver": {"lam": 0.05, "batch_size": 4}}
-    return (assumption("correction", spec, problem.correction == "identity", remedy, breach),)
+    where = {"loss": problem.loss if has_kinks else "correction", "beside": ""}
+    return (
+        assumption("correction", spec, not is_corrected, remedy, breach),
+        assumption("smooth", spec, not (is_corrected or has_kinks), smooth, kinks, **where),
+    )
 
 
 SIMILAR_UNLABELED = profile(
