@@ -125,7 +125,8 @@ class MultiClass:
     IJCAI 2019, (1)-(3), Proposition 1, Algorithm 1.
 
     Deviation: (1) has a minus sign where (2) has the margin. This class follows (2). ||W|| is the Frobenius norm. If
-    several wrong classes tie for the highest score, the first takes the sub-gradient.
+    several wrong classes tie for the highest score, the first takes the sub-gradient. The graph's L is D - S, which section
+    5 prints as D - W, and its sigma is the mean distance of two points. The sum E(h) of section 4.1 is twice the trace.
 
     Deviation: the paper has neither mini-batches between one point and all of them, nor another radius than 1. Fourier
     features are its outlook. The logistic loss is also an addition: log(1 + sum over other classes of exp(h_k(x_i) -

@@ -60,6 +60,10 @@ class SemiSupervisedAUC(RankingProblem):
     Source: Quadruply Stochastic Gradients for Large Scale Nonlinear Semi-Supervised AUC Optimization (IJCAI 2019),
     (8), (9), (12)-(16) and Algorithm 1.
 
+    Deviation: (16) and line 8 of Algorithm 1 shrink each earlier coefficient by its own step's factor, 1 - eta_j lam. The
+    update that they implement, f_{t+1} = (1 - eta_t lam) f_t - eta_t zeta_t, has the factor of the present step for all. So
+    has this library, as QS3ORAO's (14). The formula for a_t^i has eta_t for eta_i.
+
     Deviation: the paper starts from R_PU + R_UN - 1/2 = R_PN, which holds for the zero-one loss. For the squared loss
     the two sides differ by variance terms. This class keeps the paper's objective. Changing gamma shows the bias.
 

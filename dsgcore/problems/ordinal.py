@@ -48,7 +48,8 @@ class SemiSupervisedOrdinal(RankingProblem):
     AUC Optimization (AAAI 2020), (7)-(10) and Algorithm 1. Thresholds after training:
     `dsgcore.problems.thresholds`.
 
-    Deviation: (13) attaches l_5 to n and l_6 to u, the wrong way round. (10) is right (l_5 to u, l_6 to n).
+    Deviation: (13) and line 11 of Algorithm 1 attach l_5 to n and l_6 to u, the wrong way round. (10) is right (l_5 to
+    u, l_6 to n). The kernel of the experiments, exp(sigma ||x - x'||^2), lacks a minus sign.
 
     Deviation: Algorithm 1 draws a positive and a negative for each sub-problem from the union of its classes.
     Here every class has a mini-batch, as in the paper's text. Within a sub-problem the classes are weighted by
