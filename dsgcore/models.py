@@ -76,7 +76,10 @@ def save_model(estimator: BaseEstimator, file: str | Path | IO[bytes]) -> None:
         return
     path = Path(file)
     if path.exists():
-        read(path)  # raises if it is no model
+        try:
+            read(path)
+        except ModelError as error:
+            raise ModelError(f"{path} is not replaced: {error}") from error
     with whole_files(path.parent, [path.name]) as part, open(part / path.name, "wb") as opened:
         write(opened, ESTIMATOR, header, **arrays)
 

@@ -106,8 +106,10 @@ def test_what_cannot_be_saved_is_refused_and_a_persons_file_stays(tmp_path):
     assert (load_model(str(file)).predict(X) == model.predict(X)).all()
     other = tmp_path / "notes.txt"
     other.write_text("mine")
-    with pytest.raises(ModelError, match="not a model file"):
+    with pytest.raises(ModelError, match=r"notes\.txt is not replaced: not a model file"):
         save_model(model, other)
+    with pytest.raises(ModelError, match=r"notes\.txt holds no run: not a model file.*choose another file, or delete"):
+        small().fit(X, np.resize([0, 1, -1], 300), checkpoint=other)
     assert other.read_text() == "mine"
 
 
@@ -289,6 +291,15 @@ def test_whatever_is_damaged_the_model_is_the_same_or_refused(kind, data):
             model = load_model(io.BytesIO(damaged))
         # If only the archive's own book-keeping is hit, a model may come out: then it is the one saved.
         assert model is None or saved(model).getvalue() == good
+
+
+def test_a_cut_off_file_of_an_estimator_is_not_taken_for_the_model_inside_it():
+    file = io.BytesIO()
+    save_model(small().fit(X, np.resize([0, 1, -1], 300)), file)
+    whole = file.getvalue()
+    for size in range(0, len(whole), 97):
+        assert_refused(io.BytesIO(whole[:size]), "not a model file")
+        assert_refused(io.BytesIO(whole[len(whole) - size :]), "not a model file")
 
 
 def test_what_is_no_archive_of_a_model_is_refused(tmp_path):

@@ -103,8 +103,11 @@ class Checkpoint:
         assert self.file is not None  # without a file there is nothing to begin from
         if not os.path.exists(self.file):
             return task.new_model()
-        held = read(Path(self.file))
-        model = restore(held)
+        try:
+            held = read(Path(self.file))
+            model = restore(held)
+        except ModelError as error:
+            raise ModelError(f"{self.file} holds no run: {error}; choose another file, or delete it") from error
         then = held.header.get(RUN)
         if not isinstance(then, dict) or not isinstance(then.get("n_iter"), int):
             raise ModelError(

@@ -100,6 +100,8 @@ def read(file: str | Path | IO[bytes]) -> ModelFile:
             file.seek(0)
             content = file.read()
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if min((info.header_offset for info in archive.infolist()), default=0) > 0:
+                raise ValueError("it is cut off")  # so that the model inside an estimator's file is found
             # Models are not compressed. A file that unpacks to more than its size may be meant to fill memory.
             if sum(info.file_size for info in archive.infolist()) > len(content):
                 raise ValueError("its arrays are larger than the file")
