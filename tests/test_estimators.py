@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.preprocessing import MinMaxScaler
 
-from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Safe
+from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Safe
 from dsgcore.baselines import CUU, MSAMULT, SUDH, SUSL, SVOREX
 from dsgcore.core.metrics import paired_difference
 from dsgcore.core.sampling import MAX_SEED
@@ -125,6 +125,7 @@ def test_a_partial_fit_that_fails_leaves_the_estimator_as_it_was(cls):
     diverging = {"step_size": 1e6, "lam": 1000.0, "schedule": "constant", "n_iter": 40}
     for parameters, points, y, classes, said in (
         ({}, X, FEW, [0, 2], "^classes must be those of the first call, 0, 1, got 0, 2$"),
+        *[({}, X, FEW, [0, 1, 1], "^classes must differ from each other, got 0, 1, 1$")] * (cls is QS3ORAO),
         ({}, X, np.where(FEW == 0, 3, FEW), None, "^y must hold the classes 0, 1, or -1 for unlabeled points, got 3$"),
         ({}, X, np.where(FEW == 0, -1, FEW), None, "^y must hold labeled points of every class, got none of class 0$"),
         ({}, X[:, :1], FEW, None, "X has 1 features, but .* 2"),
@@ -267,12 +268,25 @@ def test_a_fit_that_would_have_needed_more_says_so_once_and_watching_changes_no_
     assert make(tol=0.0, n_iter=60).fit(X, FEW).n_iter_ == 60  # too few to see whether it moves: nothing is said
 
 
+def test_a_callback_sees_no_mini_batch_at_the_exact_start():
+    seen = []
+    make(start="exact", n_iter=2).fit(X, FEW, callback=lambda iterate: seen.append(iterate.batch))
+    assert [[len(rows) for rows in batch.values()] for batch in seen] == [[0, 0, 0], [16, 16, 16]]
+
+
 def test_verbose_prints_a_line_at_every_look(capsys):
     make(n_iter=110, verbose=1).fit(X, FEW)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines] == ["iteration 50", "iteration 100"]
     make(n_iter=3, verbose=2).fit(X, FEW)
     assert len(capsys.readouterr().out.splitlines()) == 3
+    for model in (
+        make(n_iter=110, verbose=True),
+        PS3VT(n_iter=60, verbose=True, random_state=0),
+        make(n_iter=50, verbose=False),
+    ):
+        model.fit(X, FEW)
+    assert len(capsys.readouterr().out.splitlines()) > 2
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

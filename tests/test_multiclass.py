@@ -446,11 +446,14 @@ def test_binary_scores_are_one_number_a_point():
     assert model.score(points, y) > 0.95
 
 
+NO_CLASSES = r"y must hold two classes or more \(and -1 for unlabeled points: a class -1 needs another label\)"
+
+
 @each(
     "model, points, labels, said",
     [
-        (PS3VT(), WINE, np.full(178, -1), "labels of at least two classes are needed, got 0 classes"),
-        (PS3VT(), WINE, np.where(FEW_WINE == 1, 4, -1), "labels of at least two classes are needed, got 1 class"),
+        *((kind(), WINE, np.full(178, -1), f"{NO_CLASSES}, got 0 classes") for kind in (PS3VT, DSGSoftmax)),
+        *((kind(), WINE, np.where(FEW_WINE == 1, 4, -1), f"{NO_CLASSES}, got 1 class") for kind in (PS3VT, DSGSoftmax)),
         (PS3VT(), WINE, np.linspace(0.1, 7, 178), "Unknown label type: continuous"),
         (
             DSGSoftmax(step_size=1e6, lam=1e3, n_iter=400),

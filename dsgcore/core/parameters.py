@@ -143,6 +143,7 @@ class Integer(Parameter):
     scale: str = "linear"
     usual: tuple[int, int] | None = None
     words: tuple[str, ...] = ()
+    takes_flags: bool = False  # True is 1, as for scikit-learn's `verbose`
 
     def _words(self) -> str:
         return " or ".join([f"a whole number between {self.low} and {self.high}", *map(repr, self.words)])
@@ -151,7 +152,7 @@ class Integer(Parameter):
         if isinstance(value, str) and value in self.words:
             return value
         is_whole = isinstance(value, Integral) or (isinstance(value, float) and value.is_integer())
-        if isinstance(value, bool) or not is_whole or not self.low <= value <= self.high:  # type: ignore[operator]
+        if (isinstance(value, bool) and not self.takes_flags) or not is_whole or not self.low <= value <= self.high:  # type: ignore[operator]
             raise self.refuse(value)
         return int(value)  # type: ignore[call-overload]
 

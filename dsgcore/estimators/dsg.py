@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core.documented import SEED, described, estimator
-from dsgcore.core.errors import DSGError
+from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.parameters import check_all, flag, like, parameters_of, real
 from dsgcore.core.sampling import batch_rows
 from dsgcore.estimators.base import BinaryEstimator
@@ -168,7 +168,7 @@ class DSGSoftmax(HighestScore, BaseEstimator):
             if is_fixed:
                 self.coef_ = self.coef_.sum(axis=0, keepdims=True)
         if not np.isfinite(self.coef_).all():
-            raise DSGError(f"{name} diverged: step_size {s['step_size']:g} is too big; try half of it")
+            raise DivergedError(f"{name} diverged: step_size {s['step_size']:g} is too big; try half of it")
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray:

@@ -103,7 +103,8 @@ def float_types(X: Any) -> list[type[np.floating]]:
     types: list[type[np.floating]] = [np.float32, np.float64]
     if getattr(X, "dtype", None) in (np.float32, np.float64):
         return types
-    if hasattr(X, "dtypes") and any(getattr(dtype, "kind", "O") not in "iu" for dtype in X.dtypes):
+    is_table = hasattr(X, "dtypes") and len(getattr(X, "shape", ())) == 2
+    if is_table and any(getattr(dtype, "kind", "O") not in "iu" for dtype in X.dtypes):
         return types  # it becomes float64, or holds no numbers
     try:
         values = np.asarray(X)
@@ -189,6 +190,8 @@ def known_classes(given: ArrayLike | None, earlier: NDArray | None, y: object = 
     labels = labels_given(given, has_minus_one=isinstance(y, np.ma.MaskedArray)).values
     if is_sorted:
         labels = np.unique(labels)
+    if len(set(labels.tolist())) < len(labels):
+        raise DSGError(f"classes must differ from each other, got {_listed(labels)}")
     if earlier is not None and not np.array_equal(labels, earlier):
         raise DSGError(f"classes must be those of the first call, {_listed(earlier)}, got {_listed(labels)}")
     return labels
@@ -207,6 +210,8 @@ def labeled_rows(codes: NDArray, most: int) -> NDArray:
 
 def validated(estimator: Any, X: Any, y: NDArray, *, reset: bool = True, dtype: Any = None) -> tuple[Any, NDArray]:
     """Return points and codes of labels as scikit-learn's `validate_data` does. It reads no point of `Rows`."""
+    if isinstance(X, np.ma.MaskedArray):
+        _check_unmasked(X)
     if not isinstance(X, Rows):
         return validate_data(estimator, X, y, reset=reset, dtype=dtype or float_types(X))
     if len(y) != len(X):
@@ -240,8 +245,18 @@ def validated_points(estimator: Any, X: Any, dtype: Any = None) -> NDArray:
     return validate_data(estimator, in_memory(X), reset=False, dtype=dtype or float_types(X))
 
 
+def _check_unmasked(X: np.ma.MaskedArray) -> None:
+    """Raise `DSGError` for masked values: scikit-learn takes the numbers under the mask."""
+    if n := np.count_nonzero(np.ma.getmaskarray(X)):
+        raise DSGError(
+            f"X must not have masked values, got {n}: replace them, for instance by X.filled(X.mean(axis=0))"
+        )
+
+
 def in_memory(X: Any) -> Any:
-    """Return `Rows` as an array, or as a table if its columns have names; anything else as it is. Refuse a path."""
+    """Return `Rows` as an array, or as a table if its columns have names; anything else as it is. Refuse what is no points."""
+    if isinstance(X, np.ma.MaskedArray):
+        _check_unmasked(X)
     if isinstance(X, str | PathLike):
         raise DataError(
             f"X must hold points, got the path {str(X)!r}: give dsgcore.data.rows_of(path, ...)[0] (gaps get its own means)"

@@ -15,7 +15,7 @@ from dsgcore.core.documented import SEED, described, estimator
 from dsgcore.core.errors import DivergedError
 from dsgcore.core.parameters import AUTOMATIC, check_all, like, parameter_like
 from dsgcore.core.threads import single_threaded_blas
-from dsgcore.estimators.classes import HighestScore
+from dsgcore.estimators.classes import HighestScore, check_classes
 from dsgcore.estimators.inputs import FromPaper, all_or_nothing, points_and_classes, seed_of, validated_points, width
 from dsgcore.kernels.kernels import check_values
 from dsgcore.multiclass.automatic import has_minimiser, smooth_minimiser
@@ -178,6 +178,7 @@ class PS3VT(FromPaper, HighestScore, BaseEstimator):
             If a parameter is out of range, if there are fewer than two classes, or if the run diverges.
         """
         points, classes, codes = points_and_classes(self, X, y)
+        check_classes(classes)
         self.classes_ = classes
         with single_threaded_blas():  # the same result for any number of threads
             task = make_task(self._problem(points), points, codes, seed_of(self.random_state))

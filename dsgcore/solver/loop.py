@@ -97,6 +97,11 @@ class Beginning(Iterate):
     weighed_with = 1.0  # the solution is no step
 
     @property
+    def batch(self) -> Values:
+        """No rows of any source."""
+        return dict.fromkeys(self.sources, self.rows[:0])
+
+    @property
     def f(self) -> Values:
         """F before the first iteration, 0 at a point of each source."""
         return {source: np.zeros(1, dtype=self.values.dtype) for source in self.sources}

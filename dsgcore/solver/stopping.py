@@ -40,7 +40,7 @@ class Stopping(Checked):
         sentence="Number of iterations for which the change must stay within `tol`.",
     )
     verbose: int = integer(
-        0, low=0, sentence="If above 0, print the change at every check; above 1, at every iteration."
+        0, low=0, takes_flags=True, sentence="If above 0, print the change at every check; above 1, at every iteration."
     )
 
 
