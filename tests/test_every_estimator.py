@@ -18,13 +18,14 @@ from cases import each, some, tiers
 from scipy.sparse import csr_matrix
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning, NotFittedError, UndefinedMetricWarning
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
@@ -52,6 +53,7 @@ from dsgcore.model_selection import (
 )
 from dsgcore.problems.thresholds import mean_auc
 
+BIG, LARGE = 2**53, 2**63
 N, N_LABELED = 80, 40
 X, Y = make_moons(N, noise=0.1, random_state=0)
 FEW = np.where(np.arange(N) < N_LABELED, Y, -1)
@@ -264,7 +266,72 @@ def test_the_numbers_that_automatic_values_stand_for_train_the_same_model(kind):
     assert sizes[0] < sizes[1]
 
 
+@each("model", [*META, made(competitors.EverydayRandomForest), made(competitors.EverydayNystroem)])
+@each("kind", ["pandas", "polars"])
+def test_scikit_learns_setting_of_tables_changes_nothing(model, kind):
+    with config_context(transform_output=kind):
+        set_so = quietly(clone(model).fit, X, FEW)
+        assert_same(answers(fitted(model)), answers(set_so))
+
+
+@each("inside", [made(TSGS3VM), made(QS3ORAO), made(PS3VT)])
+def test_meta_estimators_know_the_labels_as_their_estimators_do(inside):
+    big = np.array([-1, LARGE, LARGE + 1], dtype=object)
+    for y in (
+        [[False, True, -1][label] for label in FEW],
+        big[FEW + 1].tolist(),
+        pyarrow.array([None if label == -1 else BIG + int(label) for label in FEW]),
+        [["ham", 1, np.nan][label] for label in FEW],
+    ):
+        alone = fitted(inside, y=y)
+        for meta in (Safe(inside), Calibrated(inside, n_splits=2, random_state=0)):
+            model = fitted(meta, y=y)
+            assert model.classes_.dtype == alone.classes_.dtype
+            np.testing.assert_array_equal(model.classes_, alone.classes_)
+
+
 # --- what a fit and a fold do not take
+
+
+@each("meta", [Safe, Calibrated, SeenLabels])
+def test_an_estimator_that_takes_minus_one_for_a_class_is_refused_by_meta_estimators(meta):
+    y = np.column_stack([FEW, Y]) if meta is SeenLabels else FEW
+    for labels in (y, y.astype(str)):
+        with pytest.raises(
+            DSGError, match=r"^LogisticRegression takes the label -1 for a class, but it means unlabeled"
+        ):
+            meta(LogisticRegression()).fit(X, labels)
+    with pytest.raises(
+        DSGError, match=r"^estimator must be a classifier or a ranker, got Ridge, which has no classes$"
+    ):
+        meta(Ridge()).fit(X, y)
+    if meta is Safe:
+        assert meta(LogisticRegression()).fit(X, Y).score(X, Y) > 0.8
+        hidden = np.ma.MaskedArray(2 * Y - 1, FEW == -1)
+        assert meta(made(TSGS3VM)).fit(X, hidden).classes_.tolist() == [-1, 1]
+
+
+def test_safe_says_where_the_steps_of_a_pipeline_go():
+    table = NAMED.assign(word=np.resize(["x", "y", "z"], N))
+    words = make_column_transformer((OneHotEncoder(sparse_output=False), ["word"]), remainder="passthrough")
+    said = r"^the models beside the method get X as it is, and need numbers \(.*'x'\): .*make_pipeline\(step, Safe"
+    with pytest.raises(DSGError, match=said):
+        Safe(make_pipeline(words, made(TSGS3VM))).fit(table, FEW)
+    assert make_pipeline(words, Safe(made(TSGS3VM))).fit(table, FEW).score(table, Y) > 0.8
+
+
+@each("model", [*some(EVERY, 12, len(EVERY)), SEEN])
+def test_points_of_one_dimension_and_masked_points_are_refused_in_a_sentence(model):
+    y = labels_for(model)
+    for column in (pd.Series(np.arange(N)), polars.Series(X[:, 0])):
+        with pytest.raises(ValueError, match=r"(?i)expected (a )?2"):
+            quietly(clone(model).fit, column, y)
+    masked = np.ma.MaskedArray(X, X > 1.5)
+    with pytest.raises(DSGError, match=rf"^X must not have masked values, got {(X > 1.5).sum()}: replace them"):
+        quietly(clone(model).fit, masked, y)
+    with pytest.raises(DSGError, match=r"^X must not have masked values"):
+        fitted(model, y=y).predict(masked)
+    assert quietly(clone(model).fit, np.ma.MaskedArray(X), y).n_features_in_ == 2
 
 
 @each("model", [*EVERY, SEEN])
@@ -490,7 +557,6 @@ def test_every_check_is_met_but_one(estimator):
 # --- labels, whatever holds them
 
 
-BIG, LARGE = 2**53, 2**63
 HELD = {
     "list": ["ham", "spam", -1],
     "list with None": ["ham", "spam", None],

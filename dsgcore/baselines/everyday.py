@@ -22,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC, SVR
@@ -199,9 +199,14 @@ def _self_training(p: Any, X: NDArray, y: NDArray) -> SelfTrainingClassifier:
     return SelfTrainingClassifier(sure, threshold=p.threshold, max_iter=p.max_iter)
 
 
+def _arrays(*steps: Any) -> Pipeline:
+    """Return a pipeline whose steps give arrays, whatever scikit-learn's setting `transform_output` says."""
+    return make_pipeline(*steps).set_output(transform="default")
+
+
 def _nystroem(p: Any, X: NDArray, y: NDArray) -> Any:
     centers = Nystroem(gamma=p.sigma(), n_components=min(len(X), p.centers), random_state=p.seed)
-    return make_pipeline(centers, LogisticRegression(C=p.C, max_iter=p.max_iter))
+    return _arrays(centers, LogisticRegression(C=p.C, max_iter=p.max_iter))
 
 
 def _peer(
@@ -267,7 +272,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 def _forest(cls: type[Any], given: Any) -> Any:
     """Return a forest of points as far as single precision goes: it takes no others, and beyond all splits none differ."""
     nearer = FunctionTransformer(np.clip, kw_args={"a_min": -_LARGEST, "a_max": _LARGEST})
-    return make_pipeline(nearer, cls(given.n_estimators, random_state=given.seed))
+    return _arrays(nearer, cls(given.n_estimators, random_state=given.seed))
 
 
 EverydayRandomForest = _peer(

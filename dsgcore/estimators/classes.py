@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score, roc_curve
 
@@ -113,6 +113,22 @@ class ScoredOnLabels(ClassifierMixin):
         find = self.predict if not self.is_ranking else getattr(self, "ranking_function", self.decision_function)
         found = find(X)  # first, because it reports an estimator that is not fitted
         return (auc_of if self.is_ranking else accuracy_of)(self.classes_, found, y, sample_weight)
+
+
+def fitted_classifier(estimator: Any, X: Any, y: Any) -> Any:
+    """Return a copy of an estimator, fitted to points of which some have the label -1.
+
+    Raise `DSGError` if it has no classes, or has taken -1 for one. In a masked array of labels -1 is a class.
+    """
+    fitted, name = clone(estimator).fit(X, y), type(estimator).__name__
+    if not hasattr(fitted, "classes_"):
+        raise DSGError(f"estimator must be a classifier or a ranker, got {name}, which has no classes")
+    if not isinstance(y, np.ma.MaskedArray) and is_minus_one(np.asarray(fitted.classes_)).any():
+        raise DSGError(
+            f"{name} takes the label -1 for a class, but it means unlabeled here: give an estimator that takes it so, such as "
+            "TSGS3VM, or leave out the unlabeled points. A class -1 needs another label"
+        )
+    return fitted
 
 
 # Inverse ridge of the curves for the thresholds between ordered classes, and the farthest threshold in spreads.

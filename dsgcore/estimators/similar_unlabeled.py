@@ -19,7 +19,16 @@ from dsgcore.data.reading.unlabeled import check_exact, numbers_given
 from dsgcore.data.rows import opened
 from dsgcore.estimators.base import BinaryEstimator, Callback
 from dsgcore.estimators.classes import check_classes
-from dsgcore.estimators.inputs import all_or_nothing, encode, float_types, known_classes, seed_of, taken, validated
+from dsgcore.estimators.inputs import (
+    all_or_nothing,
+    encode,
+    float_types,
+    in_memory,
+    known_classes,
+    seed_of,
+    taken,
+    validated,
+)
 from dsgcore.prior import MAX_POINTS, drawn_rows, similar_class_prior
 from dsgcore.problems import Problem
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
@@ -93,7 +102,7 @@ def points_and_labels(
         return taken(points, np.concatenate([rows.ravel(), others])), None, ids_of_stacked(rows.size, len(others))
     if isinstance(X, Rows):
         raise DSGError("pairs of points in files are row numbers, whole numbers of shape (m, 2), or pair ids in y")
-    unlabeled = validate_data(estimator, X, reset=reset, dtype=dtype or float_types(X))
+    unlabeled = validate_data(estimator, in_memory(X), reset=reset, dtype=dtype or float_types(X))
     shape, d = np.shape(pairs), unlabeled.shape[1]
     if len(shape) in (2, 3) and not shape[0]:
         raise DSGError("similar-unlabeled learning needs at least one similar pair, got none")

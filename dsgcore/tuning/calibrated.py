@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core.parameters import ParameterError
-from dsgcore.estimators.classes import ScoredOnLabels
+from dsgcore.estimators.classes import ScoredOnLabels, fitted_classifier
 from dsgcore.estimators.inputs import all_or_nothing, columns_of, encode
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.tuning.folds import LabeledFolds, accuracy
@@ -74,7 +74,7 @@ class Calibrated(ScoredOnLabels, BaseEstimator):
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the estimator and the probabilities; `y` has -1 for unlabeled points."""
-        self.estimator_ = clone(self.estimator).fit(X, y)
+        self.estimator_ = fitted_classifier(self.estimator, X, y)
         self.classes_ = self.estimator_.classes_
         self.__dict__.update(columns_of(self.estimator_))
         _, codes = encode(y, self.classes_)
@@ -196,7 +196,7 @@ class SeenLabels(MetaEstimatorMixin, BaseEstimator):
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from the first column of `y`, of shape (n, 2)."""
-        self.estimator_ = clone(self.estimator).fit(X, _both(y)[0])
+        self.estimator_ = fitted_classifier(self.estimator, X, _both(y)[0])
         self.classes_ = self.estimator_.classes_
         self.__dict__.update(columns_of(self.estimator_))
         return self

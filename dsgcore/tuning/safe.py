@@ -34,6 +34,7 @@ from dsgcore.estimators.classes import (
     auc_of,
     decision_threshold,
     even_chances,
+    fitted_classifier,
     spread,
 )
 from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, labeled_rows, validated_points
@@ -164,11 +165,12 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
                 "Safe needs class labels for the models beside the method, and "
                 f"{type(own).__name__} learns from similar pairs: fit it alone"
             )
-        X, y = (each if hasattr(each, "shape") else np.asarray(each) for each in (in_memory(X), y))
-        self.estimator_ = clone(self.estimator).fit(X, y)
+        X = in_memory(X)
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        self.estimator_ = fitted_classifier(self.estimator, X, y)
         self.classes_ = self.estimator_.classes_
         codes = encode(y, self.classes_)[1].astype(np.intp)
-        points = validate_data(self, X, dtype=np.float64)
+        points = self._numbers(X)
         check_sizes(points)
         of_all = evenly_spread(len(codes), MOST)  # as all points are
         rows = np.union1d(labeled_rows(codes, MOST), of_all)
@@ -186,6 +188,18 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
             self._spreads = [spread(each[some]) for each in values]
             self._place(codes[known], self._mean(values), some, *held)
         return self
+
+    def _numbers(self, X: Any) -> NDArray:
+        """Return the points (n, d) for the models beside the method. Steps of a pipeline are the method's alone."""
+        try:
+            return validate_data(self, X, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            if not isinstance(self.estimator, Pipeline):
+                raise
+            raise DSGError(
+                f"the models beside the method get X as it is, and need numbers ({str(error).partition(chr(10))[0]}): put the "
+                "steps that make numbers before Safe, as in make_pipeline(step, Safe(method))"
+            ) from error
 
     @property
     def is_ranking(self) -> bool:  # type: ignore[override]
@@ -310,7 +324,9 @@ class SimpleModels:
 
     def __init__(self, points: NDArray, n_classes: int, n_neighbors: int, *, is_ordered: bool) -> None:
         self.n_classes, self.is_ordered = n_classes, is_ordered
-        self.graphs = [_Graph(points, StandardScaler(with_std=each), n_neighbors) for each in (True, False)]
+        # Arrays, whatever scikit-learn's setting `transform_output` says.
+        scalers = [StandardScaler(with_std=each).set_output(transform="default") for each in (True, False)]
+        self.graphs = [_Graph(points, scaler, n_neighbors) for scaler in scalers]
         self._points = self.graphs[0].scaler.transform(points)
         # What the classes' shares become: a mean number, a difference, or all of them.
         two = np.array([-1.0, 1.0]) if n_classes == 2 else np.eye(n_classes)
