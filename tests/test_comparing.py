@@ -689,6 +689,12 @@ def test_where_few_seeds_leave_the_gain_over_one_answer_open_the_columns_are_not
     assert verdict.help is None
 
 
+def test_the_best_of_two_methods_is_compared_with_one_answer_as_one_of_two():
+    ours = [50.0 + 0.82 + side for side in (-1.0, 1.0) * 5]  # 2.5 standard errors, surely above for one method alone
+    verdict = of({"SVC": ours, "PS3VT": [value - 9.0 for value in ours]}, chance=50.0).verdict
+    assert "10 seeds cannot tell yet if a method beats one answer for all rows here" in verdict.sentence
+
+
 # Tables without a best method: all are equally good, or the labels are drawn at random; the rows are fresh, or of one small pool
 # that all splits share, in which some methods are lucky.
 def equal_methods(rng, n, names):

@@ -179,9 +179,9 @@ def test_a_method_that_many_others_were_compared_with_must_be_further_above_one_
     file = File.of_table(table)
     recipe = file.recipe("classes", target="kind", is_asked=True)
     labels = file.labels(recipe, "classes")
-    for n_at_once, is_said in ((1, False), (18, True)):
+    for n_scored, is_said in ((1, False), (18, True)):
         verdict = SimpleNamespace(recommended="LogisticRegression", sentence="It is ahead.")
-        found = SimpleNamespace(n_at_once=n_at_once, verdict=verdict, warnings=())
+        found = SimpleNamespace(n_scored=n_scored, verdict=verdict, warnings=())
         made = module.label_rows(file.kept(recipe), recipe, labels.y, labels.class_names, found=found)
         assert any("not clearly better than one class" in one for one in made.warnings) is is_said
 

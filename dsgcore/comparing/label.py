@@ -304,7 +304,7 @@ def label_rows(
         about = found.warnings
     if part := about_part(chosen, codes[training_rows(chosen, codes)], len(table), "rows"):
         about = *about, f"Warning: {method} {part}."
-    at_once = 1 if found is None else found.n_at_once  # the comparison chose the best one of so many by these labels
+    at_once = 1 if found is None else found.n_scored  # the comparison chose the best one of so many by these labels
     if len(hits) and not hits.mean() - same.mean() > np.nan_to_num(accuracy_half_width(hits, same, at_once)):
         least = f"one class for all rows, which is right for {100 * same.mean():.1f} % of the held-out labels"
         why_not = "the columns may not tell the label, the labels may be too few, or a class too rare to be predicted"

@@ -123,7 +123,8 @@ class Comparison:
     seeds that both have. While no two methods share three seeds, every method with a shared one has a rank.
 
     The best of many methods owes its place to luck, too. So the intervals of scores and differences hold for all methods at once,
-    by Bonferroni's rule: for n methods with a score each score's at 1 - 0.05 / n, and each difference's at 1 - 0.05 / (n - 1).
+    by Bonferroni's rule: for n methods with a score each score's at 1 - 0.05 / n, as the gain over one answer for all rows, and each
+    difference's at 1 - 0.05 / (n - 1).
     A verdict says as a finding only what they show.
     The seeds of the next round follow intervals of one difference at a time.
     """
@@ -229,11 +230,6 @@ class Comparison:
     # --- differences and intervals
 
     @cached_property
-    def n_at_once(self) -> int:
-        """Number of differences to one method, whose intervals hold at once."""
-        return max(1, self.n_scored - 1)
-
-    @cached_property
     def n_scored(self) -> int:
         """Number of methods with a score, whose intervals hold at once."""
         return sum(bool(self.scores(name)) for name in self.methods)
@@ -254,7 +250,7 @@ class Comparison:
         if {one, other} <= set(self.ranking):
             shared &= self.seeds
         own, others = ([scores[seed] for seed in sorted(shared)] for scores in (mine, theirs))
-        found = self._paired(own, others, self.n_labeled, 1 if is_alone else self.n_at_once)
+        found = self._paired(own, others, self.n_labeled, 1 if is_alone else max(1, self.n_scored - 1))
         return -found if self.score.is_loss else found
 
     def gain_over_chance(self, names: Sequence[str], at_once: int = 1) -> tuple[Difference, float]:
@@ -403,7 +399,7 @@ class Comparison:
         # The best one may be the only one that learns, and the mean of all needs no correction for a choice.
         above, chance = self.gain_over_chance(self.ranking[:1])
         surely = (
-            self.gain_over_chance(self.ranking[:1], self.n_at_once)[0].low,
+            self.gain_over_chance(self.ranking[:1], self.n_scored)[0].low,
             self.gain_over_chance(self.ranking)[0].low,
         )
         is_at_chance = max(surely) <= 0.0
