@@ -14,10 +14,12 @@ from small_specs import finished, small
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.__main__ import main
+from dsgcore.baselines import CUU, PNUAUC, SUSL
 from dsgcore.cli.predict import write_scores
 from dsgcore.core.metrics import auc, auc_of_samples
 from dsgcore.experiments import SETTINGS, summary
-from dsgcore.experiments.verdict import predicted_classes, right_test_points
+from dsgcore.experiments.verdict import decision_of, predicted_classes, right_test_points
+from dsgcore.problems.thresholds import cuts_of
 from dsgcore.studies import Store, Study, StudyRuns, curves_of
 from dsgcore.studies.runs import make_run
 
@@ -111,6 +113,23 @@ def test_the_runs_classes_are_those_that_its_estimator_predicts(setting, is_bala
         assert run.result_score == pytest.approx(model.score(X, y), abs=1e-6)
     np.testing.assert_allclose(run.result_test_values, values, rtol=1e-3, atol=1e-5)
     assert (run.result_shift != 0.0) == is_balanced
+
+
+@each("setting, is_balanced", [*((setting, False) for setting in METHODS), ("s3vm", True)])
+def test_a_value_at_a_threshold_is_of_the_class_below_it_on_the_page_and_for_predict(setting, is_balanced):
+    run = finished(small(setting, **({"problem": {"is_balanced": True}} if is_balanced else {})))
+    values = cuts_of(decision_of(run))  # as `predict` reads them
+    below = np.arange(len(values))
+    np.testing.assert_array_equal(predicted_classes(run, values), below)
+    if run.problem.is_scored_by_hits:
+        assert run.problem.hits(below, values + run.result_shift).all()
+
+
+@each("cls", [TSGS3VM, TSGSU, QSGS2AUC, SUSL, CUU, PNUAUC])
+def test_a_score_of_nothing_is_of_the_first_class_for_every_estimator(cls):
+    model = cls()
+    vars(model).update(classes_=np.array(["no", "yes"]), decision_function=lambda X: np.array([0.0, 1e-9]))
+    assert model.predict(None).tolist() == ["no", "yes"]
 
 
 def test_the_highest_of_several_scores_is_the_predicted_class():

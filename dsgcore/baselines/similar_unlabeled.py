@@ -16,7 +16,7 @@ from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DivergedError
 from dsgcore.core.parameters import like, parameter_like
 from dsgcore.core.sampling import batches
-from dsgcore.estimators.classes import ScoredOnLabels
+from dsgcore.estimators.classes import HighestScore
 from dsgcore.estimators.inputs import all_or_nothing
 from dsgcore.estimators.similar_unlabeled import Y_HOLDS, pairs_and_prior, points_and_labels
 from dsgcore.kernels.kernels import check_sizes
@@ -30,7 +30,7 @@ N_CORRECTIONS = 30
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PairsBaseline(ScoredOnLabels, BasisParameters):
+class PairsBaseline(HighestScore, BasisParameters):
     """Base class of methods that learn from similar pairs and unlabeled points.
 
     `_learn` gets points and their pair ids, with -1 for unlabeled points. If `centers` is None, the centres are the
@@ -88,11 +88,6 @@ class PairsBaseline(ScoredOnLabels, BasisParameters):
         self._run(points[order], ids[order], callback)
         self.classes_ = both
         return self
-
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Return the predicted label of each row of `X`, of shape (n,): the second class if f(x) >= 0."""
-        is_second = self.decision_function(X) >= 0
-        return self.classes_[is_second.astype(int)]
 
 
 @estimator

@@ -33,7 +33,7 @@ from dsgcore.data.reading.cells import check_column, listed
 from dsgcore.data.reading.file import about_empty_rows
 from dsgcore.data.rows import PartedTable
 from dsgcore.models import load_model
-from dsgcore.problems.thresholds import classify
+from dsgcore.problems.thresholds import classify, cuts_of
 from dsgcore.solver.model import points_at_a_time
 from dsgcore.solver.model_files import ModelError
 
@@ -258,10 +258,9 @@ class Fitted:
             found["class"] = np.array(classes)[predicted] if facts.get("has_codes") else predicted
         else:
             values = self.model.evaluate(X)
-            cuts = np.array(facts.get("thresholds", [facts.get("threshold", 0.0) - facts.get("shift", 0.0)]))
             if classes is not None:
                 found["class"] = np.array(classes)[
-                    values.argmax(axis=1) if values.ndim == 2 else classify(values, cuts)
+                    values.argmax(axis=1) if values.ndim == 2 else classify(values, cuts_of(facts))
                 ]
         if values.ndim == 1:
             return found | {"score": values}

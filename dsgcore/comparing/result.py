@@ -123,8 +123,8 @@ class Comparison:
     seeds that both have. While no two methods share three seeds, every method with a shared one has a rank.
 
     The best of many methods owes its place to luck, too. So the intervals of scores and differences hold for all methods at once,
-    by Bonferroni's rule: for n methods with a score each score's at 1 - 0.05 / n, as the gain over one answer for all rows, and each
-    difference's at 1 - 0.05 / (n - 1).
+    by Bonferroni's rule: for n methods with a score each score's at 1 - 0.05 / n, as the gain over one answer for all rows, and
+    each difference's at 1 - 0.05 / (n - 1).
     A verdict says as a finding only what they show.
     The seeds of the next round follow intervals of one difference at a time.
     """

@@ -25,7 +25,7 @@ from dsgcore.experiments.live import LiveRun
 from dsgcore.experiments.run import Health, Run
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.stochastic import learned_score
-from dsgcore.problems.thresholds import classify, thresholds
+from dsgcore.problems.thresholds import classify, cuts_of, thresholds
 from dsgcore.solver.exact import Reference
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.task import Task
@@ -240,14 +240,9 @@ def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
     - Classes without an order: the class with the highest score.
     - Ordered classes: the thresholds from the labeled points.
     - AUC: a threshold that gives the training points the share of positives among the labeled points.
-    - Other settings: positive above 0.
+    - Other settings: positive above 0, after the run's shift.
     """
-    if run.problem.decision == "highest":
-        return values.argmax(axis=1)
-    found = decision_of(run)
-    if "shift" in found:
-        return (values + found["shift"] >= 0).astype(np.int64)
-    return classify(values, np.array(found.get("thresholds", [found.get("threshold")])))
+    return values.argmax(axis=1) if run.problem.decision == "highest" else classify(values, cuts_of(decision_of(run)))
 
 
 def decision_of(run: Run) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +69,11 @@ def check_classes(y: NDArray) -> NDArray:
 def classify(f: NDArray, b: NDArray) -> NDArray:
     """Return the class code of each value, the number of thresholds below it; both of shape (n,)."""
     return np.searchsorted(b, f, side="left")
+
+
+def cuts_of(facts: Mapping[str, Any]) -> NDArray:
+    """Return the thresholds (k - 1,) of a run or a fit that says "thresholds", or a "threshold" and a "shift" of two classes."""
+    return np.array(facts.get("thresholds", [facts.get("threshold", 0.0) - facts.get("shift", 0.0)]))
 
 
 def class_measures(y: NDArray, f: NDArray, b: NDArray) -> dict[str, float]:

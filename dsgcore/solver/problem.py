@@ -116,8 +116,8 @@ class Setting(Checked, Protocol):
         return type(self).score is Setting.score
 
     def hits(self, y: NDArray, f: NDArray) -> NDArray:
-        """Return a mask (n,) of the points whose class the sign of f gives, for y in {0, 1}; f = 0 counts as positive."""
-        return (f >= 0) == (np.asarray(y) == 1)
+        """Return a mask (n,) of the points whose class the sign of f gives, for y in {0, 1}; f = 0 counts as negative."""
+        return (f > 0) == (np.asarray(y) == 1)
 
 
 class Problem(Setting, Protocol):
