@@ -11,7 +11,7 @@ try:
     from pkgutil import resolve_name
 
     from dsgcore import __version__
-    from dsgcore.cli.ending import exit_code
+    from dsgcore.cli.ending import exit_code, note
     from dsgcore.cli.options import check_given_places, command_parser
     from dsgcore.core.errors import DSGError
 except KeyboardInterrupt:  # the imports take longer than a quick Ctrl+C
@@ -63,7 +63,7 @@ def _carry_out(said: list[str]) -> int:
         number = getattr(given, name, None)
         if number is not None and number < 1:
             raise DSGError(f"--{name} must be at least 1, got {number}")
-    check_given_places(given)
+    replaced = check_given_places(given)
     command = " ".join(filter(None, [given.command, getattr(given, "subcommand", None)]))
     try:
         made = resolve_name(_COMMANDS[command])(given)
@@ -73,6 +73,8 @@ def _carry_out(said: list[str]) -> int:
         return 0  # also before it serves
     if command not in _SERVERS:
         made.tell(command, given)
+        if replaced and not given.quiet:
+            note(f"{', '.join(map(str, replaced))}: an earlier result was there, and is replaced.")
     return int(made.code)
 
 

@@ -57,8 +57,8 @@ def fails_at(monkeypatch, step):
 
 def test_a_failure_while_results_are_written_leaves_those_before_as_a_whole(tmp_path, monkeypatch):
     out, before = tmp_path / "out", None
+    (tmp_path / "spec.json").write_text(small().to_json(), encoding="utf-8")
     for step in range(9):
-        (tmp_path / "spec.json").write_text(small(seed=step).to_json(), encoding="utf-8")
         command = ["run", str(tmp_path / "spec.json"), "--out", str(out), "--quiet"]
         if step:
             with monkeypatch.context() as broken:
@@ -67,6 +67,7 @@ def test_a_failure_while_results_are_written_leaves_those_before_as_a_whole(tmp_
             assert contents(out) == before
         assert main(command) == 0
         assert contents(out) != before
+        (out / "history.csv").write_text("an earlier one", encoding="utf-8")
         before = contents(out)
 
 
@@ -610,6 +611,41 @@ def test_a_model_is_replaced_by_the_same_options_only(method, person, tmp_path_f
     capsys.readouterr()  # notes about the data
     assert said in refusal(capsys, [*line, *options.split()])
     assert contents(out) == before
+
+
+def test_a_run_is_replaced_by_the_run_of_the_same_spec_only_and_says_so(person, tmp_path, capsys):
+    plain, spec, out = json.loads((person / "spec.json").read_text()), tmp_path / "spec.json", tmp_path / "out"
+    line = ["run", str(spec), "--out", str(out)]
+    shutil.copy(person / "data.csv", tmp_path)
+    for is_there in (False, True):
+        spec.write_text(json.dumps(plain))
+        assert main(line) == 0
+        assert capsys.readouterr().out.endswith(f"{out}{', in place of those of the same run' * is_there}.\n")
+    before = contents(out)
+    spec.write_text(json.dumps(plain | {"seed": 1}))
+    assert f"{out} holds the run of another spec: take another folder for --out" in refusal(capsys, line)
+    assert contents(out) == before
+
+
+def test_an_earlier_result_that_is_replaced_is_named_but_no_store_to_which_runs_are_added(person, tmp_path, capsys):
+    files = [str(tmp_path / name) for name in ("table.csv", "all.json", "runs.sqlite")]
+    line = ["sweep", str(person / "study.json"), "--csv", files[0], "--json", files[1], "--store", files[2]]
+    for said in ("", f"{files[0]}, {files[1]}: an earlier result was there, and is replaced.\n"):
+        assert main(line) == 0
+        assert capsys.readouterr().err == said
+    assert main([*line, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_step_of_a_lesson_never_takes_the_file_of_another_one(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(
+        "pages.handouts.static_lesson._page", lambda shown: f'<meta name="step" content="{shown.place}">'
+    )
+    line = ["export-lesson", "auc/step-size", "--out", str(tmp_path)]
+    assert main([*line, "--step", "2"]) == main([*line, "--step", "2"]) == 0
+    before = contents(tmp_path)
+    assert "step-size.html is there already and is" in refusal(capsys, [*line, "--step", "3"])
+    assert contents(tmp_path) == before
 
 
 def test_a_table_without_a_column_of_the_model_is_refused(person, tmp_path, capsys):

@@ -184,6 +184,8 @@ def text_of(given: argparse.Namespace) -> dict[str, Any]:
 # --- places of results: apart from everything that the command reads, and never on files that it has not written itself
 
 
+# The mark of a file of finished runs and fits, to which a command adds.
+STORED = "SQLite format"
 # Bytes of an earlier result's head, and of its end, in which the text is that tells it.
 _SEARCHED = 65_536
 # The last bytes of a Parquet file: the size of what describes its columns, which is before them, and its kind.
@@ -192,8 +194,11 @@ _FOOTER = struct.Struct("<I4s")
 _UNSEEN = ("Thumbs.db", "desktop.ini")
 
 
-def check_given_places(given: argparse.Namespace) -> None:
-    """Raise `TextFileError` unless a command may write the files and folders of its options, as `commands.toml` marks them."""
+def check_given_places(given: argparse.Namespace) -> list[Path]:
+    """Return the files of earlier results that a command will replace, as `commands.toml` marks the places of its options.
+
+    Raise `TextFileError` unless it may write all of its files and folders. A store is not replaced.
+    """
     read = {name: places_read(Path(getattr(given, name)), kind) for name, kind in given.reads.items()}
     written = dict[str, Path]()
     for name, mark in given.writes.items():
@@ -208,6 +213,12 @@ def check_given_places(given: argparse.Namespace) -> None:
         if twin := next((other for other, file in written.items() if _is_same(file, place)), None):
             raise TextFileError(f"--{twin} and --{name} must name two files, got {place} for both")
         written[name] = place
+    return [file for name, file in written.items() if given.writes[name] != STORED and _is_full(file)]
+
+
+def _is_full(file: Path) -> bool:
+    """Return True for a file with something in it; a pipe or a device has nothing that could be replaced."""
+    return file.is_file() and file.stat().st_size > 0
 
 
 def places_read(place: Path, kind: str) -> list[Path]:

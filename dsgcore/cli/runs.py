@@ -56,11 +56,16 @@ def run(given: argparse.Namespace) -> Made:
     spec, limit = read_spec(given.spec), given.memory_limit
     budget = None if limit is None else Budget(memory=bytes_of(limit))
     check_cost(spec, budget)
+    earlier = _earlier(given.out)
     with whole_files(given.out, _RESULTS) as part:  # tested before anything is computed
         split = load_split(spec, folder=given.spec.parent)
         if given.as_in_paper:
             spec = as_in_paper(spec, len(split.X_train))
         check_cost(spec, budget, split.shape)
+        if earlier not in ("", spec.sha256):
+            raise SpecError(
+                f"{given.out} holds the run of another spec: take another folder for --out, or delete result.json and {FACTS} there"
+            )
         made, progress = Run(spec, split), Progress(is_quiet=given.quiet)
         while not made.is_finished:
             made.advance(seconds=1.0)
@@ -88,7 +93,16 @@ def run(given: argparse.Namespace) -> Made:
         )
         return Made(facts, code=NO)
     ended = made.stop_reason.value if made.stop_reason else ""
-    return Made(facts, f"{ended} {', '.join(_RESULTS)} are in {given.out}.".strip())
+    instead = ", in place of those of the same run" if earlier else ""
+    return Made(facts, f"{ended} {', '.join(_RESULTS)} are in {given.out}{instead}.".strip())
+
+
+def _earlier(folder: Path) -> str:
+    """Return the SHA-256 of the spec whose run is in a folder; empty if there is none."""
+    try:
+        return str(json.loads((folder / "result.json").read_text(encoding="utf-8"))["spec_sha256"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
 
 
 def bytes_of(memory_limit: float) -> int:
@@ -185,8 +199,14 @@ def asked_study(study: Path, axis: Sequence[str], seeds: int | None) -> Study:
     return Study.from_dict(plain)
 
 
-def in_app(study: Study) -> tuple[Study, str | None]:
-    """Return a study as the app has it, so that both share its runs, and the folder of its own file, if its data are one."""
+def in_app(study: Study, *, needs_file: bool = True) -> tuple[Study, str | None]:
+    """Return a study as the app has it, so that both share its runs, and the folder of its own file, if its data are one.
+
+    If it only has to be shown, the file may be missing from a study that names it by its digest and its recipe.
+    """
+    data = study.spec.data
+    if not needs_file and data.sha256 is not None and data.recipe is not None and not Path(str(data.path)).exists():
+        return replace(study, spec=as_in_app(study.spec, has_recipe=False)[0]), None
     has_recipe = not {f"data.{name}" for name in ("target", "positive", "convert")} & {axis.name for axis in study.axes}
     spec, folder = as_in_app(study.spec, has_recipe=has_recipe)
     return replace(study, spec=spec), folder

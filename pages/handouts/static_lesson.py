@@ -52,6 +52,11 @@ class _Shown:
     values: tuple[Any, ...]
 
     @property
+    def place(self) -> str:
+        """The lesson's setting and name, and the step's number, as a file says them."""
+        return f"{self.lesson.setting}/{self.lesson.name} {self.number + 1}"
+
+    @property
     def chart(self) -> str:
         """The chart beside the map."""
         chart = self.lesson.steps[self.number].chart
@@ -71,8 +76,10 @@ def write_lesson(name: str, folder: Path, step: int | None = None) -> Path:
     """
     chosen = _chosen(name, step)
     file = folder / f"{chosen.lesson.name}.html"
-    if file.exists() and _MARK not in file.read_text(encoding="utf-8", errors="replace"):
-        raise DSGError(f"{file} is there already and is no lesson of DSG Lab: name another folder with --out")
+    text = file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
+    if file.exists() and f'<meta name="step" content="{chosen.place}">' not in text:
+        kind = "is another step, or of another setting" if _MARK in text else "is no lesson of DSG Lab"
+        raise DSGError(f"{file} is there already and {kind}: name another folder with --out")
     with whole_files(folder, [file.name]) as part:  # tested before the runs
         possible = list[Any]()
         for value in chosen.values:
@@ -133,6 +140,7 @@ def _page(chosen: _Shown) -> str:
     }
     words = {
         "title": chosen.lesson.title,
+        "place": chosen.place,
         "control": chosen.parameter.label,
         "setting": chosen.setting.title,
         "seed": SEED.default,
