@@ -27,6 +27,7 @@ from servers import NGINX, NO_NGINX, ROOT, environment, free_port, nginx, starte
 
 from dsgcore.__main__ import main
 from dsgcore.cli import app, network
+from dsgcore.cli.runs import in_app
 from dsgcore.core.errors import DSGError
 from dsgcore.studies import Study
 
@@ -101,6 +102,26 @@ def test_a_study_opens_in_the_app(machine, data, said, tmp_path, monkeypatch, ca
     ):
         file.write_text(json.dumps(plain), encoding="utf-8")
         assert why in refusal(capsys, ["study", "open", file])
+
+
+def test_a_study_of_the_app_opens_without_its_file_which_the_page_asks_for_and_a_sweep_names_it(
+    machine, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    a, file = np.random.default_rng(0).normal(size=80), tmp_path / "study.json"
+    pd.DataFrame({"a": a, "b": a[::-1], "class": np.where(a > 0, "yes", "no")}).to_csv("data.csv", index=False)
+    axis = {"name": "kernel.sigma", "from": 0.1, "to": 10, "n": 3, "scale": "log"}
+    plain = {"setting": "auc", "data": {"name": "file", "path": "data.csv", "n_labeled": 10}}
+    study = in_app(Study.from_dict({"spec": plain, "axes": [axis], "seeds": [0, 1]}))[0]
+    file.write_text(json.dumps(study.to_dict()), encoding="utf-8")
+    (tmp_path / "data.csv").unlink()
+    assert main(["study", "open", str(file), "--no-browser"]) == 0
+    digest = str(study.spec.data.sha256)[:12]
+    printed = capsys.readouterr().out
+    assert f"The page asks for the file data.csv, whose SHA-256 begins with {digest}." in printed
+    assert f"%22sha256%22%3A%22{digest}" in printed
+    said = f"the file 'data.csv' (SHA-256 {digest}…) is needed, and is not beside the spec or study that names it"
+    assert said in refusal(capsys, ["sweep", file])
 
 
 # --- where phones find the server

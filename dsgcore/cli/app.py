@@ -35,6 +35,8 @@ from dsgcore.cli.network import (
 from dsgcore.cli.options import HOST, PORT
 from dsgcore.cli.runs import asked_study, in_app
 from dsgcore.core.errors import DSGError
+from dsgcore.experiments.data_of import SHOWN
+from dsgcore.experiments.settings import FILE
 from dsgcore.lessons import FOLDER, library
 
 EVERYWHERE = "0.0.0.0"
@@ -85,9 +87,14 @@ def _take_lessons(folder: Path | None) -> None:
 
 def open_study(given: argparse.Namespace) -> Made:
     """Serve the app, and open it on a study."""
-    study, folder = in_app(asked_study(given.study, [], None))  # refused if its file has changed since
-    place = "" if folder is None else Path(folder, str(study.spec.data.path))
-    words = f" The page asks for {place}, because a browser reads no file by itself." if place else ""
+    study, folder = in_app(
+        asked_study(given.study, [], None), needs_file=False
+    )  # refused if its file has changed since
+    data, words = study.spec.data, ""
+    if folder is not None:
+        words = f" The page asks for {Path(folder, str(data.path))}, because a browser reads no file by itself."
+    elif data.name == FILE:
+        words = f" The page asks for the file {data.path}, whose SHA-256 begins with {str(data.sha256)[:SHOWN]}."
     with _without_warnings():
         link = urlencode(_of_app(_LINK)(study), doseq=True)
     given.is_class, given.lessons = False, None

@@ -42,7 +42,7 @@ from dsgcore.experiments.spec import Spec, named_in_errors, plain_of
 from dsgcore.jobs import Job, JobState, shared_queue
 from dsgcore.kernels import Gaussian
 from dsgcore.settings import profile_of
-from dsgcore.solver.parameters import OF_A_FIT
+from dsgcore.solver.parameters import SILENT
 
 SHOWN = 12  # characters of a digest
 # Most files and results of a session: of steps that give points or a table, and of each other step.
@@ -124,11 +124,11 @@ def with_usual(spec: Spec, said: Mapping[str, Any], folder: Path) -> Spec:
     setting = type(spec.problem)
     sections = {**{name: sections_of(setting)[name] for name in ("problem", "solver")}, "data": (N_LABELED,)}
     own = {name: dict(said.get(name, {})) for name in sections}
-    # Plain data of a whole spec name all fields but those of a fit that have their defaults.
+    # Plain data of a whole spec name all fields but those that a spec leaves out as they are usual.
     lacking = {
         name: parameters
         for name, parameters in sections.items()
-        if any(p.name not in own[name] for p in parameters if p.name not in OF_A_FIT)
+        if any(p.name not in own[name] for p in parameters if p.name not in SILENT)
     }
     has_width = said.get("kernel", {}).keys() & usual_width_of(setting, FILE, spec.kernel.name).keys()
     if has_width and not lacking:
@@ -446,12 +446,14 @@ def digest_of(content: bytes) -> str:
 def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> bytes:
     """Return the file's bytes if they have the spec's digest; raise `DataError` otherwise."""
     name = file_name(str(data.path))
+    digest = f" (SHA-256 {data.sha256[:SHOWN]}…)" if data.sha256 else ""
     if files is not None:
         if data.sha256 is None or data.sha256 not in files:
-            digest = f" (SHA-256 {data.sha256[:SHOWN]}…)" if data.sha256 else ""
             raise DataError(f"this session does not have the file {quoted(name)}{digest}: choose it as your own file")
         return files[data.sha256]
     path = path_of(data, folder)
+    if not path.exists():
+        raise DataError(f"the file {quoted(name)}{digest} is needed, and is not beside the spec or study that names it")
     LOCAL.check_size(Source.of_path(path).size)
     content = path.read_bytes()
     digest = digest_of(content)

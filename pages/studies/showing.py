@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from dsgcore.experiments.settings import FILE
 from dsgcore.studies import Results, csv_of, importance, response, table_of, time_to, usual_target
 from dsgcore.studies.importance import N_SPLITS
 from pages.charts.live_chart import live_chart, sent
@@ -321,4 +322,4 @@ def _draw_way_out(answer: Answer) -> None:
                 draw_pin(run.spec, "pin-point", on_pin=draw_whole_page)
         draw_download("Table (CSV)", "study.csv", lambda: csv_of(table_of(study, state.runs.outcomes())))
         draw_download("Study (JSON)", "study.json", lambda: json.dumps(study.to_dict(), indent=2) + "\n")
-    st.caption(EXPORT)
+    st.caption(EXPORT + (f" Both need {plain(str(study.spec.data.path))}." if study.spec.data.name == FILE else ""))
