@@ -46,7 +46,9 @@ def _numbers(started: Started, run: Run, result: RaceResult) -> None:
     off: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off"}
     own = run.result_score
     gain = 0.0 if own is None else result.score - own
-    beside = f"{gain:+.4f} vs the run at iteration {row['t']:.0f}" if row else None
+    beside = (
+        f"{'as much as' if abs(gain) < TIE else f'{gain:+.4f} vs'} the run at iteration {row['t']:.0f}" if row else None
+    )
     score.metric(
         f"Test {name} of {started.title}", f"{result.score:.4f}", delta=beside, **(off if abs(gain) < TIE else {})
     )

@@ -103,9 +103,12 @@ def said_mean(results: Results, place: int) -> str:
 
 
 def said_difference(difference: Difference) -> str:
-    """Return a paired difference as text, with its interval if it has one."""
+    """Return a paired difference as text, with its interval if it has one; in words if all pairs are equal."""
     if difference.n == 0:
         return "–"
-    if not np.isfinite(difference.low):
-        return f"{difference.mean:+.2g}"
-    return f"{difference.mean:+.2g} [{difference.low:+.2g}, {difference.high:+.2g}]"
+    if difference.ties == difference.n and not difference.high > 0.0:
+        return "no difference"
+    mean, low, high = (
+        f"{value:+.2g}" if value else "0" for value in (difference.mean, difference.low, difference.high)
+    )
+    return f"{mean} [{low}, {high}]" if np.isfinite(difference.low) else mean
