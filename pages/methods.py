@@ -31,7 +31,8 @@ def methods() -> None:
         profile, (_, paper) = profile_of(setting), setting.citation.split(", ", 1)
         score, n = f"{setting.score_name} on points that were held out", len(profile.lessons)
         lines.append(f"| **{profile.full_name}** | {A_LABEL[setting.labels]} | {score} | {n} | {paper} |")
-    st.markdown("\n".join(lines))
+    with st.container(key="table-of-methods"):
+        st.markdown("\n".join(lines))
     with st.container(horizontal=True, gap="medium"):
         st.page_link("pages/data.py", label="Which method for my data?", icon=":material/trophy:")
         st.page_link(page_named("how_it_works"))

@@ -81,7 +81,7 @@ def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:
     st.markdown(f"### {figure.title}\n**{figure.asks}**\n\nThe paper: {figure.says}")
     st.markdown(f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {asked.checked} {found.size} {asked.why}")
     if len(found.fits):
-        _draw(found)
+        _draw(found, about)
         with st.expander(label_about("Each comparison", about)):
             st.markdown(_table(found))
     if found.missing:
@@ -134,7 +134,7 @@ def _table(found: Reproduced) -> str:
     return "\n".join(lines)
 
 
-def _draw(found: Reproduced) -> None:
+def _draw(found: Reproduced, about: str) -> None:
     """Draw the medians over the seeds along the figure's axis on its first set, or the scores on all sets."""
     asked, dataset = found.asked, found.fits["dataset"].iloc[0]
     what, curves = "seconds" if asked.claim == FASTER else "score", list[charts.Curve]()
@@ -152,6 +152,7 @@ def _draw(found: Reproduced) -> None:
     else:
         title = "Scores at the end of the axis"
         figure = charts.plain_figure([*_scores(found.fits)], title=title)
+    figure["layout"].setdefault("meta", {})["about"] = about  # several figures have a chart of the same title
     live_chart(figure, key=f"chart-{asked.name.replace('/', '-')}", alt=f"{asked.name}: {title}.", height=260)
 
 

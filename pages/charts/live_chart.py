@@ -121,7 +121,8 @@ def live_chart(
 
         Title and legend are above the plot, where they wrap and never cover a curve. The legend's buttons
         hide a curve and show the sentence in the trace's ``meta``. The layout's
-        ``meta`` may hold a ``note``, a text beside the legend, and ``help``, a sentence about the chart.
+        ``meta`` may hold a ``note``, a text beside the legend, ``help``, a sentence about the chart, and ``about``, what tells
+        its button for a screen reader from those of charts with the same title.
     key : str
         Identity of the chart on its page, and its CSS class ``st-key-<key>``.
     height : int

@@ -25,6 +25,7 @@ from pages.controls.hand import EDITS, edits_to_text
 from pages.controls.link import ALSO, CHANGES, FILE_ENTRY, changes_to_text, what_differs
 from pages.controls.own_file import entry_of, file_in_link
 from pages.shell.page_link import link_now
+from pages.shell.plain_text import label_about
 from pages.studies.asking import BEST_FIRST, MEASURE, MOST_POINTS, MOST_SEEDS, POINTS, RANDOM, SCORE, SEEDS
 from pages.studies.question import (
     MOST_VALUES,
@@ -114,7 +115,8 @@ def draw_links(spec: Spec) -> None:
     """Draw links to Explore and Convergence with a spec's data."""
     for page in ("explore", "convergence"):
         if _has_page(page, spec):
-            st.page_link(f"pages/{page}.py", label=page.title(), query_params=to_question(spec))
+            label = label_about(page.title(), "with these data")  # the menu has a link of the same name
+            st.page_link(f"pages/{page}.py", label=label, query_params=to_question(spec))
 
 
 def draw_onward(spec: Spec) -> None:

@@ -36,7 +36,7 @@ from pages.controls.hand import EDITS, Hand, edits_in, edits_to_text
 from pages.controls.link import names_of, unknown_names
 from pages.controls.own_file import offer_own, store
 from pages.shell.page_link import link_now, read_once, say_in_link
-from pages.shell.plain_text import say_of_link
+from pages.shell.plain_text import in_sentence, say_of_link
 from pages.upload.upload import draw_upload
 
 SETTING, VARY, NOTHING = "setting", "vary", "nothing"
@@ -249,7 +249,7 @@ class Question:
         if points is not None:
             return {"name": name, "from": low, "to": high, "n": points, "random": True}
         with right:
-            n = count(number_on_axis(control, usual), "Values")
+            n = count(number_on_axis(control, usual), f"Values of {p.symbol or in_sentence(p.label)}")
         return {"name": name, "from": low, "to": high, "n": int(n)}
 
     def _refusals(self, given: Mapping[str, str]) -> list[str]:

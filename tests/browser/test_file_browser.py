@@ -53,7 +53,7 @@ def test_a_file_goes_on_to_explore_and_convergence(open_page):
     table["label"] = ["yes", "no"] * 20 + [""] * 100
     give(page, "mine.csv", table.to_csv(index=False).encode())  # in the system's window this takes two clicks
     expect(page.get_by_text("100 rows without a label")).to_be_visible()
-    page.locator(".st-key-open-in").get_by_role("link", name="Explore", exact=True).click()
+    page.locator(".st-key-open-in").get_by_role("link", name="Explore with these data").click()
     page.wait_for_url(re.compile("/explore"))
     assert_on_file(page, "Explore")
     # Through the navigation a page begins with its own set. The file is one click away.

@@ -29,6 +29,7 @@ from .watched_pages import (
     at_size,
     expect,
     found_on,
+    names_of_several,
     status,
     until_ready,
 )
@@ -55,6 +56,7 @@ SHIFTS = """() => new Promise(done => {
     observer.observe({type: 'layout-shift', buffered: true});
     setTimeout(() => done(sum), 500);  // what is buffered comes with a task of its own
 })"""
+TABLE_IS_NO_WIDER = "(table => table.scrollWidth <= table.clientWidth)(document.querySelector('.stMarkdown table'))"
 GOOD = 0.1  # what the browsers' makers call good
 
 
@@ -96,10 +98,13 @@ def test_a_page_has_its_name_does_not_jump_while_it_loads_is_accessible_and_fits
     assert page.title() == PAGES[path]
     for role in ("button", "link", "img"):
         assert page.get_by_role(role, name=re.compile(r"\bicon$")).count() == 0, f"a {role} is called like its icon"
+    assert names_of_several(page) == []
     if path not in SETTINGS:  # the next test but two looks at their tabs
         assert_accessible(page, THEMES if path in COLD else LOOKED_AT)
     at_size(page, *PHONE)
     page.wait_for_function(IS_NO_WIDER, timeout=5_000)
+    if path == "methods":
+        page.wait_for_function(TABLE_IS_NO_WIDER, timeout=5_000)
 
 
 FIRST_SHOWN = """(() => {

@@ -1,5 +1,6 @@
 """What several tests do with a page: they read its charts, choose from its lists, go by keys, and have axe-core look at it."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -94,6 +95,27 @@ def move_slider(page, key, presses):
 def alerts(page, part="body"):
     """Return what the boxes of a part of the page say."""
     return [box.inner_text().strip() for box in page.locator(part).get_by_test_id("stAlert").all()]
+
+
+# --- names that a screen reader says
+
+KINDS = "button|link|textbox|combobox|slider|spinbutton|checkbox|switch|radio|tab|searchbox"
+CONTROL = re.compile(rf"- '?({KINDS}) (\"(?:[^\"\\]|\\.)*\"|/.*/)")
+# Of Streamlit's own controls: each stands within the list, the number or the table that it belongs to.
+OF_STREAMLIT = ("Open", "Increment", "Decrement", "Show/hide columns", "Download as CSV", "Search", "Fullscreen")
+
+
+def names_of_several(page):
+    """Return the names that several controls of a page share, with their kind; links to one address count once."""
+    lines, seen = [*page.locator("body").aria_snapshot().splitlines(), ""], set()
+    shared = set()
+    for number, (line, below) in enumerate(itertools.pairwise(lines)):
+        if found := CONTROL.match(line.strip()):
+            kind, name = found.groups()
+            place = below.strip() if kind == "link" else number
+            shared |= {(kind, name) for other in seen if other[:2] == (kind, name) and other[2] != place}
+            seen.add((kind, name, place))
+    return sorted(one for one in shared if one[1].strip('"') not in OF_STREAMLIT)
 
 
 # --- axe-core

@@ -168,12 +168,12 @@ const DOTS = '<svg width="14" height="12" viewBox="0 0 14 12" aria-hidden="true"
   + '<circle cx="7" cy="6" r="1.4"/><circle cx="12" cy="6" r="1.4"/></g></svg>';
 
 /** Return a button that explains a chart, and opens a menu: the explanation, the curves, to hide them, and the formats of files. */
-function helper(chart, title, help, words) {
+function helper(chart, title, {help, about}, words) {
   const menu = make("span", "menu"), button = make("button", "help"), both = make("span", "helper", button, menu);
   const open = opener(both, button, menu), named = words.filter(trace => words.length > 1 && trace.meta);
   const said = chart.isPlain ? "" : [help, ...named.map(trace => `${trace.name}: ${trace.meta}`)].filter(Boolean).join("\n");
   button.innerHTML = DOTS;
-  button.setAttribute("aria-label", "Help for " + (title || "this chart"));
+  button.setAttribute("aria-label", ["Help for " + (title || "this chart"), about].filter(Boolean).join(", "));
   explain(chart, button, said);
   if (said) menu.append(make("span", "said", said));
   if (words.length > 1) menu.append(...words.map(trace => hider(chart, trace)));
@@ -190,7 +190,7 @@ function helper(chart, title, help, words) {
 export function write(chart, data, {title, meta = {}}) {
   const words = legendOf(data), text = title?.text ?? "";
   const style = ({line, marker, mode, fill, fillcolor}) => [line, marker?.color, marker?.symbol, mode, fill, fillcolor];
-  const now = JSON.stringify([text, meta.help, words.map(trace => [groupOf(trace), trace.meta, style(trace)])]);
+  const now = JSON.stringify([text, meta.help, meta.about, words.map(trace => [groupOf(trace), trace.meta, style(trace)])]);
   if (now !== chart.written) {
     chart.written = now;
     chart.tip.hidden = true;
@@ -201,7 +201,7 @@ export function write(chart, data, {title, meta = {}}) {
     if (words.length === 1) parts.push(valueOf(chart, words[0]));  // the title names a single curve
     if (words.length > 1) parts.push(...words.map(trace => word(chart, trace)));
     chart.note = make("span", "note");
-    chart.head.replaceChildren(...parts, chart.note, helper(chart, text, meta.help, words));
+    chart.head.replaceChildren(...parts, chart.note, helper(chart, text, meta, words));
   }
   for (const [name, place] of chart.values) {
     const value = meta.values?.[name] ?? "";
