@@ -23,6 +23,10 @@ from .watched_pages import (
 )
 
 COUNT = ".room-count"
+TEXT_IS_IN_BOX = """() => {
+    const box = document.querySelector(".st-key-room-panel .stAlert");  // this server listens on this machine only
+    return box.querySelector("p").getBoundingClientRect().bottom <= box.getBoundingClientRect().bottom;
+}"""
 SAVED = "Your answer is saved"
 SOON = 5_000  # milliseconds after which a class would wonder
 
@@ -82,6 +86,7 @@ def test_a_phone_votes_twice_and_learns_with_the_reveal_whether_it_was_right(ope
     with lecturer.context.expect_page() as opened:
         lecturer.get_by_role("link", name="Notes").click()
     ask_the_class(lecturer, phone)
+    assert lecturer.evaluate(TEXT_IS_IN_BOX)
     button(phone, "about the same").tap()
     says(phone, "#said", SAVED)
     says(lecturer, COUNT, "1 answered")
