@@ -65,7 +65,7 @@ def describe(given: argparse.Namespace) -> Made:
     if remote is not None:
         classes = f"{remote.classes} classes" if remote.classes else "a number to predict"
         lines.append(f"{remote.title}, {remote.archive}: {remote.n:,} rows, {remote.d:,} columns, {classes}.")
-        lines.append(f"Used in the paper of {', '.join(remote.used_by)}. {remote.sizes_elsewhere}".rstrip())
+        lines.append(remote.use)
         lines.append(f"Licence: {remote.licence}. {remote.address}")
         said |= {"target": said["target"] or remote.label, "drop": [*said["drop"], *remote.ignored]}
     if path is None:

@@ -47,18 +47,21 @@ class RemoteSet:
     n: int  # numbers of rows and feature columns, as the archive states them
     d: int
     classes: int | None  # None: the target is a number, which is cut into bins
-    used_by: Sequence[str]  # the methods whose papers use it
+    used_by: Sequence[str]  # the methods whose papers use it; none if a paper uses another form of it
     licence: str = "not stated (LIBSVM's page)"
     member: str | None = None  # for a zip archive: the file inside
     label: str | None = None  # the label column, if a guess would take another one
     ignored: Sequence[str] = ()  # columns that are not features
     number: int | None = None  # OpenML's own
     other_sizes: Mapping[str, int] = field(default_factory=dict)  # rows in a paper's table, where it has another number
+    other_shape: str = ""  # a sentence on what else a paper has otherwise
 
     @property
-    def sizes_elsewhere(self) -> str:
-        """A sentence on papers whose table has another number of rows; empty if all have this one."""
-        return " ".join(f"{method} has {n:,} rows of it." for method, n in self.other_sizes.items())
+    def use(self) -> str:
+        """Sentences on the papers that use it, and on what they have otherwise."""
+        by = f"Used in the paper of {', '.join(self.used_by)}." if self.used_by else "No paper uses it as it is."
+        sizes = [f"{method} has {n:,} rows of it." for method, n in self.other_sizes.items()]
+        return " ".join([by, *sizes, self.other_shape]).rstrip()
 
     @property
     def file_name(self) -> str:
