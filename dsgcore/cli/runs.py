@@ -260,11 +260,13 @@ def race(given: argparse.Namespace) -> Made:
     # A table of commands has the names that commands take.
     called = {title(spec, name): plain_name(competitor(setting, name)) for name in rivals if name != FIXED_FEATURES}
     if (own := estimator_of_run(spec)[0]) is not None:
-        called[title(spec, "")] = own.__name__
+        runs = [title(spec, name) for name in ("", FIXED_FEATURES) if name in ("", *rivals)]
+        called |= {run: run.replace(runs[0], own.__name__) for run in runs}
     heats = [replace(heat, method=called.get(heat.method, heat.method)) for heat in job.result]
-    lines = [f"{'method':<24}{'unlabeled':>10}{'seconds':>10}  {spec.problem.score_name}"]
+    width = max(24, *(len(heat.method) + 1 for heat in heats))
+    lines = [f"{'method':<{width}}{'unlabeled':>10}{'seconds':>10}  {spec.problem.score_name}"]
     lines += [
-        f"{one.method:<24}{one.n_unlabeled:>10,}{one.seconds:>10.3g}  {one.score:.4f} ({one.low:.4f} to {one.high:.4f})"
+        f"{one.method:<{width}}{one.n_unlabeled:>10,}{one.seconds:>10.3g}  {one.score:.4f} ({one.low:.4f} to {one.high:.4f})"
         for one in summaries(heats).itertuples()
     ]
     notes = dict.fromkeys(f"{heat.method} at {heat.n_unlabeled:,}: {heat.note}." for heat in heats if heat.note)

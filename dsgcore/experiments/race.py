@@ -374,7 +374,7 @@ def _heat(spec: Spec, name: str, split: Split, seed: int, expected: float, most:
     """Fit the run, the run with fixed features, or a rival with the run's parameters, unless it is expected to take too long."""
     heat = Heat(title(spec, name), int(np.sum(split.y_train == UNLABELED)), seed)
     if name and not expected <= most:
-        about = f"it would take about {expected:,.0f} s"
+        about = f"it would take about {expected:,.0f} s, and a fit gets {most:g} s at most"
         return replace(
             heat, note=about if math.isfinite(expected) else "not tried, because it has no result at the size before"
         )
