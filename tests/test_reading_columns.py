@@ -314,9 +314,21 @@ TABLES = {
     **{f"ratios and ids as in {cells[0]}": Table(["t,x,label", *(f"{cells[i % 3]},{i},{'ab'[i // 3 % 2]}" for i in range(36))],
         ("x", *(f"t: {cell}" for cell in sorted(cells))), []) for cells in (
         ("50:50", "60:40", "30:10"), ("16:10", "16:09", "4:3"), ("12:34", "45:12", "77:01"), ("set-01", "set-02", "set-30"),
-        ("out 1999", "out 2000", "out 2001"), ("gen0001", "mag0002", "set0003"))},
-    "months of two years": Table(["t,x,label", *(f"{['set', 'out', 'gen'][i % 3]}-{20 + i % 2},{i},{'ab'[i // 3 % 2]}"
-        for i in range(36))], ("t", "x"), [[18506, 18901], [0, 1]]),
+        ("out 1999", "out 2000", "out 2001"), ("gen0001", "mag0002", "set0003"), ("dec-10", "mag-10", "mag-11"),
+        ("may-01", "may-02", "may-30"))},
+    **{f"months of two years, {words[1]}": Table(["t,x,label", *(
+        f"{words[i % 3]}-{20 + i % 2},{i},{'ab'[i // 3 % 2]}" for i in range(36))], ("t", "x"), [[18506, 18901], [0, 1]],
+        [f"dates as the number of days since 1970, such as 2020-09-01 for '{words[0]}-20'."])
+       for words in (("set", "out", "dez"), ("wrz", "paź", "sty"), ("Sep", "Oct", "May"))},
+    "years of one month": Table(["t,x,label", *(f"Mar-{20 + i % 3},{i},{'ab'[i // 3 % 2]}" for i in range(36))], ("t", "x"),
+        [[18322, 18687], [0, 1]]),
+    **{f"times of day that end each line, {names}, {kinds}": Table(["\t".join(("k", "from", "to"))] * names + [
+        f"{kinds[i % 2]}\t{8 + i % 12}:{i * 7 % 60:02}\t{9 + i % 12}:{i * 11 % 60:02}" for i in range(40)],
+        ("from", "to") if names else ("x2", "x3"), [[8, 9 + 7 / 60], [9, 10 + 11 / 60]],
+        ["'8:00' is read as 8: if it is no time, make it a category (--category)."], classes=tuple(sorted(kinds)))
+       for names in (True, False) for kinds in (("yes", "no"), "10")},
+    "one time of day in each line": Table([f"{i % 2}\t{8 + i % 12}:{[15, 30, 45][i % 3]}" for i in range(40)], ("x2",),
+        [[8.25, 9.5, 10.75]], given={"target": "x1"}, classes=("0", "1")),
     "minutes and seconds of a race": Table(["t,x,label", *(f"{27 + i}:{i + 10},{i % 7},{'ab'[i // 3 % 2]}" for i in range(36))],
         ("t", "x"), [[27 + 10 / 60, 28 + 11 / 60], [0, 1]]),
     "decimal commas between colons": Table(["a:b:label", *(f"{i},5:{i % 7},25:{'uv'[i % 2]}" for i in range(40))], ("a", "b"),

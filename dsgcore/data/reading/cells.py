@@ -71,14 +71,18 @@ _DAY, _EPOCH = pd.Timedelta(days=1), pd.Timestamp(0, tz="UTC")
 _HOURS = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:[AP]M|[ap]m|Z|[+-]\d{2}:?\d{2}))?"
 _TIME = rf"(?:[ T]{_HOURS})?"
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})({_TIME})")
-# Names and their beginnings, of three letters and more, by the English beginning; jui may be two months.
-_MONTH_OF = {
-    name[:n]: names[:3]
-    for names in _WORDS["months"]
-    for name in names.split("|")
-    for n in range(3, len(name) + 1)
-    if name[:n] != "jui"
-}
+# By language, names and their beginnings, of three letters and more, by the English beginning; jui may be two months.
+_MONTHS = [
+    {
+        name[:n]: month
+        for month, names in zip(_WORDS["months"][0].split(), language.split(), strict=True)
+        for name in names.split("|")
+        for n in range(3, len(name) + 1)
+        if name[:n] != "jui"
+    }
+    for language in _WORDS["months"]
+]
+_MONTH_OF = {name: month[:3] for own in _MONTHS for name, month in own.items()}
 _MONTH = rf"({'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})"
 _NUMBERED = re.compile(r"([^\W\d_]+)\.?[ -]?\d+")  # as is Jan 2020, but also set-01
 # A day of the week before a date, and a zone after it, which changes nothing.
@@ -429,14 +433,15 @@ def date_role(present: pd.Series) -> str | None:
 
 
 def _are_numbered_names(texts: Sequence[str]) -> bool:
-    """Return True for names such as set-01 or out 2001: all begin with one word, which is a month, but not in English."""
-    words = set[str]()
-    for text in texts:
-        one = _NUMBERED.fullmatch(text)
-        words.add(one[1].lower() if one else "")
-        if not one or len(words) > 1:
-            return False
-    return not any(names.startswith(word) for names in _WORDS["months"] for word in words)
+    """Return True for names such as set-01 or mag-10: their words are months of no one language, or one that no program writes so."""
+    found = [_NUMBERED.fullmatch(text) for text in texts]
+    words = {one[1] for one in found if one}
+    if not all(found):
+        return False
+    if len(words) == 1 and min(words).islower():  # as of may-01, may-02
+        return True
+    languages = _MONTHS if len(words) > 1 else _MONTHS[:1]
+    return not any({word.lower() for word in words} <= own.keys() for own in languages)
 
 
 def are_days(column: pd.Series) -> bool:

@@ -204,11 +204,18 @@ class Features:
             if columns := [name for name in self._numbers if roles.get(name) == role]:
                 form = role.removeprefix("number ")
                 yield f"{listed(columns)}: numbers written like {form}, which is read as {numeric(pd.Series([form]), mark)[0]}."
-        days = [name for name in self._numbers if roles.get(name) in DATES]
-        for kind, are_durations in (("dates as the number of days since 1970", False), ("durations as days", True)):
-            if own := [name for name in days if pd.api.types.is_timedelta64_dtype(frame[name]) == are_durations]:
-                yield f"{listed(own)}: {kind}."
-        yield from (f"{name!r}: {reading}." for name, (reading, _) in self._signs.items() if reading)
+        for role in DATES:
+            own = [name for name in self._numbers if roles.get(name) == role]
+            spans = [name for name in own if pd.api.types.is_timedelta64_dtype(frame[name])]
+            if days := [name for name in own if name not in spans]:
+                first = frame[days[0]].dropna().head(1)
+                day = np.datetime64(int(dates(first, role)[0] // 1), "D") if len(first) else ""
+                such = "" if not len(first) or is_time(first) else f", such as {day} for {printable(written(first.iloc[0]))!r}"
+                yield f"{listed(days)}: dates as the number of days since 1970{such}."
+            if spans:
+                yield f"{listed(spans)}: durations as days."
+        no_time = ": if it is no time, make it a category (--category)"
+        yield from (f"{name!r}: {own}{no_time * (sign == ':')}." for name, (own, sign) in self._signs.items() if own)
 
     def _repetitions(self, cells: pd.DataFrame) -> Iterator[str]:
         """Return sentences about columns of one number, and about those with the same cells."""

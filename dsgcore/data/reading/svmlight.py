@@ -27,6 +27,8 @@ _LINE = re.compile(
     r"\s*(?:[^\s:]+(\s+qid:\d+)?(\s+-?\d+:[^\s,;:]*)+|[+-]?\d+(?:[.,]\d+)?(\s+\d+:[+-]?\d+(?:,\d+)?)+)\s*(#.*)?"
 )
 _PAIRS = re.compile(r"\s*\d{1,10}:[^\s,;:]+(\s+\d{1,10}:[^\s,;:]+)+\s*(#.*)?")
+# A time of day, with what follows it; LIBSVM's numbers are seldom of two digits throughout, and never begin with 0.
+_TIME = re.compile(r"\d{1,2}:[0-5]\d(?:[,;:]\S*)?")
 _SNIFFED_LINES = 50
 LINES = 20_000  # that are read at a time
 _LARGEST_INDEX = 2**31 - 1
@@ -41,6 +43,8 @@ def is_svmlight(head: str) -> bool:
     A line without a label has two or more pairs, with increasing indices from the second one on.
     """
     lines = [line for line in head.splitlines()[:_SNIFFED_LINES] if line.strip() and line[0] != "#"]
+    if _is_table(lines):
+        return False
     n = 0
     for line in lines:
         indices = (
@@ -48,6 +52,18 @@ def is_svmlight(head: str) -> bool:
         )
         n += bool(_LINE.fullmatch(line)) or (bool(indices) and all(one < other for one, other in pairwise(indices)))
     return n > len(lines) / 2
+
+
+def _is_table(lines: Sequence[str]) -> bool:
+    """Return True for a table of words and times of day: a first line of names above them, or times such as 10:05."""
+    words = [line.split("#")[0].split() for line in lines]
+    if len(words) > 1 and len(words[0]) == len(words[1]) and ":" not in lines[0] and as_number(words[0][0]) is None:
+        return True
+    pairs = [word for own in words for word in own if ":" in word]
+    if not pairs or not all(map(_TIME.fullmatch, pairs)):
+        return False
+    hours = {pair.partition(":")[0] for pair in pairs}
+    return any(":0" in pair for pair in pairs) or (len(pairs) == len(lines) and len(hours) > 1)
 
 
 def zero_is_unlabeled(sources: Iterable[Source]) -> bool:
