@@ -93,6 +93,7 @@ WORDS_IN = {
     "gbk": ["男人", "女人"],
     "shift_jis": ["おとこ", "おんな"],
     "latin-1": ["junge", "mädchen"],
+    "cp1250": ["mądra", "miła"],
     "cp1252": ["ÄÖÜ", "ÖL"],  # capitals, which are small letters in KOI8-R
 }
 

@@ -282,6 +282,22 @@ TABLES = {
         ("x", "t: 1_234", "t: 2_234"), [range(36), [1, 0], [0, 1]]),
     "units": Table(["a,b,label", "mm,kg,", *(f"{i}.5,{i},{'xy'[i % 2]}" for i in range(40))], ("a", "b"), [],
         ["The row below the names is taken for units and left out: 'mm', 'kg'."]),
+    "words of SAS, Stata and MySQL for missing": Table(["a\tb\tk", *(
+        f"{'.' if i % 5 == 0 else i}\t{(chr(92) + 'N') if i % 7 == 0 else i}\t{['u', 'v', '.'][i % 3]}" for i in range(60))],
+        ("a", "b"), [], ["Read as missing: 12 cells '.' (in 'a'), 9 cells", "Read as missing labels: 20 cells '.' (in 'k')."],
+        classes=("u", "v")),
+    "a minus behind its number": Table(["a;b;k", *(
+        f"{i}.{i % 9}00,50{'-' * (i % 2)};{i};{'uv'[i // 3 % 2]}" for i in range(1, 41))],
+        ("a", "b"), [[-1100.5, 2200.5, -3300.5], [1, 2]]),
+    "a last column of times": Table(["a,ok,at", *(f"{i}.5,{i // 3 % 2},2023-01-{1 + i % 28:02} 10:00:{i:02}" for i in range(60))],
+        ("a", "at"), [], classes=("0", "1")),
+    "a name for each row, and numbers": Table(["gene,a,b", *(f"G{i},{i * i % 17}.{i},{i}.25" for i in range(20))], ("a",), [
+        [0, 1.1]], ["The label 'b' was cut into 5 bins"]),
+    "weights of ARFF's rows": Table(["@relation x", "@attribute a real", "@attribute k {u, v}", "@data", *(
+        f"{i},{'uv'[i % 2]},{{{i}}}" for i in range(40))], ("a",), [range(40)], classes=("u", "v")),
+    "two lines of names": Table([",x,x,y", ",a,b,label", *(f"{i},{i}.5,{i * i % 7},{'uv'[i % 2]}" for i in range(40))],
+        ("x a", "x b"), [[0.5, 1.5], [0, 1, 4]], ["the words of the row below them added: '', 'x a'"],
+        classes=("u", "v")),
     "names that come again among words": Table([row for i in range(60) for row in ["hue,k"] * (i % 20 == 0) + [
         f"{['red', 'blue'][i % 3 == 0]},{'ab'[i % 2]}"]], ("hue: blue", "hue: hue", "hue: red"), [],
         ["The class 'k' is called as its column is: if the line of names comes again, delete it."]),
@@ -400,6 +416,14 @@ REFUSED = [
         r"column 't' must hold numbers, got 't' \(its name: the line of names again, to be deleted"),
     (["Q1,Q2,k", 'How old?,"Like, it?",Who?', "id1,id2,id3", *(f"{i},{i}.5,{'ab'[i % 2]}" for i in range(60))], {},
         r"got 'How old\?' \(rows 1 to 2 are names again, to be deleted\) in row 1"),
+    (["when,Duration (s),k", "Start date,Duration (s),Who?", *(f"2023-05-{1 + i % 28},{i},{'ab'[i % 2]}" for i in range(60))], {},
+        r"got 'Duration \(s\)' \(its name: the line of names again, to be deleted\) in row 1"),
+    (["Age,b,k", "Open answer,Product,Response", *(f"{i},{'pq'[i // 2 % 2]},{'ab'[i % 2]}" for i in range(60))], {},
+        "got 'Open answer' in row 1: correct it, delete row 1 if it is a second line of names, let its word mean missing"),
+    (["a,x,k", *(f"{i},{i % 7},{'uv'[i % 2]}" for i in range(30)), "Total,90,u"], {},
+        r"got 'Total' \(a row that sums others, to be deleted\) in row 31"),
+    *(([text], {}, "the file is a program in SQL; those that can be read are") for text in (
+        "INSERT INTO `t` (`a`, `k`) VALUES\n(1, 'u'),\n(2, 'v');\n", "-- by us\n\nCREATE TABLE t (\n a int);\n")),
     (["a,k", *(f"{['<LOD', 'ND'][i % 2] if i % 9 == 4 else i},{'ab'[i % 2]}" for i in range(60))], {"target": "k"},
         r"got '<LOD' in row 5, the first of 7 cells that are no numbers \('<LOD', 'ND'\): correct them"),
     *(([text], {}, r'a list of records \(pandas: orient="records"\), got one record of lists')

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import lzma
+import tarfile
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -729,6 +730,61 @@ def test_merged_cells_and_errors_of_a_workbook_are_said():
     assert "Cells of the workbook are merged" in (said := " ".join(file.table(file.sniff()).notes))
     assert "Errors such as #DIV/0! count as empty cells: there is 1." in said
     assert file.table(file.sniff()).seen["", "a"] == 1
+
+
+BEFORE = {"notes": [["Harvests"], ["by us"], ["cite us"]], "names": [["name", "means"], ["a", "length"]]}
+PACKED = {  # several files in one, what is said of it, and if it is read
+    "a zip of a table and notes": (lambda: in_files({"d/t.csv": text(), "d/README.md": b"x", "d/.DS_Store": b"x"}),
+        "Other files of the archive are left out: 'd/README.md'.", True),
+    "Parquet in a zip": (lambda: in_files({"t.parquet": packed(frame().to_parquet)}), "", True),
+    "a zip of two tables": (lambda: in_files({"a.csv": text(), "b.csv": text()}),
+        "zip archive of 2 files, 'a.csv', 'b.csv': give", False),
+    "gzip in a zip": (lambda: in_files({"t.csv.gz": gzip.compress(text())}),
+        "packed twice, the second time by gzip: unpack it", False),
+    "tar": (lambda: in_tar(""), "the file is a tar archive: give the table inside", False),
+    "tar in gzip": (lambda: in_tar("gz"), "the file is a tar archive: give the table inside", False),
+    **{f"a sheet of {name} before the table": (lambda rows=rows: after_sheet(rows),
+        "The sheet 'Data' of the workbook is read, and 'About' left", True) for name, rows in BEFORE.items()},
+}  # fmt: skip
+
+
+def in_files(members):
+    def write(to):
+        with zipfile.ZipFile(to, "w") as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
+
+    return packed(write)
+
+
+def in_tar(mode):
+    def write(to):
+        with tarfile.open(fileobj=to, mode=f"w:{mode}") as archive:
+            member = tarfile.TarInfo("t.csv")
+            member.size = len(text())
+            archive.addfile(member, io.BytesIO(text()))
+
+    return packed(write)
+
+
+def after_sheet(rows):
+    to = io.BytesIO()
+    with pd.ExcelWriter(to) as book:
+        pd.DataFrame(rows).to_excel(book, sheet_name="About", header=False, index=False)
+        frame().to_excel(book, sheet_name="Data", index=False)
+    return to.getvalue()
+
+
+@each("name", PACKED)
+def test_of_several_files_in_one_the_table_is_read_or_they_are_named(name, tmp_path_factory):
+    content, said, is_read = PACKED[name]
+    (path := tmp_path_factory.mktemp("packed") / "t.dat").write_bytes(content())
+    if is_read:
+        check(path, (*OF_TABLES, by_rows), ["a", "b"], ("rye", "wheat"), 0)
+        assert said in " ".join(File.of_path(path).table(sniff_file(path)).notes)
+    else:
+        with pytest.raises(DataError, match=said):
+            sniff_file(path)
 
 
 ORDERED = pd.Series(pd.Categorical(["mid", "low", "high"] * 20, ["low", "mid", "high", "none"], ordered=True))

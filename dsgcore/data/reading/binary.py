@@ -85,7 +85,8 @@ def index_columns(source: Source) -> list[str]:
     """Return the index columns that pandas wrote, by the names that `read_parquet` gives them."""
     wrong = "is damaged, cut off or of an unknown kind"
     with readable("the Parquet file", wrong, also=(pyarrow.ArrowException,)), source.open() as stream:
-        schema = pyarrow.parquet.ParquetFile(stream, pre_buffer=False).schema_arrow
+        place = stream if stream.seekable() else io.BytesIO(stream.read())  # unpacked on the way
+        schema = pyarrow.parquet.ParquetFile(place, pre_buffer=False).schema_arrow
     index, (names, _) = pandas_index(schema.metadata), column_names(schema.names)
     return [name for name, raw in zip(names, schema.names, strict=True) if raw in index]
 
@@ -376,7 +377,9 @@ def _read_npz(content: IO[bytes], limits: Limits) -> tuple[pd.DataFrame, list[st
     for name, array in arrays.items():
         is_column = array.ndim == 1 and array.dtype.kind in "biufUS"
         if name == LABELS and array.shape != (n,):
-            raise DataError(f"{name} must have shape ({n},), one value for each row of X, got {array.shape}")
+            raise DataError(
+                f"{name} must have shape ({n},), one value for each row of X, got {array.shape}: reshape it"
+            )
         if is_column and len(array) == n:
             others[name] = array.astype(object) if array.dtype.kind == "U" else np.asarray(array)
         else:

@@ -57,7 +57,7 @@ _GROUPED = {
 }
 # Minus signs and dashes that stand for "-", and full-width signs.
 _SIGNS = str.maketrans({**dict.fromkeys("−–‐‑‒﹣－", "-"), "％": "%", "（": "(", "）": ")"})
-_ADORNED = ("%", ")")
+_ADORNED = ("%", ")", "-")
 _SIGNS_OF_MONEY = rf"(?:[$€£¥₹₽₩]|{_WORDS['money']})"
 _MONEY = re.compile(rf"(?<![\w.,]){_SIGNS_OF_MONEY}\s?(?=[\d.,])|(?<=\d)\s?{_SIGNS_OF_MONEY}(?=\)?$)")
 THOUSANDS_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be either number
@@ -96,6 +96,7 @@ _RATIO, _HOURS_A_DAY = re.compile(r"(\d+):\d+"), 24
 _ANGLE = re.compile(
     r"([+-]?)(\d{1,3}(?:\.\d+)?) ?[°º](?: ?([0-5]?\d(?:\.\d+)?) ?['’′](?: ?([0-5]?\d(?:\.\d+)?) ?(?:[\"”″]|''|’’))?)? ?([nesw])?"
 )
+_MINUS_BEHIND = re.compile(r"(\d[\d.,' ]*)-")
 _IN_BRACKETS = re.compile(r"\(\s*([^()+\-\s][^()]*)\)")
 _ADORNMENT = re.compile(rf"[^\deE.,+\-{_SPACES}]")
 _PERCENT, _MONTHS_A_YEAR, _DIGITS, _FEWEST_DAYS = 100.0, 12, 3, 3
@@ -224,13 +225,13 @@ def is_time(column: pd.Series) -> bool:
 def plain_numeral(text: str) -> tuple[str, float]:
     """Return a numeral without brackets, per cent sign and Unicode minus, and the divisor of its number.
 
-    (1.5) is -1.5, as in accounts; 12 % is 0.12.
+    (1.5) and 1.5- are -1.5, as in accounts; 12 % is 0.12.
     """
     text, divisor = _MONEY.sub("", text.strip().translate(_SIGNS)), 1.0
     for _ in range(2 if text.endswith(_ADORNED) else 0):  # the sign may be inside the brackets or after them
         if text.endswith("%"):
             text, divisor = text[:-1].rstrip(), divisor * _PERCENT
-        if bare := _IN_BRACKETS.fullmatch(text):
+        if bare := _IN_BRACKETS.fullmatch(text) or _MINUS_BEHIND.fullmatch(text):
             text = f"-{bare[1].rstrip()}"
     return text, divisor
 
@@ -433,7 +434,7 @@ def date_role(present: pd.Series) -> str | None:
 
 
 def _are_numbered_names(texts: Sequence[str]) -> bool:
-    """Return True for names such as set-01 or mag-10: their words are months of no one language, or one that no program writes so."""
+    """Return True for names such as set-01 or mag-10: their words are months of no one language, or one in small letters."""
     found = [_NUMBERED.fullmatch(text) for text in texts]
     words = {one[1] for one in found if one}
     if not all(found):
@@ -518,10 +519,13 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
         is_more = 1 < n <= _MOST_HEADERS and is_wrong[:n].all()
         if is_more or first == name:
             kind = f" ({f'rows 1 to {n} are names' if is_more else 'its name: the line of names'} again, to be deleted)"
+        kind = " (a row that sums others, to be deleted)" if _TOTAL.fullmatch(first) else kind
         few = f" ({listed(words)})" if 1 < len(words := column[is_wrong].map(written).unique()) <= _SHOWN else ""
         several = "" if n == 1 else f", the first of {n:,} cells that are no numbers{few}"
         it, its = ("it", "its word") if n == 1 else ("them", "their words")
         advice = f"let {its} mean missing (--missing-words), make the column a category (--category), or leave it out (--drop)"
+        if n == 1 and i == 0 and not kind:
+            advice = f"delete row 1 if it is a second line of names, {advice}"
         raise _wrong(column, i, "numbers", f"{first!r}{kind}", f"{several}: correct {it}, {advice}")
     return values
 

@@ -153,8 +153,9 @@ def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, st
     for place in (-1, 0):
         if 2 <= frame[others[place]].nunique() <= min(MAX_CLASSES_OF_A_GUESS, len(frame) / 2):
             return [others[place]]
-    texts = [name for name in reversed(others) if not is_numeric(frame[name])]
-    return [name for name in texts if 2 <= frame[name].nunique() <= MAX_CLASSES_OF_A_GUESS] or others[-1:]
+    few = [n for n in reversed(others) if 2 <= frame[n].nunique() <= min(MAX_CLASSES_OF_A_GUESS, len(frame) / 2)]
+    texts = [name for name in few if not is_numeric(frame[name])]
+    return texts or (others[-1:] if is_numeric(frame[others[-1]]) else few) or others[-1:]
 
 
 def check_chosen(

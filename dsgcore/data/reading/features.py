@@ -210,7 +210,11 @@ class Features:
             if days := [name for name in own if name not in spans]:
                 first = frame[days[0]].dropna().head(1)
                 day = np.datetime64(int(dates(first, role)[0] // 1), "D") if len(first) else ""
-                such = "" if not len(first) or is_time(first) else f", such as {day} for {printable(written(first.iloc[0]))!r}"
+                such = (
+                    ""
+                    if not len(first) or is_time(first)
+                    else f", such as {day} for {printable(written(first.iloc[0]))!r}"
+                )
                 yield f"{listed(days)}: dates as the number of days since 1970{such}."
             if spans:
                 yield f"{listed(spans)}: durations as days."

@@ -7,7 +7,7 @@ import contextlib
 import csv
 import io
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice, zip_longest
@@ -117,9 +117,14 @@ def rows_below(source: Source, recipe: Recipe, limits: Limits) -> tuple[list[str
     elif len(header) == n_cells - 1:  # R's write.table names one column less, unless each row ends with a delimiter
         is_last = not any(row[-1] for row in head[1:] if len(row) == n_cells)
         header = [*header, ""] if is_last else ["", *header]
+    counts, said = Counter(header), []
+    if any(units):
+        said = [f"The row below the names is taken for units and left out: {listed(filter(None, units))}."]
+        if len(counts) < len(header) == len(units):  # two lines of names, as of several levels
+            header = [f"{a} {b}".strip() if not a or counts[a] > 1 else a for a, b in zip(header, units, strict=True)]
+            said = [f"Names that repeat or are missing have the words of the row below them added: {listed(header)}."]
     names, notes = column_names(header)
     limits.check_columns(len(names))
-    said = [f"The row below the names is taken for units and left out: {listed(filter(None, units))}."] * any(units)
     return names, [*said, *notes], skipped, head
 
 

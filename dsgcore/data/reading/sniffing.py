@@ -21,6 +21,7 @@ from dsgcore.data.reading.recipe import DELIMITERS, MISSING_WORDS, Recipe
 from dsgcore.data.reading.sources import PIECE, Source, refuse_other_text
 
 _HEAD, _MOST_ABOVE = 2**18, 99
+_SECOND_NAMES = 2  # lines below the names that may repeat some, as of a survey's questions
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
@@ -35,6 +36,8 @@ _SCRIPTS = {
     "shift_jis": (r"[\u3040-\u30ff\u4e00-\u9fff]", r"[^\x00-\x7f]"),
     "gb18030": (r"[\u4e00-\u9fff]", r"[^\x00-\x7f]"),
 }
+# Polish letters of cp1250 that are ³, ¹ and ¿ in cp1252, within a word.
+_POLISH = re.compile(rb"(?<=[A-Za-z\xc0-\xff])[\xb3\xb9\xbf](?=[a-z])")
 _BY_USE = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё"  # Russian letters, the most frequent one first
 _COMMA_NUMBER, _POINT_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?"), re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 # Spreadsheets read a first line such as sep=; as the name of the delimiter.
@@ -63,9 +66,10 @@ def sniffed_encoding(source: Source) -> str:
     as_utf8 = content.decode("utf-8", "replace")
     if len(re.findall(r"[^\x00-\x7f\ufffd]", as_utf8)) > 2 * as_utf8.count("\ufffd"):
         return "utf-8"  # with a few wrong bytes, which the reading refuses
+    western = "cp1250" if _POLISH.search(content) else "cp1252"
     runs = re.findall(rb"[\x80-\xff][\x40-\x7e\x80-\xff]*", content)
     if np.mean([len(run) > 1 and run[1] >= 0x80 for run in runs] or [False]) < 0.5:
-        return "cp1252"
+        return western
     shares = dict.fromkeys(_SCRIPTS, 0.0)
     for encoding, (usual, among) in _SCRIPTS.items():
         with contextlib.suppress(UnicodeDecodeError):
@@ -81,7 +85,7 @@ def sniffed_encoding(source: Source) -> str:
     if _rarity(content, "koi8-r") >= _rarity(content, "cp1251"):
         shares["koi8-r"] = 0.0
     best = max(shares, key=shares.__getitem__)
-    return best if shares[best] > 0.5 else "cp1252"
+    return best if shares[best] > 0.5 else western
 
 
 def _rarity(content: bytes, encoding: str) -> float:
@@ -255,7 +259,7 @@ def _has_header(rows: list[list[str]], decimal: str) -> bool:
     numbers = [j for j, kind in enumerate(kinds) if kind == "number"]
     if not numbers and any(len(columns[j]) > 1 and typed[j] == 1 for j in words):
         return True
-    if any(first[j] in columns[j] for j in words):
+    if any(first[j] in (columns[j][_SECOND_NAMES:] or columns[j]) for j in words):
         return False
     if any(first[j].lower() in LABEL_NAMES and len(first[j]) > 1 for j in words):
         return True

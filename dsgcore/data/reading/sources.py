@@ -39,6 +39,7 @@ _TABLE_ENDINGS = {
 }
 _PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _KINDS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"ORC": "orc", b"\xff\xff\xff\xff": "arrow"}
+_LEAST_SHEET = 10  # a sheet with fewer than a tenth of the largest one's cells is not the table
 CONTROL = re.compile(rb"[\0-\10\16-\37]")  # not in a text, whose first column may be called PAR1, ORCID or BZh1
 _PDF = "a PDF document"  # which may be text
 _OTHERS = {magic.encode("latin-1"): what for what, all_magic in tables("kinds.toml").items() for magic in all_magic}
@@ -46,6 +47,7 @@ _OTHERS = {magic.encode("latin-1"): what for what, all_magic in tables("kinds.to
 _OTHER_TEXTS = {
     "a web page or XML": re.compile(r"<[!?]|<html\b|<(?=(?s:.*)\n\s*<[^\n]*\s*\Z)|<[^\n]*>\s*\Z"),
     "JSON, but no records": re.compile(r"\{\s*(?:\"|\}\s*\Z)|\[\s*(?:[\[{\"]|-?\d[\d.e+-]*\s*[,\n])"),
+    "a program in SQL": re.compile(r"(?:--.*\n|/\*.*\n|\s)*(?:create|insert|drop|begin|pragma|set)\b[^,;\t]*[(;]"),
 }
 _ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"[^\"]*\"|\S+)\s+(.+)", re.IGNORECASE)
 _ARFF = re.compile(r"\A\ufeff?(\s*%[^\n]*\n|\s*\n)*\s*@relation\s", re.IGNORECASE)
@@ -166,7 +168,9 @@ def streamed(source: Source, limits: Limits) -> Source:
         raise DataError("the file is empty")
     head = source.head(4096)
     kind = next((kind for magic, kind in _PACKED.items() if head.startswith(magic) and CONTROL.search(head)), None)
-    kind = "zip" if head.startswith(_ZIP) and _zip_member(source) else kind
+    if head.startswith(_ZIP) and (member := _zip_member(source)):
+        kind, others = "zip", [name for name in _zip_names(source) if name != member]
+        source = replace(source, notes=(f"Other files of the archive are left out: {listed(others)}.",) * bool(others))
     opened = source if kind is None else replace(source, open=lambda: stream_of(_unpacked_pieces(source, kind)))
     head = opened.head(4096)
     if kind is not None and head.startswith(_ZIP):  # whose table of contents is at its end
@@ -247,14 +251,16 @@ def _sheet_as_csv(source: Source, limits: Limits) -> Source:
             full[str(name)] = rows
     if not full:
         raise DataError("the workbook holds no table: its sheets have no rows below a header")
-    name, *others = full
+    sizes = {name: rows.size * (rows.shape[1] > 1) for name, rows in full.items()}
+    name = next(name for name in full if sizes[name] * _LEAST_SHEET >= max(sizes.values()))
+    others = [one for one in full if one != name]
     is_error = full[name].isna()
     notes = [f"The sheet {name!r} of the workbook is read" + (f", and {listed(others)} left out." if others else ".")]
     notes += ["Cells of the workbook are merged: only the first cell of each has a value. Fill the others."] * is_merged
     if n := int(is_error.to_numpy().sum()):
         notes.append(f"Errors such as #DIV/0! count as empty cells: there {'is 1' if n == 1 else f'are {n:,}'}.")
     if above := int(full[name].index[0]):
-        notes.append(f"{above} rows above its table are left out.")
+        notes.append(f"{above} row{'s' * (above > 1)} above its table {'are' if above > 1 else 'is'} left out.")
     return _as_csv(source, full[name].mask(is_error, "").to_numpy().tolist(), notes=tuple(notes))
 
 
@@ -277,7 +283,8 @@ def _arff_as_csv(source: Source) -> Source:
     quote = "'" if any("'" in line for line in lines) and not any('"' in line for line in lines) else '"'
     mark = "\t" if lines and "," not in lines[0] and "\t" in lines[0] else ","
     rows = csv.reader(lines, delimiter=mark, quotechar=quote, escapechar="\\", skipinitialspace=True)
-    return _as_csv(source, [names, *rows], known={"header": True, "units": False}, notes=("The file is ARFF.",))
+    whole = [row[:-1] if len(row) > len(names) and row[-1].startswith("{") else row for row in rows]
+    return _as_csv(source, [names, *whole], known={"header": True, "units": False}, notes=("The file is ARFF.",))
 
 
 def _as_csv(source: Source, rows: list[list[Any]], **more: Any) -> Source:
@@ -303,8 +310,11 @@ def binary_format(source: Source) -> str | None:
             return "npz"
         if "[Content_Types].xml" in names:
             raise DataError("the file is an Office document: save its table as CSV")
-        many = f"a zip archive of {len(names)} files, none of them an array"
-        raise DataError(f"the file is {many}: give the table inside")
+        raise DataError(f"the file is a zip archive of {len(names)} files, {listed(names)}: give the table inside")
+    if is_binary and head[257:262] == b"ustar":
+        raise DataError("the file is a tar archive: give the table inside")
+    if is_binary and (twice := next((kind for magic, kind in _PACKED.items() if head.startswith(magic)), None)):
+        raise DataError(f"the file is packed twice, the second time by {twice}: unpack it once")
     for magic, what in _OTHERS.items():
         if head.startswith(magic) and (is_binary or what == _PDF):
             raise DataError(f"the file is {what}; those that can be read are {READABLE}")
@@ -317,15 +327,19 @@ def binary_format(source: Source) -> str | None:
 def _zip_names(source: Source) -> list[str]:
     try:
         with source.open() as stream, zipfile.ZipFile(stream) as archive:
-            return [name for name in archive.namelist() if not name.endswith("/")]
+            names = archive.namelist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
         raise DataError("the archive is damaged: its table of contents cannot be read") from None
+    return [name for name in names if not name.endswith("/") and not re.search(r"^__MACOSX/|(^|/)\.", name)]
 
 
 def _zip_member(source: Source) -> str | None:
-    """Return the only file in a zip archive of no other kind; None if there are several, or arrays."""
-    names = [name for name in _zip_names(source) if not name.startswith("__MACOSX/") and "/." not in f"/{name}"]
-    return names[0] if len(names) == 1 and not names[0].endswith(".npy") else None
+    """Return the only file, or the only table, in a zip archive of no other kind; None if there are several, or arrays."""
+    names = _zip_names(source)
+    if any(name == "[Content_Types].xml" or name.endswith(".npy") for name in names):
+        return None
+    found = [name for name in names if _ending(Path(name)) in {*_TABLE_ENDINGS, *PARQUET_ENDINGS}] or names
+    return found[0] if len(found) == 1 else None
 
 
 def refuse_other_text(text: str) -> None:
