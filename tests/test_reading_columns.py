@@ -288,7 +288,9 @@ TABLES = {
         classes=("u", "v")),
     "a minus behind its number": Table(["a;b;k", *(
         f"{i}.{i % 9}00,50{'-' * (i % 2)};{i};{'uv'[i // 3 % 2]}" for i in range(1, 41))],
-        ("a", "b"), [[-1100.5, 2200.5, -3300.5], [1, 2]]),
+        ("a", "b"), [[-1100.5, 2200.5, -3300.5], [1, 2]], ["'1.100,50-' is read as -1100.5"]),
+    **{f"a name that begins as SQL, {first}": Table([f"{first};b;k", *(
+        f"{i}.5;{i};{'uv'[i // 3 % 2]}" for i in range(40))], (first, "b"), [[0.5, 1.5], [0, 1]]) for first in ("begin", "Set (mm)", "create")},
     "a last column of times": Table(["a,ok,at", *(f"{i}.5,{i // 3 % 2},2023-01-{1 + i % 28:02} 10:00:{i:02}" for i in range(60))],
         ("a", "at"), [], classes=("0", "1")),
     "a name for each row, and numbers": Table(["gene,a,b", *(f"G{i},{i * i % 17}.{i},{i}.25" for i in range(20))], ("a",), [
@@ -343,6 +345,17 @@ TABLES = {
         ("from", "to") if names else ("x2", "x3"), [[8, 9 + 7 / 60], [9, 10 + 11 / 60]],
         ["'8:00' is read as 8: if it is no time, make it a category (--category)."], classes=tuple(sorted(kinds)))
        for names in (True, False) for kinds in (("yes", "no"), "10")},
+    "white space, and a tab before the last column": Table([
+        f"{18 + i * 7 % 11}.0   {8 - i % 3}   {300 + i}.5   {'?' if i == 0 else i % 7}\t\"car {i % 3}\"" for i in range(60)],
+        ("x1", "x2", "x3", "x4"), [], given={"target": "x5"}, classes=("car 0", "car 1", "car 2")),
+    "years as names, over remarks": Table(["geo\\time\t2020 \t2021 \t2022 ", *(
+        f"{['DE', 'FR', 'PL'][i % 3]}\t{i}.5 \t{i * i % 7}.25 {'be'[i % 2]}\t{'uv'[i % 2]}" for i in range(40))],
+        ("2020", "geo\\time: DE", "geo\\time: FR", "geo\\time: PL"), [], given={"target": "2022", "drop": ["2021"]},
+        classes=("u", "v")),
+    "codes that begin with 0": Table(["plz,x,k", *(f"0{1067 + i % 4},{i},{'uv'[i // 4 % 2]}" for i in range(40))], ("plz", "x"),
+        [[1067, 1068], [0, 1]], ["'plz': 01067 is read as 1067. If it is a code, make it a category (--category)."]),
+    "dates of a zone": Table(["d;x;k", *(f"Mon Apr {6 + i % 3:02} 22:19:45 PDT 2009;{i};{'uv'[i // 3 % 2]}" for i in range(40))],
+        ("d", "x"), [], ["'d': dates as the number of days since 1970, such as 2009-04-06 for"]),
     "one time of day in each line": Table([f"{i % 2}\t{8 + i % 12}:{[15, 30, 45][i % 3]}" for i in range(40)], ("x2",),
         [[8.25, 9.5, 10.75]], given={"target": "x1"}, classes=("0", "1")),
     "minutes and seconds of a race": Table(["t,x,label", *(f"{27 + i}:{i + 10},{i % 7},{'ab'[i // 3 % 2]}" for i in range(36))],
@@ -381,12 +394,20 @@ TABLES = {
 }  # fmt: skip
 
 
+LEFT_OUT = {
+    "years as names, over remarks": ("2021",),
+    "an empty column": ("empty",),
+    "a name for each row, and numbers": ("gene",),
+    "two lines of names": ("column 1",),
+}
+
+
 @each("name", TABLES)
 def test_a_table_becomes_points(name):
     table = Table(*TABLES[name])
     data = points_of(*table.rows, **table.given)
     assert data.feature_names == table.names
-    assert data.left_out == (("empty",) if name == "an empty column" else ())
+    assert data.left_out == LEFT_OUT.get(name, ())
     assert table.classes in (None, data.class_names)
     for found, column in zip(data.X.T, table.columns, strict=True) if table.columns else ():
         np.testing.assert_allclose(found[: len(column)], column, rtol=1e-6)
@@ -423,7 +444,9 @@ REFUSED = [
     (["a,x,k", *(f"{i},{i % 7},{'uv'[i % 2]}" for i in range(30)), "Total,90,u"], {},
         r"got 'Total' \(a row that sums others, to be deleted\) in row 31"),
     *(([text], {}, "the file is a program in SQL; those that can be read are") for text in (
-        "INSERT INTO `t` (`a`, `k`) VALUES\n(1, 'u'),\n(2, 'v');\n", "-- by us\n\nCREATE TABLE t (\n a int);\n")),
+        "INSERT INTO `t` (`a`, `k`) VALUES\n(1, 'u'),\n(2, 'v');\n", "-- by us\n\nCREATE TABLE t (\n a int);\n",
+        "SET names = 'utf8';\n")),
+    (["a,k", *(f"{i},name {i}" for i in range(60))], {}, r"No column looks like labels, which repeat .*: say which \(--target\)"),
     (["a,k", *(f"{['<LOD', 'ND'][i % 2] if i % 9 == 4 else i},{'ab'[i % 2]}" for i in range(60))], {"target": "k"},
         r"got '<LOD' in row 5, the first of 7 cells that are no numbers \('<LOD', 'ND'\): correct them"),
     *(([text], {}, r'a list of records \(pandas: orient="records"\), got one record of lists')
@@ -659,6 +682,10 @@ WRITTEN_AS = {
         "1,5\n2,5\n", [1.5, 2.5]),
     "dots that may set thousands apart": (range(500, 512), ["1.234", "986"], r"'1\.234' in row 1.*--decimal ,"),
     "all thousands": (range(500, 512), ["1.234", "2.345"], ([1.234, 2.345], r"'a', 1\.234 to 2\.345,.* 500 to 511:.*--decimal")),
+    "a number that means missing": (POINTS, ["1.5", "-999", "-999", "2.5"], ([1.5, -999, -999, 2.5],
+        "2 of 4 numbers in 'a', -999 to -999, are far from those of the training rows, 0.5 to 11.5: .*mean missing")),
+    "one line alone": ("a;b;kind\n" + "".join(f"{WORDS[i]};{'uv'[i % 2]};{'xy'[i // 2 % 2]}\n" for i in range(12)), "red;u\n",
+        r"no rows below its header \(--no-header: it is a row\)"),
     "another unit": (WITH_KG, ["1000 g", "2 g"], ([1000, 2], "'1000 g' is read as 1000.* '0 kg' is read as 0")),
     "no unit": (WITH_KG, ["1", "2"], ([1, 2], "plain.* '0 kg' is read as 0")),
     "per cent": (["0.25", "0.75"] * 6, ["50 %", "30 %"], ([0.5, 0.3], "'50 %' is read as 0.5.* plain")),

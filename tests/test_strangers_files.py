@@ -402,7 +402,7 @@ INDEXED = {
     **{f"CSV without names, {'numbered' if index else 'plain'}": Case("t.csv",
         lambda path, index=index: frame().assign(a=np.random.default_rng(0).permutation(N)).to_csv(
             path, header=False, index=index),
-        ("x2", "x3") if index else ("x1", "x2"), ways=(by_description, by_upload)) for index in (True, False)},
+        ("x2", "x3") if index else ("x1", "x2"), ways=OF_TABLES) for index in (True, False)},
     **{f"the feature {name}, {end}": Case(f"t.{end}", lambda path, name=name: as_pandas(like_an_index(name), path),
         (name, "a", "b"))
        for name in ("x", "time", "position", "grid", "humid", "bid", "x1", "id") for end in ("csv", "parquet")},

@@ -202,7 +202,7 @@ class Fitted:
             strange = [name for name in table.frame.columns if _NUMBERED.fullmatch(name) and name not in known]
             if strange and all(one.format == "npz" or not one.header for one in (own, trained)):
                 raise DataError(f"columns without names, {listed(strange)}, are not in the training file: delete them")
-            is_text = own.format == trained.format == "delimited"
+            is_text = own.format == trained.format == "delimited" and not file.source.known  # as of a workbook
             if is_text and (own.delimiter, own.decimal) != (trained.delimiter, trained.decimal):
                 notes.insert(0, f"The file is written otherwise than the training file. {table.notes[0]}")
             for name in keep:

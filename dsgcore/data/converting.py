@@ -17,6 +17,7 @@ from dsgcore.core.files import whole_files
 from dsgcore.core.parameters import counted, quoted
 from dsgcore.data.datasets import LABELS, DataError
 from dsgcore.data.reading.cells import Seen, listed, named, printable, written
+from dsgcore.data.reading.columns import is_index
 from dsgcore.data.reading.features import Features
 from dsgcore.data.reading.file import OTHER_COLUMNS, File, suit
 from dsgcore.data.reading.labels import FEWEST_ORDERED, class_codes
@@ -178,7 +179,10 @@ def _text_tables(sources: Sequence[Source], recipe: Recipe, progress: Progress) 
     first: list[str] = []
 
     def pieces(source: Source, schema: Any = None) -> Iterator[pyarrow.Table]:
-        names, _, skipped, _ = rows_below(source, recipe, IN_PIECES)
+        names, _, skipped, head = rows_below(source, recipe, IN_PIECES)
+        column = pyarrow.chunked_array([[row[0] for row in head]], _TEXT)
+        if not recipe.header and (first[0] == "row" if first else is_index("row", typed(column, recipe, "", Seen()))):
+            names = ["row", *names[1:]]  # a number of the row has no name that would tell
         first.extend(() if first else names)
         if names != first:
             raise DataError(OTHER_COLUMNS)

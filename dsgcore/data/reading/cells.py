@@ -369,6 +369,7 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
 
 def _in_english(one: re.Match[str]) -> str:
     text = re.sub(_MONTH, lambda month: _MONTH_OF[month[0].lower()], one[0], flags=re.IGNORECASE)
+    text = re.sub(r"(?<=:\d\d )[A-Za-z]+ ", "", text)  # a zone before the year, which changes nothing
     return re.sub(r"(?<=\d{4}):", " ", text).replace(" de ", " ").replace("/", "-")
 
 
@@ -383,7 +384,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (
         re.compile(
             rf"(?i)(?:\d{{1,2}}\.?(?: |-|/| de ){_MONTH}(?:[ .,/-]+| de )\d{{4}}|{_MONTH}\.? \d{{1,2}},? \d{{4}})"
-            rf"(?:[ ,:]+{_HOURS})?|{_MONTH} \d{{1,2}} \d\d:\d\d:\d\d \d{{4}}"
+            rf"(?:[ ,:]+{_HOURS})?|{_MONTH} \d{{1,2}} \d\d:\d\d:\d\d (?:[A-Z]{{3,4}} )?\d{{4}}"
         ),
         _in_english,
     ),
@@ -437,12 +438,8 @@ def _are_numbered_names(texts: Sequence[str]) -> bool:
     """Return True for names such as set-01 or mag-10: their words are months of no one language, or one in small letters."""
     found = [_NUMBERED.fullmatch(text) for text in texts]
     words = {one[1] for one in found if one}
-    if not all(found):
-        return False
-    if len(words) == 1 and min(words).islower():  # as of may-01, may-02
-        return True
-    languages = _MONTHS if len(words) > 1 else _MONTHS[:1]
-    return not any({word.lower() for word in words} <= own.keys() for own in languages)
+    languages = _MONTHS[: 1 - min(words).islower()] if len(words) == 1 else _MONTHS  # of may-01, may-02 none
+    return all(found) and not any({word.lower() for word in words} <= own.keys() for own in languages)
 
 
 def are_days(column: pd.Series) -> bool:
@@ -464,10 +461,10 @@ def reading_of_adorned(column: pd.Series, mark: str | None = None) -> tuple[str,
     plain = pd.to_numeric(column, errors="coerce").isna().to_numpy()
     for i in np.flatnonzero(plain & ~np.isnan(values)):
         text = written(column.iloc[i])
-        if signs := _ADORNMENT.findall(text.translate(_SIGNS)):
+        if signs := _ADORNMENT.findall(text.translate(_SIGNS)) or ["-"] * text.endswith("-"):
             words = "words" * bool(truths_of({text.lower()}))  # no is one of several languages
             words = words or (":" if ":" in text else "°") * bool(sixtieths([text]))
-            return f"{printable(text)!r} is read as {values[i]:g}", words or "".join(signs).strip("()")
+            return f"{printable(text)!r} is read as {values[i]:g}", words or "".join(signs).strip("()-")
     return "", ""
 
 

@@ -79,6 +79,8 @@ def guess_roles(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, str]) -
         roles[label] = "label"
     if pair is not None and pair != label and frame[pair].notna().any():
         roles[pair] = "pair"
+    if label is not None and not others and not is_numeric(frame[label]) and frame[label].nunique() > len(frame) / 2:
+        return recipe.with_roles(roles), "No column looks like labels, which repeat a few values: say which (--target)."
     asks = f"The labels are taken from {label!r}, and {listed(others)} could hold them, too: say which (--target)."
     return recipe.with_roles(roles), asks if others else ""
 

@@ -42,6 +42,7 @@ from dsgcore.data.reading.recipe import DATES, MARKS, Limits, Recipe
 SAMPLE = 65_536
 ROWS_AT_A_TIME = 16_384
 STEP = float(np.finfo(np.float32).eps)
+_FEWEST_FAR = 0.01  # share of numbers far from the training rows that is no chance
 _COMPARED = 50  # rows that show if two columns may be the same
 _SEED = 0  # of the randomised method of Halko, Martinsson and Tropp (2011), which finds the directions of text
 _STRATEGIES = {"mean": "mean", "median": "median", "most frequent": "most_frequent", "drop": "mean"}
@@ -153,10 +154,12 @@ class Features:
                 here, there = here or "they are plain", there or "they are plain"
                 yield f"The numbers in {name!r}: {here}, and in the training rows {there}: are they in one unit?"
             (low, high), values = self._ends[name], numbers(frame[name], self._mark(name))
-            if len(values) and np.fmin.reduce(np.maximum(low - values, values - high)) > high - low:
+            far, n = values[np.maximum(low - values, values - high) > high - low], int(np.sum(~np.isnan(values)))
+            if len(far) and (len(far) == n or len(far) >= max(2, _FEWEST_FAR * n)):
+                some = "All" if len(far) == n else f"{len(far):,} of {n:,}"
                 yield (
-                    f"All numbers in {name!r}, {np.nanmin(values):g} to {np.nanmax(values):g}, are far from those of the training "
-                    f"rows, {low:g} to {high:g}: check the unit and the decimal mark (--decimal)."
+                    f"{some} numbers in {name!r}, {far.min():g} to {far.max():g}, are far from those of the training rows, "
+                    f"{low:g} to {high:g}: check the unit, the decimal mark (--decimal), and numbers that mean missing."
                 )
         for name in self._categories:
             found = {label for label in labels_of(frame[name]) if label is not None}
@@ -204,20 +207,14 @@ class Features:
             if columns := [name for name in self._numbers if roles.get(name) == role]:
                 form = role.removeprefix("number ")
                 yield f"{listed(columns)}: numbers written like {form}, which is read as {numeric(pd.Series([form]), mark)[0]}."
-        for role in DATES:
-            own = [name for name in self._numbers if roles.get(name) == role]
-            spans = [name for name in own if pd.api.types.is_timedelta64_dtype(frame[name])]
-            if days := [name for name in own if name not in spans]:
-                first = frame[days[0]].dropna().head(1)
-                day = np.datetime64(int(dates(first, role)[0] // 1), "D") if len(first) else ""
-                such = (
-                    ""
-                    if not len(first) or is_time(first)
-                    else f", such as {day} for {printable(written(first.iloc[0]))!r}"
-                )
-                yield f"{listed(days)}: dates as the number of days since 1970{such}."
-            if spans:
-                yield f"{listed(spans)}: durations as days."
+        days = [name for name in self._numbers if roles.get(name) in DATES]
+        for kind, are_durations in (("dates as the number of days since 1970", False), ("durations as days", True)):
+            if own := [name for name in days if pd.api.types.is_timedelta64_dtype(frame[name]) == are_durations]:
+                first, such = frame[own[0]].dropna().head(1), ""
+                if len(first) and not is_time(first):
+                    day = np.datetime64(int(dates(first, roles[own[0]])[0] // 1), "D")
+                    such = f", such as {day} for {printable(written(first.iloc[0]))!r}"
+                yield f"{listed(own)}: {kind}{such}."
         no_time = ": if it is no time, make it a category (--category)"
         yield from (f"{name!r}: {own}{no_time * (sign == ':')}." for name, (own, sign) in self._signs.items() if own)
 

@@ -136,7 +136,7 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
     else:
         frame, notes = read_binary(source, recipe.format, limits)
     frame.index = pd.RangeIndex(len(frame))
-    said = _about_folder(source.path, len(texts)) if is_text and source.path else [_sentence(frame, recipe)]
+    said = _about_folder(source.path, len(texts)) if is_text and source.path else [_sentence(frame, recipe, source)]
     said += [*source.notes, *notes]
     return _without_gaps(frame, recipe, said, seen, is_text=is_text)
 
@@ -194,13 +194,15 @@ def _about_folder(folder: Path, n: int) -> list[str]:
     return [f"{n} files of a folder are read as one table.", *about_others(folder)]
 
 
-def _sentence(frame: pd.DataFrame, recipe: Recipe) -> str:
+def _sentence(frame: pd.DataFrame, recipe: Recipe, source: Source) -> str:
     size = f"{len(frame):,} rows and {frame.shape[1]:,} columns"
     if recipe.format != "delimited":
         return f"Read as {_FORMAT_NAMES[recipe.format]}: {size}."
     line = "the first line" if not recipe.above else f"line {recipe.above + 1}"
     header = (f"names in {line}" if recipe.header else "no names") + (", units below" if recipe.units else "")
     mark = {".": "point", ",": "comma"}[recipe.decimal]
+    if source.known:  # of a workbook or ARFF
+        return f"Read as a table: {size}; {header}."
     how = f"cells separated by {DELIMITERS[recipe.delimiter]}, {header}, decimal {mark}, {recipe.encoding}"
     return f"Read as text: {size}; {how}."
 

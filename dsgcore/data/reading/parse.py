@@ -40,6 +40,7 @@ SNIFFED_LINES = 200
 _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)"
 _PLAIN = re.compile(_NUMBER, re.IGNORECASE)
 _MAY_GROUP = re.compile(rf"{THOUSANDS_POINT.pattern}|[+-]?\d{{1,3}}")
+_CODE = re.compile(r"\s*0\d{2,17}\s*")  # such as the post code 01067
 _AT_A_TIME = 10_000  # rows that Python splits into cells at a time
 _TRIED = 100  # cells that tell what a column may hold
 COMMENTS, _MARKED = ("#", "%"), ("# ", "% ")
@@ -50,7 +51,7 @@ def read_delimited(source: Source, recipe: Recipe, limits: Limits, seen: Seen) -
     """Return a table with typed columns, and notes; count the cells that are read as missing in `seen`."""
     names, notes, skipped, head = rows_below(source, recipe, limits)
     if not head:
-        raise DataError("the table has no rows" + (" below its header" if recipe.header else ""))
+        raise DataError("the table has no rows" + " below its header (--no-header: it is a row)" * recipe.header)
     marked, texts = {name for name, _ in recipe.marked()}, [_TEXT] * len(names)
     cells = zip_longest(*head[:_TRIED], fillvalue="")
     kinds = [_TEXT if name in marked else _usual_type(some, recipe) for name, some in zip(names, cells, strict=False)]
@@ -68,7 +69,7 @@ def read_delimited(source: Source, recipe: Recipe, limits: Limits, seen: Seen) -
     if not recipe.encoding.startswith("utf") and (word := next(words, "")):
         how = "if they look wrong, choose another encoding (--encoding)"
         notes.append(f"The text is read as {recipe.encoding}, with words such as {listed([word])}: {how}.")
-    notes += [*_about_quotes(table, recipe.delimiter), *_about_commas(columns, heads, recipe.decimal)]
+    notes += [*_about_quotes(table, recipe.delimiter), *_about_numbers(columns, heads, recipe.decimal)]
     return pd.DataFrame(columns, copy=False), notes
 
 
@@ -81,8 +82,11 @@ def _about_quotes(table: Any, delimiter: str) -> Iterator[str]:
             yield f"A cell of {name!r} holds {n + 1} lines in quotes: if two stray quotes join these rows, delete both."
 
 
-def _about_commas(columns: dict[str, pd.Series], heads: dict[str, tuple[str, ...]], decimal: str) -> Iterator[str]:
-    """Return a sentence if all first numbers with a decimal comma look like 45,123, so that thousands may be meant."""
+def _about_numbers(columns: dict[str, pd.Series], heads: dict[str, tuple[str, ...]], decimal: str) -> Iterator[str]:
+    """Return a sentence if numbers may be codes, or all with a decimal comma look like 45,123, so that thousands may be meant."""
+    for name, own in heads.items():
+        if is_numeric(columns[name]) and (code := next(filter(_CODE.fullmatch, own), "").strip()):
+            yield f"{listed([name])}: {code} is read as {int(code)}. If it is a code, make it a category (--category)."
     cells = {name: [cell.strip() for cell in own if "," in cell] for name, own in heads.items()}
     some = {name: own for name, own in cells.items() if own and is_numeric(columns[name])}
     flat = [cell for own in some.values() for cell in own]

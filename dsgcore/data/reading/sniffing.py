@@ -170,14 +170,14 @@ def _likely_delimiter(lines: list[str]) -> str:
     full = [line for line in lines if line.strip()]
     some = ([line for line in full if not line.startswith(COMMENTS)] or full)[:SNIFFED_LINES]
 
-    def agreement(delimiter: str) -> tuple[float, float, int]:
+    def agreement(delimiter: str, of_blank: float = 0.9) -> tuple[float, float, int]:
         rows = _cells(some, delimiter)
         width, agreeing = _width(rows)
         if width < 2:
             return 0.0, 0.0, 0
         # White space and colons also occur inside cells, but names show what separates them.
         is_named = delimiter == ":" and len(rows[0]) == width and all(cell.isidentifier() for cell in rows[0])
-        weight = 1.0 if is_named else {" ": 0.9, ":": 0.5}.get(delimiter, 1.0)
+        weight = 1.0 if is_named else {" ": of_blank, ":": 0.5}.get(delimiter, 1.0)
         flat = [cell for row in rows for cell in row]
         numeric = sum(_value(cell, ".") is not None or _value(cell, ",") is not None for cell in flat) / len(flat)
         return round(weight * agreeing / len(rows), 2), round(numeric, 2), width
@@ -185,6 +185,8 @@ def _likely_delimiter(lines: list[str]) -> str:
     found = {one: agreement(one) for one in DELIMITERS}
     # 0,5;a is a number and a word, rather than 0 and a word: of two that agree as well, the other one.
     best = max(found, key=lambda one: (found[one], (one == ",") == (found[one][2] < 2)))
+    if best == "\t" and agreement(" ", 1.0)[0] == 1.0 and found[" "][1] > found["\t"][1]:
+        best = " "  # a tab before the last column alone, as in UCI's auto-mpg.data
     odd = _ODD_DELIMITERS if best in (" ", ":") or found[best][2] < 2 else ""
     if other := next((one for one in odd if agreement(one) > found[best]), None):
         raise DataError(
@@ -276,8 +278,10 @@ def _number_columns(names: list[str], columns: list[list[str]], below: list[list
     given = [float(plain_numeral(name)[0].replace(decimal, ".")) for name in names]
     cells = [[number for cell in column if (number := _value(cell, decimal)) is not None] for column in columns]
     is_count = given in (list(range(len(given))), list(range(1, len(given) + 1)))
-    # A count also names columns of words: so pandas writes a table whose columns have no names.
-    needed = max if is_count else min
+    steps = np.diff(given)
+    is_series = len(given) > 2 and bool((steps > 0).all()) and np.ptp(steps) <= 1e-9 * abs(steps[0])
+    # A count also names columns of words: so pandas writes a table without names; years name some with remarks.
+    needed = max if is_count or is_series else min
     if not needed(map(len, cells)) or len(set(given)) < len(given) or not np.isfinite(given).all():
         return False
     outside = []  # farther from a column's numbers than these are from each other
@@ -286,8 +290,6 @@ def _number_columns(names: list[str], columns: list[list[str]], below: list[list
         outside.append(value > high + 3 * (high - low) + abs(high) or value < low - 3 * (high - low) - abs(low))
     is_whole = all(value.is_integer() for value in given)
     is_fraction = any(decimal in cell for column in columns for cell in column)
-    steps = np.diff(given)
-    is_series = len(given) > 2 and bool((steps > 0).all()) and np.ptp(steps) <= 1e-9 * abs(steps[0])
     if is_whole and is_fraction and (is_series or is_count or all(outside)):
         return is_count or is_series or len(given) > 1 or abs(given[0]) >= 100
     if is_series and not is_count:

@@ -43,27 +43,23 @@ def is_svmlight(head: str) -> bool:
     A line without a label has two or more pairs, with increasing indices from the second one on.
     """
     lines = [line for line in head.splitlines()[:_SNIFFED_LINES] if line.strip() and line[0] != "#"]
-    if _is_table(lines):
-        return False
     n = 0
     for line in lines:
         indices = (
             [int(word.partition(":")[0]) for word in line.split("#")[0].split()[1:]] if _PAIRS.fullmatch(line) else []
         )
         n += bool(_LINE.fullmatch(line)) or (bool(indices) and all(one < other for one, other in pairwise(indices)))
-    return n > len(lines) / 2
+    return n > len(lines) / 2 and not _is_table(lines)
 
 
 def _is_table(lines: Sequence[str]) -> bool:
-    """Return True for a table of words and times of day: a first line of names above them, or times such as 10:05."""
-    words = [line.split("#")[0].split() for line in lines]
-    if len(words) > 1 and len(words[0]) == len(words[1]) and ":" not in lines[0] and as_number(words[0][0]) is None:
+    """Return True for names above the rows, and for times of day throughout, such as 10:05 or one in each line."""
+    first, *others = (line.split("#")[0].split() for line in lines)
+    if others and len(first) == len(others[0]) and ":" not in lines[0] and as_number(first[0]) is None:
         return True
-    pairs = [word for own in words for word in own if ":" in word]
-    if not pairs or not all(map(_TIME.fullmatch, pairs)):
-        return False
-    hours = {pair.partition(":")[0] for pair in pairs}
-    return any(":0" in pair for pair in pairs) or (len(pairs) == len(lines) and len(hours) > 1)
+    pairs = [word for own in (first, *others) for word in own if ":" in word]
+    is_one = len(pairs) == len(lines) and len({pair.partition(":")[0] for pair in pairs}) > 1
+    return all(map(_TIME.fullmatch, pairs)) and (is_one or any(":0" in pair for pair in pairs))
 
 
 def zero_is_unlabeled(sources: Iterable[Source]) -> bool:
