@@ -290,7 +290,8 @@ TABLES = {
         f"{i}.{i % 9}00,50{'-' * (i % 2)};{i};{'uv'[i // 3 % 2]}" for i in range(1, 41))],
         ("a", "b"), [[-1100.5, 2200.5, -3300.5], [1, 2]], ["'1.100,50-' is read as -1100.5"]),
     **{f"a name that begins as SQL, {first}": Table([f"{first};b;k", *(
-        f"{i}.5;{i};{'uv'[i // 3 % 2]}" for i in range(40))], (first, "b"), [[0.5, 1.5], [0, 1]]) for first in ("begin", "Set (mm)", "create")},
+        f"{i}.5;{i};{'uv'[i // 3 % 2]}" for i in range(40))], (first, "b"), [[0.5, 1.5], [0, 1]])
+       for first in ("begin", "Set (mm)", "create")},
     "a last column of times": Table(["a,ok,at", *(f"{i}.5,{i // 3 % 2},2023-01-{1 + i % 28:02} 10:00:{i:02}" for i in range(60))],
         ("a", "at"), [], classes=("0", "1")),
     "a name for each row, and numbers": Table(["gene,a,b", *(f"G{i},{i * i % 17}.{i},{i}.25" for i in range(20))], ("a",), [
@@ -356,8 +357,10 @@ TABLES = {
         [[1067, 1068], [0, 1]], ["'plz': 01067 is read as 1067. If it is a code, make it a category (--category)."]),
     "dates of a zone": Table(["d;x;k", *(f"Mon Apr {6 + i % 3:02} 22:19:45 PDT 2009;{i};{'uv'[i // 3 % 2]}" for i in range(40))],
         ("d", "x"), [], ["'d': dates as the number of days since 1970, such as 2009-04-06 for"]),
-    "one time of day in each line": Table([f"{i % 2}\t{8 + i % 12}:{[15, 30, 45][i % 3]}" for i in range(40)], ("x2",),
-        [[8.25, 9.5, 10.75]], given={"target": "x1"}, classes=("0", "1")),
+    "counts of LIBSVM that could be times": Table([f"{i % 2} {1 + i % 9}:{10 + i % 50}" for i in range(40)],
+        tuple(f"x{j}" for j in range(1, 10)), []),
+    "words after a tab": Table([f"{['ham', 'spam'][i % 2]}\tgo {i} now {i * i} there" for i in range(60)], tuple(
+        f"x2: direction {j}" for j in range(1, 51)), [], classes=("ham", "spam")),
     "minutes and seconds of a race": Table(["t,x,label", *(f"{27 + i}:{i + 10},{i % 7},{'ab'[i // 3 % 2]}" for i in range(36))],
         ("t", "x"), [[27 + 10 / 60, 28 + 11 / 60], [0, 1]]),
     "decimal commas between colons": Table(["a:b:label", *(f"{i},5:{i % 7},25:{'uv'[i % 2]}" for i in range(40))], ("a", "b"),

@@ -89,7 +89,8 @@ def describe_file(
         few = min(names, key=sizes[kind].__getitem__)
         if (n := sizes[kind][few]) < 2:
             refusals[kind] = (
-                f"each class must have at least 2 rows, one of them for testing, got {n} of {quoted(few)}: give it more"
+                f"each class must have at least 2 rows, one of them for testing, got {n} of {quoted(few)}: give it more, "
+                "or name another column (--target)"
             )
         elif kind == "ordinal" and len(names) < FEWEST_ORDERED:
             refusals[kind] = "two classes have no order to learn; use the setting auc (the page Ranking)"
@@ -180,6 +181,8 @@ def _text_tables(sources: Sequence[Source], recipe: Recipe, progress: Progress) 
 
     def pieces(source: Source, schema: Any = None) -> Iterator[pyarrow.Table]:
         names, _, skipped, head = rows_below(source, recipe, IN_PIECES)
+        if not head:
+            raise DataError("the table has no rows")
         column = pyarrow.chunked_array([[row[0] for row in head]], _TEXT)
         if not recipe.header and (first[0] == "row" if first else is_index("row", typed(column, recipe, "", Seen()))):
             names = ["row", *names[1:]]  # a number of the row has no name that would tell

@@ -152,12 +152,12 @@ def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, st
     few = [name for name, n in filled.items() if 0 < n < _MOST_FILLED * len(frame)]
     if sparse := [name for name in few if 2 <= frame[name].nunique() <= min(_MOST_VALUES, filled[name] / _REPEATS)]:
         return sparse
-    for place in (-1, 0):
-        if 2 <= frame[others[place]].nunique() <= min(MAX_CLASSES_OF_A_GUESS, len(frame) / 2):
-            return [others[place]]
-    few = [n for n in reversed(others) if 2 <= frame[n].nunique() <= min(MAX_CLASSES_OF_A_GUESS, len(frame) / 2)]
-    texts = [name for name in few if not is_numeric(frame[name])]
-    return texts or (others[-1:] if is_numeric(frame[others[-1]]) else few) or others[-1:]
+    texts = [name for name in reversed(others) if not is_numeric(frame[name])]
+    every = () if is_numeric(frame[others[-1]]) else others[::-1]  # numbers at the end may be cut into bins
+    for some in (others[-1:], others[:1], texts, every):
+        if few := [n for n in some if 2 <= frame[n].nunique() <= min(MAX_CLASSES_OF_A_GUESS, len(frame) / 2)]:
+            return few
+    return others[-1:]
 
 
 def check_chosen(

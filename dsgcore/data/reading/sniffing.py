@@ -185,7 +185,7 @@ def _likely_delimiter(lines: list[str]) -> str:
     found = {one: agreement(one) for one in DELIMITERS}
     # 0,5;a is a number and a word, rather than 0 and a word: of two that agree as well, the other one.
     best = max(found, key=lambda one: (found[one], (one == ",") == (found[one][2] < 2)))
-    if best == "\t" and agreement(" ", 1.0)[0] == 1.0 and found[" "][1] > found["\t"][1]:
+    if best == "\t" and agreement(" ", 1.0)[0] == 1.0 and found[" "][1] > max(0.5, found["\t"][1]):
         best = " "  # a tab before the last column alone, as in UCI's auto-mpg.data
     odd = _ODD_DELIMITERS if best in (" ", ":") or found[best][2] < 2 else ""
     if other := next((one for one in odd if agreement(one) > found[best]), None):

@@ -27,7 +27,7 @@ _LINE = re.compile(
     r"\s*(?:[^\s:]+(\s+qid:\d+)?(\s+-?\d+:[^\s,;:]*)+|[+-]?\d+(?:[.,]\d+)?(\s+\d+:[+-]?\d+(?:,\d+)?)+)\s*(#.*)?"
 )
 _PAIRS = re.compile(r"\s*\d{1,10}:[^\s,;:]+(\s+\d{1,10}:[^\s,;:]+)+\s*(#.*)?")
-# A time of day, with what follows it; LIBSVM's numbers are seldom of two digits throughout, and never begin with 0.
+# A time of day, with what follows it; LIBSVM's numbers are seldom of two digits throughout, and do not begin with 0.
 _TIME = re.compile(r"\d{1,2}:[0-5]\d(?:[,;:]\S*)?")
 _SNIFFED_LINES = 50
 LINES = 20_000  # that are read at a time
@@ -53,13 +53,12 @@ def is_svmlight(head: str) -> bool:
 
 
 def _is_table(lines: Sequence[str]) -> bool:
-    """Return True for names above the rows, and for times of day throughout, such as 10:05 or one in each line."""
+    """Return True for names above the rows, and for times of day throughout, some of them such as 10:05."""
     first, *others = (line.split("#")[0].split() for line in lines)
     if others and len(first) == len(others[0]) and ":" not in lines[0] and as_number(first[0]) is None:
         return True
     pairs = [word for own in (first, *others) for word in own if ":" in word]
-    is_one = len(pairs) == len(lines) and len({pair.partition(":")[0] for pair in pairs}) > 1
-    return all(map(_TIME.fullmatch, pairs)) and (is_one or any(":0" in pair for pair in pairs))
+    return any(":0" in pair for pair in pairs) and all(map(_TIME.fullmatch, pairs))
 
 
 def zero_is_unlabeled(sources: Iterable[Source]) -> bool:
