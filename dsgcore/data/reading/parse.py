@@ -85,7 +85,7 @@ def _about_quotes(table: Any, delimiter: str) -> Iterator[str]:
 def _about_numbers(columns: dict[str, pd.Series], heads: dict[str, tuple[str, ...]], decimal: str) -> Iterator[str]:
     """Return a sentence if numbers may be codes, or all with a decimal comma look like 45,123, so that thousands may be meant."""
     for name, own in heads.items():
-        if is_numeric(columns[name]) and (code := next(filter(_CODE.fullmatch, own), "").strip()):
+        if is_numeric(columns[name]) and (code := next(filter(_CODE.fullmatch, own[:_TRIED]), "").strip()):
             yield f"{listed([name])}: {code} is read as {int(code)}. If it is a code, make it a category (--category)."
     cells = {name: [cell.strip() for cell in own if "," in cell] for name, own in heads.items()}
     some = {name: own for name, own in cells.items() if own and is_numeric(columns[name])}
