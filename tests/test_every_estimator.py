@@ -377,9 +377,21 @@ def test_a_score_counts_labeled_points_alone(model):
         (1.0, f"a number for each of {N} points, got 1"),
         (-np.ones(N), "finite numbers of at least 0, got -1"),
         (np.full(N, np.nan), "finite numbers of at least 0, got nan"),
+        (FEW == -1, "above 0 for a labeled point, got only zeros"),
     ):
-        with pytest.raises(DSGError, match=f"sample_weight must h.* {said}"):
+        with pytest.raises(DSGError, match=f"sample_weight must .*{said}"):
             model.score(X, FEW, sample_weight=wrong)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_a_weight_counts_a_point_that_often():
+    rings = np.where(Y == 1, 1 + (X[:, 0] > 1), Y)
+    for model, y in ((made(QS3ORAO), rings), (made(QSGS2AUC), Y), (made(PS3VT), rings)):
+        model = fitted(model, y=y)
+        for weights in (np.arange(N) % 3, (y > 0).astype(int), (y == 0).astype(int)):
+            rows = np.repeat(np.arange(N), weights)
+            expected = model.score(X[rows], y[rows])
+            np.testing.assert_allclose(model.score(X, y, sample_weight=weights), expected, rtol=1e-12)
 
 
 def test_a_score_is_what_the_method_is_for():

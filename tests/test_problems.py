@@ -181,6 +181,18 @@ def test_coefficients_are_the_derivatives_of_the_terms(problem):
             np.testing.assert_allclose(c[source], expected, rtol=1e-6, atol=1e-9)
 
 
+@every_problem
+def test_at_a_kink_the_coefficients_are_between_the_slopes_on_both_sides(problem):
+    for ends in ([0.0, 1.0], [-1.0, 1.0], [0.2, -0.2]):
+        f = {source: np.array(ends) for source in problem.sources}
+        c = problem.coefficients(f)
+        for source, i in itertools.product(problem.sources, (0, 1)):
+            step = 1e-6 * np.eye(2)[i]
+            moved = [objective(problem.terms({**f, source: f[source] + sign * step})) for sign in (-1, 0, 1)]
+            slopes = np.diff(moved) / 1e-6
+            assert slopes.min() - 1e-5 <= c[source][i] <= slopes.max() + 1e-5
+
+
 @each("problem", [make(name, {"pairing": "all"}) for name in ("auc", "ordinal")])
 @each("dtype, is_finite", [("float32", False), ("float64", True)])
 def test_the_risk_of_values_that_their_precision_cannot_square_is_infinite(problem, dtype, is_finite):

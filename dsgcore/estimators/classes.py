@@ -45,6 +45,8 @@ def auc_of(classes: NDArray, values: ArrayLike, y: Any, sample_weight: Weights =
     """
     codes = encode(y, np.asarray(classes))[1]
     (known, own), weights = labeled_parts(codes != UNLABELED, sample_weight, codes, np.asarray(values))
+    if weights is not None:  # a point of weight 0 does not count
+        known, own, weights = (each[weights > 0.0] for each in (known, own, weights))
     there = np.unique(known)
     said = "the AUC of labels of one class is not defined: it is NaN"
     if len(there) > 1 and (missing := [str(label) for code, label in enumerate(classes) if code not in there]):
@@ -75,6 +77,8 @@ def labeled_parts(is_known: NDArray, sample_weight: Weights, *arrays: NDArray) -
         raise DSGError(f"sample_weight must have a number for each of {len(is_known)} points, got {len(weights)}")
     if not (is_allowed := np.isfinite(weights) & (weights >= 0)).all():
         raise DSGError(f"sample_weight must hold finite numbers of at least 0, got {weights[np.argmin(is_allowed)]:g}")
+    if not weights[is_known].any():
+        raise DSGError("sample_weight must be above 0 for a labeled point, got only zeros")
     return parts, weights[is_known]
 
 

@@ -32,7 +32,7 @@ LOSSES = {
     "squared": MarginLoss(lambda m: 0.25 * (m - 1.0) ** 2, lambda m: 0.5 * (m - 1.0)),
     "double hinge": MarginLoss(
         lambda m: np.maximum(-m, np.maximum(0.0, 0.5 - 0.5 * m)),
-        lambda m: np.where(m < -1.0, -1.0, np.where(m < 1.0, -0.5, 0.0)).astype(m.dtype),
+        lambda m: np.where(m < -1.0, -1.0, np.where(m <= 1.0, -0.5, 0.0)).astype(m.dtype),
     ),
     "logistic": MarginLoss(lambda m: np.logaddexp(0.0, -m), lambda m: -expit(-m)),
 }
