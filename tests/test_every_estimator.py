@@ -356,6 +356,12 @@ def test_folds_say_that_they_leave_groups_out(folds, y):
         list(folds.split(X, y, groups=np.arange(N)))
 
 
+@each("folds, y", [(LabeledFolds(2), FEW), (PairFolds(2), PAIRS), (UnlabeledFolds(2), FEW)])
+def test_folds_of_other_points_are_refused_in_scikit_learns_words(folds, y):
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[80, 79\]"):
+        next(folds.split(X, y[:-1]))
+
+
 # --- scores
 
 

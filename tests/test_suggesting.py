@@ -14,6 +14,7 @@ from opened_pages import bench_of, click_like_a_browser, left_in_browser, open_a
 from scipy import stats
 from sklearn.datasets import make_moons
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
@@ -123,10 +124,13 @@ def test_a_method_for_pairs_that_draws_them_from_labels_is_scored_by_labels():
     assert all(one.on_folds[0].dtype == bool for one in found.tried)
 
 
-NO_ONE = r"estimator must be one of QSGS2AUC.*got (object|LinearSVC)$"
+NO_ONE = r"estimator must be one of QSGS2AUC.*got (object|LinearSVC|GridSearchCV)$"
 BAD = [
     (lambda: suggest(object(), X, SEEN), NO_ONE),
     (lambda: suggest(make_pipeline(StandardScaler(), LinearSVC()), X, SEEN), NO_ONE),
+    (lambda: suggest(GridSearchCV(of(TSGS3VM), {}, cv=2), X, np.abs(SEEN)), NO_ONE),
+    (lambda: TSGS3VM.as_in_paper(-5), "n must be a whole number between 1 and 2147483647, got -5"),
+    (lambda: TSGS3VM.as_in_paper("x"), "n must be a whole number between 1 and 2147483647, got 'x'"),
     (lambda: suggest(of(QSGS2AUC), X, SEEN, seconds=-1.0), "seconds must be"),
     (lambda: suggest_values(spec_of("auc"), load_split(spec_of("auc")), seconds=0.0), "seconds must be"),
     (

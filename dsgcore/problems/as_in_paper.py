@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from dsgcore.core.parameters import ParameterError
+from dsgcore.core.parameters import Integer, ParameterError
 
 # A run from 0 with independent mini-batches, of which the last iterate counts, in MATLAB's precision.
 PLAIN = {"start": None, "sampling": "independent", "average": None, "tol": None}
@@ -58,8 +58,12 @@ def _step_of_theorem(values: Mapping[str, Any], _: int | None) -> dict[str, floa
     return {"step_size": PRODUCT / values["lam"]}
 
 
+N = Integer("n", 1, low=1)
+
+
 def _one_pass(values: Mapping[str, Any], n: int | None) -> dict[str, int]:
     if n is not None:
+        n = N.check(n)
         return {"n_features": math.ceil(math.sqrt(n)), "n_iter": math.ceil(n / 256)}
     if {"n_features", "n_iter"} <= values.keys():
         return {}

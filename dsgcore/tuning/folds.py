@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils import check_consistent_length
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import auc_of_samples
@@ -77,6 +78,7 @@ class _Folds(BaseCrossValidator):
         if y is None:
             raise FoldError("folds follow from the labels, so y must be given, got None")
         fold = self.folds(y)
+        check_consistent_length(X, fold)
         for number in range(self.n_splits):
             is_test = self._is_test(fold, number)
             yield np.flatnonzero(~is_test), np.flatnonzero(is_test)

@@ -148,6 +148,7 @@ class _Fits(Subject):
         tuned = self._fitted({}, share, self.rows[0][0])
         while (inside := _inside(tuned, "estimator_")) is not None:
             tuned = inside[1]
+        _space_of(tuned)  # refuses a search, whose estimator is not trained by the name `estimator_`
         # The numbers that 'auto' and 'scale' stand for are in the fitted kernel or problem.
         inner = tuned.problem_ if hasattr(tuned, "problem_") else tuned.model_.kernel
         names = [name for name, how in self.space.items() if isinstance(how, Times)]
