@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -146,12 +147,21 @@ def _draw(found: Reproduced, about: str) -> None:
             x, y = middle.index.to_numpy(float), middle.to_numpy()
             curves.append(charts.Curve(str(name), x, y, color, dash=dash))
         options: dict[str, Any] = {"is_log_x": True, "is_log_y": what == "seconds", "x_title": AXES[asked.axis]}
+        options["x_ticks"] = of_set["at"]
         figure = charts.line_chart(curves, title=title, **options)
         for trace in figure["data"]:
             trace |= {"mode": "lines+markers", "marker": {"color": trace["line"]["color"]}}
     else:
         title = "Scores at the end of the axis"
-        figure = charts.plain_figure([*_scores(found.fits)], title=title)
+        traces = [*_scores(found.fits)]
+        figure = charts.plain_figure(traces, title=title)
+        # Marks of a set are side by side, because equal scores would hide each other. Plotly's axis would then begin at zero.
+        means, spreads = (
+            np.concatenate(v) for v in zip(*((t["y"], t["error_y"]["array"]) for t in traces), strict=True)
+        )
+        low, high = np.nanmin(means - spreads), np.nanmax(means + spreads)
+        room = 0.05 * (high - low) + 0.005
+        figure["layout"] |= {"scattermode": "group", "yaxis": {"range": [low - room, high + room]}}
     figure["layout"].setdefault("meta", {})["about"] = about  # several figures have a chart of the same title
     live_chart(figure, key=f"chart-{asked.name.replace('/', '-')}", alt=f"{asked.name}: {title}.", height=260)
 

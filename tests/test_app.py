@@ -35,6 +35,17 @@ def saved_as(app):
     return [*names, *(key.removeprefix("chart-") for key in figures(app))]
 
 
+def test_on_papers_marks_of_equal_scores_are_side_by_side_and_help_buttons_have_names_of_their_own():
+    app = checked(open_page("papers"))
+    layouts = {key: figure(app, f"chart-{key}")["layout"] for key in ("auc-fig2", "s3vm-fig3", "auc-fig1")}
+    for layout in (layouts["auc-fig2"], layouts["s3vm-fig3"]):
+        assert layout["scattermode"] == "group"
+        assert layout["yaxis"]["range"][0] > 0.3
+    assert layouts["auc-fig2"]["title"]["text"] == layouts["s3vm-fig3"]["title"]["text"]
+    assert layouts["auc-fig2"]["meta"]["about"] != layouts["s3vm-fig3"]["meta"]["about"]
+    assert layouts["auc-fig1"]["xaxis"]["ticktext"] == ["500", "1,000", "2,000", "4,000", "12,000"]
+
+
 def test_the_charts_share_one_axis_and_have_their_curves_and_numbers():
     app = open_auc()
     assert status(app).startswith("step ")

@@ -69,6 +69,21 @@ def curve(y, name="test"):
     return charts.Curve(name, np.arange(1, len(y) + 1), np.asarray(y, dtype=float), "#000000")
 
 
+@each(
+    "places, is_log, said",
+    [
+        ([10, 30, 100], True, ["10", "30", "100"]),  # plotly writes 9, 10, 2, 3 and so on to 9
+        ([100, 10, 30, 10], True, ["10", "30", "100"]),
+        ([500, 1000, 2000, 4000, 8000, 12000], True, ["500", "1,000", "2,000", "4,000", "12,000"]),
+        ([0.1, 0.3, 0.5], False, ["0.1", "0.3", "0.5"]),
+        ([3000], True, ["3,000"]),
+    ],
+)
+def test_the_numbers_along_an_axis_are_those_of_its_few_points_as_far_as_there_is_room(places, is_log, said):
+    chart = charts.line_chart([curve([1.0, 2.0])], title="", is_log_x=is_log, x_title="points", x_ticks=places)
+    assert chart["layout"]["xaxis"]["ticktext"] == said
+
+
 def test_a_log_axis_draws_each_positive_number_has_gaps_for_the_others_and_two_to_seven_ticks_on_what_it_shows():
     (trace,) = charts.line_chart([curve([1e-9, 0.5, 0.0, -1.0, 2.0])], title="", is_log_y=True)["data"]
     assert trace["y"] == [1e-9, 0.5, None, None, 2.0]

@@ -156,6 +156,22 @@ def _whole(x: NDArray) -> NDArray:
     return x.astype(np.int64) if (x == np.rint(x)).all() else x
 
 
+# Share of an axis that a number below it needs.
+NARROW = 0.15
+
+
+def _with_room(ticks: Iterable[float], *, is_log: bool) -> list[float]:
+    """Return the largest tick and those before it whose numbers have room on a narrow chart."""
+    kept, all_ = list[float](), sorted(ticks, reverse=True)
+    at = np.log10(all_) if is_log else np.array(all_)
+    last = np.inf
+    for tick, place in zip(all_, at, strict=True):
+        if last - place >= NARROW * (at[0] - at[-1]):
+            kept.append(tick)
+            last = place
+    return kept[::-1]
+
+
 def line_chart(
     curves: Sequence[Curve],
     *,
@@ -165,11 +181,15 @@ def line_chart(
     is_log_y: bool = False,
     x_range: tuple[float, float] | None = None,
     x_title: str = ITERATION,
+    x_ticks: Iterable[float] = (),
     revision: str = "0",
     note: str = "",
     explanation: str = "",
 ) -> Figure:
-    """Return a chart of curves over iterations, with a vertical mark at each change during the run."""
+    """Return a chart of curves over iterations, with a vertical mark at each change during the run.
+
+    Curves of few points along another axis can have `x_ticks`, numbers at these points alone.
+    """
     layout = _layout(title, revision)
     along = f"Along the axis, {x_title}: {said[0].lower()}{said[1:]}" if (said := meaning(x_title)) else ""
     layout["meta"] = {"note": note, "help": f"{explanation or meaning(title)} {along}".strip()}
@@ -177,6 +197,8 @@ def line_chart(
     if x_range is not None:
         x_axis["range"] = [float(np.log10(v)) if is_log_x else v for v in x_range]
         x_axis |= ticks_to(x_range[1], is_log=is_log_x) if x_title == ITERATION else {}
+    if ticks := _with_room({float(x) for x in x_ticks}, is_log=is_log_x):
+        x_axis |= {"tickvals": ticks, "ticktext": [f"{x:,.10g}" for x in ticks]}
     layout |= {
         "xaxis": x_axis,
         "yaxis": value_axis([y for curve in curves for y in (curve.y, *(curve.band or ()))], is_log=is_log_y),

@@ -106,7 +106,8 @@ def _draw(live: LiveRun, heats: tuple[Heat, ...]) -> None:
         curves.append(charts.Curve(str(method), x, score, color, width=3.0 if method == ours else 2.0, band=band))
     name = f"Test {live.run.problem.score_name}"
     x_title = "seconds of training" if by == BY_TIME else "unlabeled points"
-    figure = charts.line_chart(curves, title=name, is_log_x=True, x_title=x_title, revision=by)
+    ticks = () if by == BY_TIME else found["n_unlabeled"]
+    figure = charts.line_chart(curves, title=name, is_log_x=True, x_title=x_title, x_ticks=ticks, revision=by)
     for trace in figure["data"][-len(curves) :]:
         trace |= {"mode": "lines+markers", "marker": {"color": trace["line"]["color"]}}
     figure["layout"]["hovermode"] = "closest"

@@ -217,10 +217,9 @@ def _draw_ends(asked: AskedTrajectories, case: Case, ends: Ends, quantity: str) 
         curves.append(_promised(curves[0].x, curves[0].y, rate.slope, name))
     title = f"{WORDS[quantity]} at the end, against {p.symbol or p.label}"
     along = f"{p.label} {p.symbol}".strip()
-    figure = charts.line_chart(curves, title=title, x_title=along, is_log_x=True, is_log_y=True)
+    ticks = [v for _, x, _ in ends for v in x]
+    figure = charts.line_chart(curves, title=title, x_title=along, x_ticks=ticks, is_log_x=True, is_log_y=True)
     figure["data"] = points + figure["data"]
-    ticks = sorted({float(v) for _, x, _ in ends for v in x})
-    figure["layout"]["xaxis"] |= {"tickvals": ticks, "ticktext": [f"{v:g}" for v in ticks]}
     said = "; ".join(f"{name}: slope {_slope_text(fitted(x, values))}" for name, x, values in ends)
     figure["layout"]["meta"] = {"note": said.removeprefix(f"{ALL}: ")}
     live_chart(figure, key="chart-ends", alt=f"{title}. {said}.", height=HEIGHT, save_as="convergence-ends")
