@@ -695,6 +695,17 @@ def test_the_best_of_two_methods_is_compared_with_one_answer_as_one_of_two():
     assert "10 seeds cannot tell yet if a method beats one answer for all rows here" in verdict.sentence
 
 
+def test_an_interval_that_holds_every_score_is_not_printed_as_if_it_told_something():
+    scores = {name: [60.0 + i, 75.0, 84.0 - i] for i, name in enumerate(list(suited("binary"))[:13])}
+    found = of(scores, overlap=1 / 3, chance=20.0)
+    assert (found.interval(found.verdict.recommended).low, found.interval(found.verdict.recommended).high) == (
+        0.0,
+        100.0,
+    )
+    assert "; 3 seeds are too few for an interval)" in found.verdict.sentence
+    assert "95 % 0.0 to 100.0" not in found.verdict.sentence
+
+
 # Tables without a best method: all are equally good, or the labels are drawn at random; the rows are fresh, or of one small pool
 # that all splits share, in which some methods are lucky.
 def equal_methods(rng, n, names):

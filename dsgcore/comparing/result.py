@@ -394,8 +394,10 @@ class Comparison:
         unbeaten = [name for name in self.ranking if not any(self.beats(other, name) for other in self.ranking)]
         chosen = min(unbeaten, key=lambda name: METHODS[name].effort)  # the first one is the best of several
         own = self.interval(chosen)
-        numbers = f"{score.title} {score.plain(own.mean)}, 95 % {score.plain(own.low)} to {score.plain(own.high)}"
-        said, is_clear = self._over_simpler(chosen, f"({numbers}, {own.n} seeds)")
+        numbers = f"{score.title} {score.plain(own.mean)}, 95 % {score.plain(own.low)} to {score.plain(own.high)}, {own.n} seeds"
+        if own.low <= 0.0 and own.high >= self.most:  # of many methods at once
+            numbers = f"{score.title} {score.plain(own.mean)}; {own.n} seeds are too few for an interval"
+        said, is_clear = self._over_simpler(chosen, f"({numbers})")
         # The best one may be the only one that learns, and the mean of all needs no correction for a choice.
         above, chance = self.gain_over_chance(self.ranking[:1])
         surely = (
@@ -410,7 +412,7 @@ class Comparison:
             else:
                 said = f"No method clearly beats {least}: the columns may not tell the label, the labels may be too few, or a"
                 said += " class too rare for this score"
-            said += f". {chosen} is the simplest that none is ahead of ({numbers}, {own.n} seeds)"
+            said += f". {chosen} is the simplest that none is ahead of ({numbers})"
         others = [name for name in (*self.ranking, *self.unranked) if name != chosen]
         # A gain whose interval is not known is neither.
         rivals = tuple(name for name in others if self.difference(name, chosen).high >= 0.0)
