@@ -24,7 +24,7 @@ from dsgcore.experiments import SETTINGS, Run, Spec, script
 from dsgcore.settings import profile_of
 from dsgcore.studies import Store
 from pages.controls.own_file import OwnFile
-from pages.gallery.data_views import agreement
+from pages.gallery.data_views import agreement, as_written
 from pages.upload import upload
 from pages.workbench import tabs
 from pages.workbench.head import REFUSED_FILE
@@ -451,6 +451,14 @@ def test_a_close_look_at_a_set(name):
     assert "Leaks" in written(app)
     why = "Ordered classes: The classes of Iris have no order, so there is nothing to rank."
     assert (why in written(app)) == (name == "iris")
+
+
+def test_the_table_shows_the_numbers_of_the_file_and_not_those_of_its_precision():
+    said = np.array([[19927.94, 0.1, -1.25e-9], [16777215.0, 0.0, np.nan], [3.4e38, -2.5, 1 / 3]])
+    shown = as_written(said.astype(np.float32))
+    np.testing.assert_allclose(shown, [*said[:2], [3.4e38, -2.5, 0.3333333]], rtol=1e-7)
+    assert shown[0].tolist() == said[0].tolist()
+    assert as_written(said) is said
 
 
 def test_a_link_holds_the_set_the_setting_and_the_options():

@@ -204,7 +204,7 @@ def column_views(dataset: Dataset, split: Split, colors: list[str], theme: str, 
     st.markdown("## Columns")
     summary = inspect.column_summary(dataset)
     histogram = st.column_config.BarChartColumn("distribution", help="Counts in 20 equally wide bins.")
-    digits = dict.fromkeys(("minimum", "mean", "maximum", "deviation"), st.column_config.NumberColumn(format="%.4g"))
+    digits = dict.fromkeys(("minimum", "mean", "maximum", "deviation"), st.column_config.NumberColumn(format="%.6g"))
     height = min(HEIGHT, 35 * (len(summary) + 1) + 3)
     st.dataframe(summary, hide_index=True, height=height, column_config={"histogram": histogram, **digits})
     left, right = st.columns([1, 3], gap="medium")
@@ -220,6 +220,17 @@ def column_views(dataset: Dataset, split: Split, colors: list[str], theme: str, 
         live_chart(figure, key="chart-feature", alt=panel.alt, height=HEIGHT)
 
 
+def as_written(X: NDArray) -> NDArray:
+    """Return points (n, d) of single precision with seven digits, as many as it keeps: 0.1 in a file is no 0.100000001."""
+    if X.dtype != np.float32:
+        return X
+    exact = X.astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # at zero and missing numbers, which stay
+        power = 10.0 ** (6.0 - np.floor(np.log10(np.abs(exact))))
+        rounded = np.rint(exact * power) / power
+    return np.where(np.isfinite(rounded) & (exact != np.rint(exact)), rounded, exact)
+
+
 def table_view(dataset: Dataset, split: Split) -> None:
     """Show the first rows of the set, with their class and their use."""
     st.markdown("## Table")
@@ -230,7 +241,7 @@ def table_view(dataset: Dataset, split: Split) -> None:
     for places, y in ((split.train_rows, split.y_hidden), (split.test_rows, split.y_test)):
         classes[places] = np.array([*split.class_names, ""], dtype=object)[y]
     rows, columns = min(n, MAX_ROWS), min(d, MAX_COLUMNS)
-    frame = pd.DataFrame(dataset.X[:rows, :columns], columns=list(dataset.feature_names[:columns]))
+    frame = pd.DataFrame(as_written(dataset.X[:rows, :columns]), columns=list(dataset.feature_names[:columns]))
     table = pd.DataFrame({"class": classes[:rows], "used as": use[:rows]})
     st.dataframe(pd.concat([table, frame], axis=1), height=HEIGHT)
     if (rows, columns) != (n, d):
