@@ -461,6 +461,18 @@ NO_CLASSES = r"y must hold two classes or more \(and -1 for unlabeled points: a 
             FEW_WINE,
             r"DSGSoftmax diverged: step_size 1e\+06 is too",
         ),
+        (
+            PS3VT(feature_map="fourier", n_features=65_536, tau_I=0.1),
+            WINE,
+            FEW_WINE,
+            r"the graph \(tau_I above 0\) needs a matrix of 131073 x 131073 numbers, which is 128 GiB: take fewer",
+        ),
+        (
+            DSGSoftmax(n_features=65_536, n_iter=1),
+            WINE,
+            FEW_WINE,
+            "is_preconditioned=True needs a matrix of 131072 x 131072 numbers, which is 128 GiB: take fewer features",
+        ),
         # So far away that a run would diverge.
         (LinearMC(step_size=1e6), 1e305 * WINE, FEW_WINE, r"X\[0, 0\] must be of size 1e\+70 at most, .*: scale the"),
     ],

@@ -176,6 +176,7 @@ POINTS, OTHERS = np.random.default_rng(11).normal(size=(2, 5, 2))
                 ({"mixture": np.zeros((4, 3))}, "must have equally many coordinates, got mixture 3, component 2"),
                 ({"mixture": np.empty((0, 2))}, "0 sample"),
                 ({"component": [[np.nan, 1.0]]}, "component contains NaN"),
+                ({"component": 1e200 * OTHERS}, "must be of size 1e+70 at most"),
                 ({"mixture": np.ones((4, 2)), "component": np.ones((4, 2))}, "copies of one point"),
             )
         ),
@@ -190,6 +191,7 @@ POINTS, OTHERS = np.random.default_rng(11).normal(size=(2, 5, 2))
             )
             for alpha in (0.0, 2.0, float("nan"))
         ),
+        (partial(energy_class_prior, 1e200 * POINTS, OTHERS, POINTS), "must be of size 1e+70 at most"),
         (partial(energy_class_prior, POINTS, POINTS, POINTS), "positives and negatives must differ"),
     ],
 )

@@ -24,10 +24,13 @@ from dsgcore.solver.model_files import (
     fingerprint,
     write,
 )
+from dsgcore.solver.problem import ProblemError
 
 DTYPE = np.dtype(np.float64)
 # Number of feature sets with cached frequencies: that of the current run, and the previous one.
 KEPT_FREQUENCIES = 2
+# Most rows of a square matrix of features: it has 16 GiB.
+MOST_IN_SQUARE = 46_340
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,15 @@ def features_of(problem: MultiClass, seed: int) -> FixedFeatures:
 def _frequencies(features: FixedFeatures, d: int) -> NDArray:
     kernel = (OrthogonalGaussian if features.is_orthogonal else Gaussian)(features.sigma)
     return block_frequencies(kernel, features.seed, 0, d, features.n_features, DTYPE)
+
+
+def check_square(n: int, what: str) -> None:
+    """Raise `ProblemError`, before it is allocated, for a matrix (n, n) of features that few machines could hold."""
+    if n > MOST_IN_SQUARE:
+        raise ProblemError(
+            f"{what} needs a matrix of {n} x {n} numbers, which is {8 * n * n / 2**30:.0f} GiB: take fewer features, so that "
+            f"it has at most {MOST_IN_SQUARE} rows"
+        )
 
 
 @dataclass(frozen=True, eq=False)

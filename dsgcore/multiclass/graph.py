@@ -18,7 +18,7 @@ from sklearn.neighbors import NearestNeighbors
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas, single_threaded_openmp
 from dsgcore.data import Split
-from dsgcore.multiclass.features import FixedFeatures, LazyFeatures
+from dsgcore.multiclass.features import FixedFeatures, LazyFeatures, check_square
 from dsgcore.problems import UNLABELED
 
 # Up to this many points the mean distance uses all pairs. For more points, it uses the distances to this many of them.
@@ -98,6 +98,7 @@ def smoothness(features: NDArray, L: csr_array) -> NDArray:
 
     That term is the sum over all links of S_ij ||h(x_i) - h(x_j)||^2, each link counted once.
     """
+    check_square(features.shape[1], "the graph (tau_I above 0)")
     return features.T @ (L @ features)
 
 

@@ -21,7 +21,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.kernels.features import explicit
 from dsgcore.multiclass.engine import MultiClassEngine
-from dsgcore.multiclass.features import Weights
+from dsgcore.multiclass.features import Weights, check_square
 from dsgcore.multiclass.loop import MultiClassTask
 from dsgcore.multiclass.problem import HALF, PRECONDITIONED, logistic
 from dsgcore.multiclass.twin import KernelTwin
@@ -67,6 +67,8 @@ def softmax_blocks(
         decay = 1.0 if is_preconditioned and lam <= NO_RIDGE else 1.0 - eta * lam
         with single_threaded_blas():  # bit-for-bit identical for any number of threads
             every = explicit(X, frequencies)
+            if is_preconditioned:
+                check_square(every.shape[1], "is_preconditioned=True")
             phi, (losses, slopes) = every[rows], logistic(F[rows], y[rows])
             W = -eta * (phi.T @ (slopes / len(rows)))
             W = np.linalg.solve(moments(phi.T @ phi / len(rows), lam), W) if is_preconditioned else W
