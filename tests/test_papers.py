@@ -18,6 +18,7 @@ from opened_pages import checked, left_in_browser, open_page
 
 from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.__main__ import main
+from dsgcore.baselines import SAMULT
 from dsgcore.comparing import reproductions as module
 from dsgcore.comparing.reproductions import Reproduced, carry_out_reproduction, kept, reproduction, reproductions
 from dsgcore.core.errors import DivergedError, DSGError
@@ -386,6 +387,18 @@ def test_a_reproduction_measures_each_method_and_goes_on_where_it_was(name, made
     assert len(calls) == 4
     pd.testing.assert_frame_equal(again.fits, found.fits)
     assert again.checks == found.checks
+
+
+def test_a_rival_with_its_usual_values_is_not_searched(made, monkeypatch):
+    monkeypatch.setattr(module, "chosen", lambda *given: found.append(given[1]) or {})
+    found = []
+    rivals = ({"of": "SAMULT"}, {"of": "SAMULT", "usual": True}, {"of": "SAMULT", "lam": 0.5, "usual": True})
+    asked = small("auc/fig2", rivals=rivals, beside=(), grid={"sigma": [0.5], "lam": [0.2], "n_iter": [5]})
+    fits = carry_out_reproduction(asked, made).fits
+    names = ["QSGS2AUC", "SAMULT", "SAMULT, usual values", "SAMULT, lam 0.5, usual values"]
+    assert list(fits["method"].unique()) == names
+    usual = {name: value for name, value in SAMULT().get_params().items() if name in ("sigma", "lam")}
+    assert found == [{}, {}, usual, usual | {"lam": 0.5}]
 
 
 def test_the_outcome_follows_from_all_checks_by_the_interval_of_each():

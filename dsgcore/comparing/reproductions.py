@@ -61,7 +61,7 @@ COLUMNS = ["dataset", "method", "at", "seed", "seconds", "score", "chance"]
 READ = cache(pd.read_csv)
 Parameters = Mapping[str, Any]
 Method = tuple[Any, Parameters, tuple[str, ...]]  # its class, its parameters, and what the paper claims against it
-NO_PARAMETERS, NONE = ("of", "claims"), "none"  # what else is told of a method, and the value that TOML lacks
+NO_PARAMETERS, NONE = ("of", "claims", "usual"), "none"  # what else is told of a method, and the value that TOML lacks
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,12 @@ class Reproduction:
         claims = [(), *[(self.claim,)] * len(self.rivals), *[()] * len(self.beside)]
         for said, claimed in zip(({}, *self.rivals, *self.beside), claims, strict=True):
             own = {name: value for name, value in said.items() if name not in NO_PARAMETERS}
-            name = ", ".join([said.get("of", ours.__name__), *(f"{name} {value}" for name, value in own.items())])
+            words = [f"{name} {value}" for name, value in own.items()] + ["usual values"] * ("usual" in said)
+            name = ", ".join([said.get("of", ours.__name__), *words])
             kind, own = (competitor(self.setting, said["of"]), own) if "of" in said else (ours, {**self.ours, **own})
-            own = {name: None if value == NONE else value for name, value in own.items()}
+            known = inspect.signature(kind).parameters
+            usual = {name: known[name].default for name in self.grid if "usual" in said and name in known}
+            own = {name: None if value == NONE else value for name, value in {**usual, **own}.items()}
             shown = name.replace("as_in_paper True", "as in the paper")
             found[shown] = kind, own, tuple(said.get("claims", claimed))
         return found
