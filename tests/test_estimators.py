@@ -279,7 +279,8 @@ def test_verbose_prints_a_line_at_every_look(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines] == ["iteration 50", "iteration 100"]
     make(n_iter=3, verbose=2).fit(X, FEW)
-    assert len(capsys.readouterr().out.splitlines()) == 3
+    lines = capsys.readouterr().out.splitlines()
+    assert (len(lines), lines[2].partition(": ")[0], lines[2].split(", ")[1]) == (3, "iteration 3", "not compared yet")
     for model in (
         make(n_iter=110, verbose=True),
         PS3VT(n_iter=60, verbose=True, random_state=0),

@@ -90,7 +90,7 @@ class TailMean:
             self.is_settled = self.settled_for >= self.stopping.n_iter_no_change
             self.is_moving = tol is not None and self.looks > 1 and not self.is_settled
         if verbose > 1 or (verbose and is_time):
-            print(f"iteration {self.t}: {says()}change {self.change:.2g}")
+            print(f"iteration {self.t}: {says()}{f'change {self.change:.2g}' if self.looks else 'not compared yet'}")
         return self.is_settled
 
     @property
