@@ -286,6 +286,10 @@ TABLES = {
         f"{'.' if i % 5 == 0 else i}\t{(chr(92) + 'N') if i % 7 == 0 else i}\t{['u', 'v', '.'][i % 3]}" for i in range(60))],
         ("a", "b"), [], ["Read as missing: 12 cells '.' (in 'a'), 9 cells", "Read as missing labels: 20 cells '.' (in 'k')."],
         classes=("u", "v")),
+    "grades with a minus": Table(["g,x,k", *(f"{['1-', '2-', '1'][i % 3]},{i},{'uv'[i // 3 % 2]}" for i in range(36))],
+        ("x", "g: 1", "g: 1-", "g: 2-"), []),
+    "padded numbers of rows": Table(["id,x,k", *(f"{i:05},{i * i % 7},{'uv'[i // 3 % 2]}" for i in range(36))], ("x",), [],
+        unsaid="If it is a code"),
     "a minus behind its number": Table(["a;b;k", *(
         f"{i}.{i % 9}00,50{'-' * (i % 2)};{i};{'uv'[i // 3 % 2]}" for i in range(1, 41))],
         ("a", "b"), [[-1100.5, 2200.5, -3300.5], [1, 2]], ["'1.100,50-' is read as -1100.5"]),
@@ -402,6 +406,7 @@ LEFT_OUT = {
     "an empty column": ("empty",),
     "a name for each row, and numbers": ("gene",),
     "two lines of names": ("column 1",),
+    "padded numbers of rows": ("id",),
 }
 
 
@@ -687,6 +692,7 @@ WRITTEN_AS = {
     "all thousands": (range(500, 512), ["1.234", "2.345"], ([1.234, 2.345], r"'a', 1\.234 to 2\.345,.* 500 to 511:.*--decimal")),
     "a number that means missing": (POINTS, ["1.5", "-999", "-999", "2.5"], ([1.5, -999, -999, 2.5],
         "2 of 4 numbers in 'a', -999 to -999, are far from those of the training rows, 0.5 to 11.5: .*mean missing")),
+    "one row with its number, as R writes it": (POINTS, "a;b\n9;1.5;2\n", ([1.5], "no name .* 'column 1'")),
     "one line alone": ("a;b;kind\n" + "".join(f"{WORDS[i]};{'uv'[i % 2]};{'xy'[i // 2 % 2]}\n" for i in range(12)), "red;u\n",
         r"no rows below its header \(--no-header: it is a row\)"),
     "another unit": (WITH_KG, ["1000 g", "2 g"], ([1000, 2], "'1000 g' is read as 1000.* '0 kg' is read as 0")),

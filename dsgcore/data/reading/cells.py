@@ -96,7 +96,7 @@ _RATIO, _HOURS_A_DAY = re.compile(r"(\d+):\d+"), 24
 _ANGLE = re.compile(
     r"([+-]?)(\d{1,3}(?:\.\d+)?) ?[°º](?: ?([0-5]?\d(?:\.\d+)?) ?['’′](?: ?([0-5]?\d(?:\.\d+)?) ?(?:[\"”″]|''|’’))?)? ?([nesw])?"
 )
-_MINUS_BEHIND = re.compile(r"(\d[\d.,' ]*)-")
+_MINUS_BEHIND = re.compile(r"(\d[\d' ]*[.,][\d.,' ]*)-")  # whole numbers such as 1- may be grades
 _IN_BRACKETS = re.compile(r"\(\s*([^()+\-\s][^()]*)\)")
 _ADORNMENT = re.compile(rf"[^\deE.,+\-{_SPACES}]")
 _PERCENT, _MONTHS_A_YEAR, _DIGITS, _FEWEST_DAYS = 100.0, 12, 3, 3

@@ -85,7 +85,8 @@ def _about_quotes(table: Any, delimiter: str) -> Iterator[str]:
 def _about_numbers(columns: dict[str, pd.Series], heads: dict[str, tuple[str, ...]], decimal: str) -> Iterator[str]:
     """Return a sentence if numbers may be codes, or all with a decimal comma look like 45,123, so that thousands may be meant."""
     for name, own in heads.items():
-        if is_numeric(columns[name]) and (code := next(filter(_CODE.fullmatch, own[:_TRIED]), "").strip()):
+        code = next(filter(_CODE.fullmatch, own[:_TRIED]), "").strip() if is_numeric(columns[name]) else ""
+        if code and len({*own}) < len(own):  # others number the rows
             yield f"{listed([name])}: {code} is read as {int(code)}. If it is a code, make it a category (--category)."
     cells = {name: [cell.strip() for cell in own if "," in cell] for name, own in heads.items()}
     some = {name: own for name, own in cells.items() if own and is_numeric(columns[name])}
@@ -119,7 +120,7 @@ def rows_below(source: Source, recipe: Recipe, limits: Limits) -> tuple[list[str
     if not header:
         header = [f"x{j + 1}" for j in range(n_cells)]
     elif len(header) == n_cells - 1:  # R's write.table names one column less, unless each row ends with a delimiter
-        is_last = not any(row[-1] for row in head[1:] if len(row) == n_cells)
+        is_last = not any(row[-1] for row in head[1:] or head if len(row) == n_cells)
         header = [*header, ""] if is_last else ["", *header]
     counts, said = Counter(header), []
     if any(units):
