@@ -622,6 +622,19 @@ def test_an_index_that_is_left_out_and_what_is_taken_for_unlabeled_are_said(endi
         QSGS2AUC(**SMALL).fit(path, "label")
 
 
+@each("ending", ["csv", "parquet"])
+def test_a_class_that_begins_as_a_formula_is_itself_in_models_and_predictions(ending, tmp_path_factory):
+    tmp_path = tmp_path_factory.mktemp("formula")
+    as_pandas(frame(labels=("+", "-")), path := tmp_path / f"t.{ending}")
+    assert sorted(TSGS3VM(**SMALL).fit(path, "label").classes_) == ["+", "-"]
+    model, facts = fit(path, "--quiet")
+    assert facts["classes"] == ["+", "-"]
+    out, csv_file = tmp_path / "out", tmp_path / "out.csv"
+    assert main(["predict", str(model), str(path), "--out", str(out), "--csv", str(csv_file), "--quiet"]) == 0
+    assert set(pd.read_parquet(out)["class"]) <= {"+", "-"}
+    assert set(pd.read_csv(csv_file)["class"]) <= {"'+", "'-"}  # which a spreadsheet opens
+
+
 def test_a_model_predicts_files_with_another_index_or_none(tmp_path):
     for name, index in INDEXES.items():
         frame(index).to_parquet(tmp_path / f"{name}.parquet")

@@ -22,6 +22,7 @@ from dsgcore.core.files import whole_files
 from dsgcore.core.parameters import Choice, ParameterError, quoted
 from dsgcore.data.reading import LOCAL, Features, File
 from dsgcore.data.reading.binary import is_large
+from dsgcore.data.reading.cells import as_label
 from dsgcore.data.reading.file import is_whole, training_labels
 from dsgcore.data.reading.labels import pair_ids
 from dsgcore.data.rows import PartedTable
@@ -176,7 +177,7 @@ def _training(given: argparse.Namespace, labels: str, tell: Any) -> Training:
     if is_large(given.data):
         large = PartedTable.of(given.data, tell).prepared(labels, given.scaling, **reading_of(given))
         names = large.classes
-        found = None if labels == "pairs" else [int(name) if is_whole(names) else name for name in names]
+        found = None if labels == "pairs" else [int(name) if is_whole(names) else as_label(name) for name in names]
         return Training(large.rows, large.y, large.notes, large.features, found)
     file = File.of_path(given.data)
     recipe = file.recipe("classes" if labels == "pairs" else labels, is_asked=True, **reading_of(given))

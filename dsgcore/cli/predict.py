@@ -29,7 +29,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError
 from dsgcore.data.reading import Features, File
 from dsgcore.data.reading.binary import is_large
-from dsgcore.data.reading.cells import check_column, listed
+from dsgcore.data.reading.cells import as_cell, check_column, listed
 from dsgcore.data.reading.file import about_empty_rows
 from dsgcore.data.rows import PartedTable
 from dsgcore.models import load_model
@@ -77,7 +77,10 @@ def predict(given: argparse.Namespace) -> Made:
     if given.csv is not None:
         with whole_file(given.csv) as to:
             for number, part in enumerate(sorted(given.out.glob("part-*.parquet"))):  # in the order of the rows
-                text = pd.read_parquet(part).to_csv(index=False, header=number == 0)
+                own = pd.read_parquet(part)
+                if "class" in own:
+                    own["class"] = own["class"].map(lambda one: as_cell(one) if isinstance(one, str) else one)
+                text = own.to_csv(index=False, header=number == 0)
                 if number == 0:
                     check_file(given.csv, "--csv", text.splitlines()[0], ())
                 to.write(text)

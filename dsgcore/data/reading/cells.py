@@ -163,6 +163,11 @@ def as_cell(text: str) -> str:
     return "'" + text if text.startswith(_FORMULA) and as_number(text) is None else text
 
 
+def as_label(text: str) -> str:
+    """Return the text of a cell without the apostrophe that `as_cell` has put in front."""
+    return text[1:] if text.startswith("'") and as_cell(text[1:]) == text else text
+
+
 def written(value: Any) -> str:
     """Return a value of a table as label text: 3.0 as 3, true as True."""
     if isinstance(value, bytes):

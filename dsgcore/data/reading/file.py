@@ -32,6 +32,7 @@ from dsgcore.data.reading.cells import (
     Seen,
     about_missing,
     as_cell,
+    as_label,
     as_number,
     blanked,
     check_column,
@@ -468,7 +469,7 @@ def training_labels(
     codes, and the classes are returned too.
     """
     are_numbers, mask = is_whole(names), y == UNLABELED
-    classes: list[Any] = [int(name) if are_numbers else name for name in names]
+    classes: list[Any] = [int(name) if are_numbers else as_label(name) for name in names]
     if is_ordered and not are_numbers:
         return pd.Series(pd.Categorical.from_codes(y, classes, ordered=True)), None
     if classes != sorted(classes):
