@@ -26,6 +26,7 @@ from dsgcore import LRCMC, PS3VT, SSMC, DSGSoftmax, LinearMC, load_model
 from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import batch_rows
 from dsgcore.experiments import Run, Spec, load_split, script
+from dsgcore.experiments.engine import learned_score
 from dsgcore.experiments.run import Health
 from dsgcore.kernels import Gaussian, block_frequencies
 from dsgcore.kernels.features import explicit
@@ -244,10 +245,14 @@ def test_the_script_of_a_run_whose_step_shrinks_has_no_estimator_because_none_do
     assert ".fit(" not in script(softmax_run(variant, schedule="theta/t"))
 
 
+each_kind = each("features", ["fresh", "fixed"])
+
+
 @each_softmax
+@each_kind
 @each("average", [None, "tail"])
-def test_a_run_of_the_softmax_variant_is_its_estimators_bit_for_bit(variant, average, tmp_path, monkeypatch):
-    run = softmax_run(variant, average=average)
+def test_a_run_of_the_softmax_variant_is_its_estimators_bit_for_bit(variant, features, average, tmp_path, monkeypatch):
+    run = softmax_run(variant, average=average, features=features)
     (tmp_path / "repeat.py").write_text(script(run), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     model, X_test = runpy.run_path("repeat.py", run_name="__main__")["model"], run.split.X_test
@@ -268,8 +273,9 @@ def test_a_run_of_the_softmax_variant_is_its_estimators_bit_for_bit(variant, ave
 
 
 @each_softmax
-def test_the_softmax_variant_is_steered_replayed_and_looked_back_at(variant, tmp_path):
-    run = softmax_run(variant, 7, average="tail")
+@each_kind
+def test_the_softmax_variant_is_steered_replayed_and_looked_back_at(variant, features, tmp_path):
+    run = softmax_run(variant, 7, average="tail", features=features)
     earlier = [run.at(t) for t in (3, 7)]
     run.change("step_size", 0.3)
     run.change("lam", 0.02)
@@ -289,14 +295,17 @@ def test_the_softmax_variant_is_steered_replayed_and_looked_back_at(variant, tmp
             load_model(tmp_path / "model.npz")
     with pytest.raises(DSGError, match="name must be one of step_size, lam, got"):
         run.change("tau_I", 0.1)  # it would change nothing
-    assert softmax_run(variant, step_size=1e6, lam=1.0, n_iter=400).stop_reason.name == "DIVERGED"
+    run = softmax_run(variant, step_size=1e6, lam=1.0, n_iter=400, features=features)
+    assert run.stop_reason.name == "DIVERGED"
+    assert np.isnan(learned_score(run.spec, run.split))
 
 
 @each_softmax
-def test_the_softmax_variant_comes_to_its_exact_twin_with_many_features(variant):
+@each_kind
+def test_the_softmax_variant_comes_to_its_exact_twin_with_many_features(variant, features):
     errors = []
     for m in (8, 512):
-        run = softmax_run(variant, n_features=m, n_iter=6, lam=0.1)
+        run = softmax_run(variant, n_features=m, n_iter=6, lam=0.1, features=features)
         row = run.history.last()
         errors.append(row["error_mean"] / row["h_squared"])
         assert run.exact_values(run.split.X_test).shape == run.test_values.shape

@@ -284,6 +284,14 @@ def test_fresh_features_race_fixed_ones_at_equal_memory():
     assert all(0.0 <= heat.score <= 1.0 and heat.seconds > 0.0 for heat in heats)
     with pytest.raises(DSGError, match="leave 'fixed' out"):
         run_heats(default_spec("multiclass"), ["fixed"], (40,), 1)
+    data, solver = {"name": "spirals", "n": 150, "n_labeled": 40}, {"n_iter": 5, "n_features": 4}
+    softmax = {"setting": "multiclass", "data": data, "problem": {"variant": "softmax"}, "solver": solver}
+    heats = run_heats(Spec.from_dict(softmax), ["fixed"], (40,), 2)
+    assert {heat.method for heat in heats} == {"DSG, softmax", "DSG, softmax, 20 fixed features"}
+    assert all(0.0 <= heat.score <= 1.0 and heat.seconds > 0.0 for heat in heats)
+    inverse = Spec.from_dict(softmax | {"problem": {"variant": "preconditioned softmax"}})
+    with pytest.raises(RaceError, match="would invert a matrix of all fixed features"):
+        run_heats(inverse, ["fixed"], (40,), 1)
 
 
 def test_the_commands_table_has_the_names_of_classes_in_columns_below_each_other(tmp_path, capsys):

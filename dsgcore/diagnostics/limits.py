@@ -22,8 +22,9 @@ from dsgcore.diagnostics.references import (
     seeds_of,
 )
 from dsgcore.experiments import Spec, load_split
+from dsgcore.experiments.engine import learned_score
 from dsgcore.experiments.settings import FILE
-from dsgcore.experiments.stochastic import learned_score, task_of
+from dsgcore.experiments.stochastic import task_of
 from dsgcore.experiments.verdict import chosen_rows
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.problems import UNLABELED

@@ -21,7 +21,7 @@ from dsgcore.estimators.inputs import SIGMA, all_or_nothing, points_and_classes,
 from dsgcore.kernels import Gaussian
 from dsgcore.kernels.kernels import check_values, too_far
 from dsgcore.multiclass.features import FixedFeatures, Weights
-from dsgcore.multiclass.softmax import Draw, softmax_blocks, weighted_blocks
+from dsgcore.multiclass.softmax import Draw, fixed_weights, softmax_blocks, weighted_blocks
 from dsgcore.problems.supervised import Supervised
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.problem import UNLABELED
@@ -152,21 +152,23 @@ class DSGSoftmax(HighestScore, BaseEstimator):
             raise DSGError(said)
         labeled, n, is_fixed = points[codes != UNLABELED], s["n_iter"], s["features"] == FIXED
         features = FixedFeatures("fourier", self.sigma_, s["n_features"], self.seed_)
+        only = features.of_block(1, self.n_features_in_) if is_fixed else None
 
         def draws() -> Iterator[Draw]:
             for t in range(1, n + 1):
                 rows = batch_rows(self.seed_, "labeled", t, np.arange(len(labeled)), s["batch_size"])
-                frequencies = features.of_block(1 if is_fixed else t, self.n_features_in_)
+                frequencies = features.of_block(t, self.n_features_in_) if only is None else only
                 yield rows, frequencies, s["step_size"] / (1.0 + s["step_decay"] * t), s["lam"]
 
         with np.errstate(over="ignore", invalid="ignore"):  # the values show divergence
             blocks = softmax_blocks(
                 labeled, codes[codes != UNLABELED], len(classes), draws(), is_preconditioned=s["is_preconditioned"]
             )
-            first = n - 1 if s["average"] is None else tail_start(n)
-            self.coef_ = weighted_blocks([(block.W, block.decay) for block in blocks], first)
-            if is_fixed:
-                self.coef_ = self.coef_.sum(axis=0, keepdims=True)
+            first, steps = (
+                n - 1 if s["average"] is None else tail_start(n),
+                ((block.W, block.decay) for block in blocks),
+            )
+            self.coef_ = fixed_weights(steps, n, first)[None] if is_fixed else weighted_blocks(list(steps), first)
         if not np.isfinite(self.coef_).all():
             raise DivergedError(f"{name} diverged: step_size {s['step_size']:g} is too big; try half of it")
         return self

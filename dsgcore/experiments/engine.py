@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from dsgcore.core.cost import GIGABYTE, Cost, Sizes, memory_of_data, of_machine
 from dsgcore.data import DATASETS, Split
@@ -30,6 +32,13 @@ SMALLER = (
 )
 LOWEST = {"n": 32}
 NOTHING_FITS = "a smaller data set, fewer random features and a smaller batch would fit"
+
+
+def learned_score(spec: Spec, split: Split) -> float:
+    """Return the test score of a whole run; NaN if it diverges."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        learned = ENGINES[spec.problem.engine_of_run].learned(spec, split)
+        return float(cast(Any, spec.problem).score(split.y_test, learned))
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ def estimator_of_run(spec: Spec) -> tuple[Any, dict[str, Any]]:
     if problem.engine_of_run != "softmax":
         own = estimator_of(type(problem))
         return (own if is_constant or own is None or "schedule" in signature(own).parameters else None), {}
-    names = {"features": "fresh", "step_decay": 0.0, "is_preconditioned": problem.variant == PRECONDITIONED}
+    names = {"step_decay": 0.0, "is_preconditioned": problem.variant == PRECONDITIONED}
     return (estimators.DSGSoftmax if is_constant and not problem.is_full_gradient else None), names
 
 

@@ -21,15 +21,16 @@ from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.estimators.inputs import width
 from dsgcore.experiments.data_of import load_split
+from dsgcore.experiments.engine import learned_score
 from dsgcore.experiments.plane import Plane
 from dsgcore.experiments.run import Run
 from dsgcore.experiments.settings import FILE, Setting
 from dsgcore.experiments.spec import Spec
-from dsgcore.experiments.stochastic import learned_score
 from dsgcore.experiments.theory import words_of
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.jobs.memory import forget_peak, peak
 from dsgcore.kernels import GAUSSIAN, KERNELS
+from dsgcore.multiclass.problem import PRECONDITIONED
 from dsgcore.settings import profile_of
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.problem import UNLABELED
@@ -357,14 +358,25 @@ def title(spec: Spec, name: str) -> str:
     return competitor(spec.problem.name, name).title if name else own
 
 
+def why_not_fixed(spec: Spec) -> str:
+    """Return why a run cannot race against fixed features in place of its own at equal memory; empty if it can."""
+    problem: Any = spec.problem
+    if "features" in problem.without_effect or spec.solver.features == FIXED:
+        return f"a run of {title(spec, '')} cannot have fixed features in place of its own: leave 'fixed' out"
+    if problem.engine_of_run == "softmax" and problem.variant == PRECONDITIONED:
+        return "each preconditioned step would invert a matrix of all fixed features: race the variant softmax against them"
+    return ""
+
+
 def with_fixed_features(spec: Spec) -> Spec:
     """Return the spec with features that are drawn once, for a model of as many numbers, up to the allowed ones.
 
-    Raise `RaceError` if the run has no fresh ones.
+    Raise `RaceError` if `why_not_fixed` has a reason.
     """
-    if "n_features" not in spec.steerable:
-        raise RaceError(f"a run of {title(spec, '')} cannot have fixed features in place of its own: leave 'fixed' out")
-    total = sum(int(spec.values_at(t)["n_features"]) for t in range(1, spec.solver.n_iter + 1))
+    if said := why_not_fixed(spec):
+        raise RaceError(said)
+    own = spec.solver.n_features
+    total = sum(int(spec.values_at(t).get("n_features", own)) for t in range(1, spec.solver.n_iter + 1))
     most = parameter_like(SolverParameters, "n_features").high
     solver = replace(spec.solver, features=FIXED, n_features=min(total, most))
     return replace(spec, solver=solver, changes=tuple(c for c in spec.changes if c.name != "n_features"))

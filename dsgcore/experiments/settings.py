@@ -158,8 +158,7 @@ def sections_of(setting: type[Setting], kernel: str | None = None) -> dict[str, 
     """Return the parameters of each section of a setting's specs, with those of a kernel if one is given."""
     dtypes = setting.dtypes
     own: dict[str, Any] = {"dtype": {"default": dtypes[0], "options": dtypes}} if dtypes else {}
-    # A proximal run draws in one way, and learns weights of fixed features.
-    left_out = () if setting.engine == "stochastic" else ("sampling", "features")
+    left_out = () if setting.engine == "stochastic" else ("sampling",)  # a proximal run draws in one way
     return {
         "problem": parameters_of(setting),
         **({} if kernel is None else {"kernel": KERNELS[kernel].parameters}),

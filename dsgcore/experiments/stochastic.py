@@ -77,12 +77,6 @@ def task_of(spec: Spec, split: Split) -> Task:
     return task
 
 
-def learned_score(spec: Spec, split: Split) -> float:
-    """Return the test score of a whole run; NaN if it diverges."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(cast(Any, spec.problem).score(split.y_test, StochasticEngine.learned(spec, split)))
-
-
 @dataclass
 class MeasuredPoints:
     """Points that are tracked for measurements alone, and the seconds that this takes."""

@@ -21,10 +21,10 @@ from dsgcore.data import Split
 from dsgcore.data.datasets import keyed_generator
 from dsgcore.estimators.classes import decision_threshold
 from dsgcore.estimators.inputs import POINTS_CUT
+from dsgcore.experiments.engine import learned_score
 from dsgcore.experiments.live import LiveRun
 from dsgcore.experiments.run import Health, Run
 from dsgcore.experiments.spec import Spec
-from dsgcore.experiments.stochastic import learned_score
 from dsgcore.problems.thresholds import classify, cuts_of, thresholds
 from dsgcore.solver.exact import Reference
 from dsgcore.solver.problem import UNLABELED

@@ -30,7 +30,7 @@ from dsgcore.solver.gauges import PLACES, Gauges
 from dsgcore.solver.parameters import RunSpec
 from dsgcore.solver.problem import unlabeled_rows
 from dsgcore.solver.stopping import Stopping
-from dsgcore.solver.task import tail_start
+from dsgcore.solver.task import FIXED, tail_start
 
 # Largest automatic weight of the graph, as a share of the weight at which a step overshoots. Closer to that weight,
 # the graph amplifies the noise of the mini-batches' labels, and the score fluctuates.
@@ -76,6 +76,9 @@ class MultiClassEngine:
         self.graphs, start = graph_cache_of(split), time.perf_counter()
         first = replace(problem_at(spec, 0), tau_I=0.0)
         task = make_task(first, self.graphs.X, split.y_train, spec.seed, len(split.class_names))
+        self._is_fixed = spec.problem.is_plain and spec.solver.features == FIXED
+        if self._is_fixed:
+            task = replace(task, features=replace(task.features, n_blocks=1))
         self.training_seconds = time.perf_counter() - start
         self._automatic_step = task.problem.step_size if spec.solver.step_size is None else None
         self.automatic_tau_I = AUTOMATIC_TAU_I
@@ -340,6 +343,8 @@ class MultiClassEngine:
                 return None
             if engine.is_settled:
                 break
+        if engine.t < spec.solver.n_iter and not engine.is_settled:  # the next step is not finite
+            return np.full_like(engine.test_values, np.nan)
         return engine.test_values if engine.average_after is None else engine.test_average
 
     @staticmethod
@@ -354,7 +359,8 @@ class MultiClassEngine:
         # The graph's matrix is computed from the features of all training points at once.
         pull = 2 * width * width + 2 * sizes.n_train * width if uses_graph(spec) else 0
         links = sizes.n_train * spec.problem.n_neighbors * NUMBERS_A_LINK
-        n_kept = sizes.n_iter / (1 if spec.problem.is_plain else ITERATIONS_BETWEEN_WEIGHTS) + 4
+        keeps_all = spec.problem.is_plain and spec.solver.features != FIXED
+        n_kept = sizes.n_iter / (1 if keeps_all else ITERATIONS_BETWEEN_WEIGHTS) + 4
         frequencies = 0 if is_linear else KEPT_FREQUENCIES * sizes.d * sizes.n_features
         has_twin = not is_linear and sizes.n_train <= MAX_POINTS
         twin = sizes.n_probes * (sizes.n_train + sizes.n_labeled + width) if has_twin else 0

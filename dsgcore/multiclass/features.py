@@ -80,7 +80,7 @@ def features_of(problem: MultiClass, seed: int) -> FixedFeatures:
 @lru_cache(maxsize=KEPT_FREQUENCIES)
 def _frequencies(features: FixedFeatures, d: int) -> NDArray:
     kernel = (OrthogonalGaussian if features.is_orthogonal else Gaussian)(features.sigma)
-    return block_frequencies(kernel, features.seed, 0, d, features.n_features, DTYPE)
+    return block_frequencies(kernel, features.seed, min(features.n_blocks, 1), d, features.n_features, DTYPE)
 
 
 def check_square(n: int, what: str) -> None:

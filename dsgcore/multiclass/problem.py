@@ -259,7 +259,8 @@ _AUTO = (
 )
 _VARIANT = (
     f"{parameter_like(MultiClass, 'variant').sentence} The other two are plain doubly stochastic gradients: they learn from "
-    "labels alone, with the softmax loss and new random features in each iteration. Graph, rank and ball have no effect then."
+    "labels alone, with the softmax loss, and with random features as in the other settings. Graph, rank and ball have no "
+    "effect then."
 )
 
 
@@ -323,13 +324,16 @@ class MultiClassSetting(Setting):
 
     @property
     def without_effect(self) -> tuple[str, ...]:  # type: ignore[override]
-        """All of PS3VT's parameters for plain doubly stochastic gradients; what features, ball or start do not use."""
+        """All of PS3VT's parameters for plain doubly stochastic gradients; what features, ball or start do not use.
+
+        PS3VT's weights belong to fixed features in any case.
+        """
         if self.is_plain:
             own = (p.name for p in self.parameters if p.name not in ("variant", "is_full_gradient"))
             return (*own, "start", "tol")
         is_linear = self.feature_map == "linear"
         has_start = is_linear and self.loss == "logistic" and self.fit_intercept
-        unused = ("sigma", "n_features") * is_linear + ("start",) * (not has_start)
+        unused = ("features",) + ("sigma", "n_features") * is_linear + ("start",) * (not has_start)
         return unused + ("radius",) * (self.variant == RELEASED)
 
     @property

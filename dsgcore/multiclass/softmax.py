@@ -61,12 +61,13 @@ def softmax_blocks(
     X, y : ndarray of shape (n, d) and (n,)
         Labeled points, and their classes 0 to K - 1.
     """
-    F = np.zeros((len(X), n_classes))
+    F, every, drawn = np.zeros((len(X), n_classes)), X, X
     for draw in draws:
         rows, frequencies, eta, lam = draw
         decay = 1.0 if is_preconditioned and lam <= NO_RIDGE else 1.0 - eta * lam
         with single_threaded_blas():  # bit-for-bit identical for any number of threads
-            every = explicit(X, frequencies)
+            if frequencies is not drawn:  # fixed ones are the same in each iteration
+                every, drawn = explicit(X, frequencies), frequencies
             if is_preconditioned:
                 check_square(every.shape[1], "is_preconditioned=True")
             phi, (losses, slopes) = every[rows], logistic(F[rows], y[rows])
@@ -95,27 +96,46 @@ def weighted_blocks(blocks: Sequence[tuple[NDArray, float]], first: int) -> NDAr
     return coefficients * (weights / (len(blocks) - first))[:, None, None]
 
 
+def fixed_weights(blocks: Iterable[tuple[NDArray, float]], n: int, first: int) -> NDArray:
+    """Return the weights (2m, K) of the mean of `n` iterates after the `first` ones, if all have the same features."""
+    W = total = np.zeros(())
+    for t, (own, decay) in enumerate(blocks):
+        W = decay * W + own
+        total = total + W if t >= first else total
+    return total / (n - first)
+
+
 # One iteration of a run: its block, and the mini-batch's objective before it and gradient (2m, K).
 SoftmaxStep = namedtuple("SoftmaxStep", ("t", "task", "block", "terms", "gradient", "singular_values"))
 
 
 class SoftmaxEngine(MultiClassEngine):
-    """Run of doubly stochastic gradients with the softmax loss. Its model has the random features of every iteration."""
+    """Run of doubly stochastic gradients with the softmax loss. Its model has the random features of every iteration.
+
+    With fixed features it has weights W, as PS3VT, and none of the sums that fresh ones need.
+    """
 
     has_graph: ClassVar[bool] = False
-    state = ("t", "singular_values", "_values", "_sums", "_gram", "_of_sum")
+    state = ("t", "W", "singular_values", "_sum", "_values", "_sums", "_gram", "_of_sum")
 
     def _begin(self) -> None:
         """Set f = 0 at all points that are measured, and begin with the first mini-batch."""
         super()._begin()
         task, K, d = self.task, self.task.n_classes, self.graphs.X.shape[1]
+        self.W, self._sum = task.start(), task.start()
         self._values = self._sums = {which: np.zeros((len(points.X), K)) for which, points in self._points.items()}
         # W'W; of the sum of the averaged iterates, its product with W, and its own square.
         self._gram, self._of_sum = np.zeros((K, K)), (0.0, 0.0)
         self.blocks = list[tuple[NDArray, float]]()  # coefficients, and the factor that they apply to all earlier ones
         self._is_preconditioned = self.problem.variant == PRECONDITIONED
+        only = task.features.of_block(1, d) if self._is_fixed else None
         draws = (
-            (task.batch(t), task.features.of_block(t, d), problem.step_size, 2.0 * problem.lam)
+            (
+                task.batch(t),
+                task.features.of_block(t, d) if only is None else only,
+                problem.step_size,
+                2.0 * problem.lam,
+            )
             for t in range(1, self.spec.solver.n_iter + 1)
             for problem in [self._problem_at(t)]
         )
@@ -125,20 +145,17 @@ class SoftmaxEngine(MultiClassEngine):
     def _next(self) -> Any:
         if (block := next(self._steps, None)) is None:
             return None
-        squared, values = np.trace(self._gram), {"labeled": block.F}
+        squared = np.trace(self._gram)
         with single_threaded_blas():  # bit-for-bit identical for any number of threads
-            gram = block.decay**2 * self._gram + block.W.T @ block.W
+            W = block.decay * self.W + block.W if self._is_fixed else self.W
+            gram = W.T @ W if self._is_fixed else block.decay**2 * self._gram + block.W.T @ block.W
             if not np.isfinite(gram).all():
                 return None
-            for which in self._points.keys() - {"labeled"}:
-                added = explicit(self._points[which].X, block.draw[1]) @ block.W
-                values[which] = block.decay * self._values[which] + added
-        self.t, self._gram, self._values = self.t + 1, gram, values
-        self.blocks.append((block.W, block.decay))
-        if self._n_averaged:
-            with_last, own = block.decay * self._of_sum[0], np.trace(gram)
-            self._of_sum = with_last + own, self._of_sum[1] + 2.0 * with_last + own
-            self._sums = {which: self._sums[which] + own for which, own in values.items()}
+            self.t, self._gram, self.W = self.t + 1, gram, W
+            if self._is_fixed:
+                self._sum = self._sum + W if self._n_averaged else self._sum
+            else:
+                self._add(block)
         of_gram = np.linalg.eigvalsh(gram)[::-1]
         of_gram[of_gram < SMALLEST_SHARE * of_gram[0]] = 0.0
         task = replace(self.task, problem=self._problem_at(self.t))
@@ -146,18 +163,34 @@ class SoftmaxEngine(MultiClassEngine):
         gradient = block.phi.T @ block.slopes / len(block.slopes)
         return SoftmaxStep(self.t, task, block, terms, gradient, np.sqrt(of_gram)[: len(self.singular_values)])
 
+    def _add(self, block: Block) -> None:
+        """Add an iteration's own features to the values, and to the sums of the average."""
+        values = {"labeled": block.F}
+        for which in self._points.keys() - {"labeled"}:
+            added = explicit(self._points[which].X, block.draw[1]) @ block.W
+            values[which] = block.decay * self._values[which] + added
+        self._values = values
+        self.blocks.append((block.W, block.decay))
+        if self._n_averaged:
+            with_last, own = block.decay * self._of_sum[0], np.trace(self._gram)
+            self._of_sum = with_last + own, self._of_sum[1] + 2.0 * with_last + own
+            self._sums = {which: self._sums[which] + own for which, own in values.items()}
+
     @property
     def _n_averaged(self) -> int:
         return 0 if self.average_after is None else max(0, self.t - self.average_after)
 
     def _scores(self, which: str, *, of_average: bool = False) -> NDArray:
+        if self._is_fixed:
+            return super()._scores(which, of_average=of_average)
         is_mean = of_average and self._n_averaged
         return self._sums[which] / self._n_averaged if is_mean else self._values[which]
 
     def _terms(self, task: MultiClassTask, *, of_average: bool = False, of: Any = None) -> dict[str, float]:
         if of is None:
             is_mean = of_average and self._n_averaged
-            squared = self._of_sum[1] / self._n_averaged**2 if is_mean else np.trace(self._gram)
+            of_sum = np.vdot(self._sum, self._sum) if self._is_fixed else self._of_sum[1]
+            squared = of_sum / self._n_averaged**2 if is_mean else np.trace(self._gram)
             of = logistic(self._scores("labeled", of_average=of_average), self.task.y)[0], squared
         return {"logistic": float(of[0].mean()), "ridge": task.problem.lam * float(of[1])}
 
@@ -190,7 +223,10 @@ class SoftmaxEngine(MultiClassEngine):
         return HALF if self.problem.variant == PRECONDITIONED else super().automatic_step
 
     def _mean_of(self, t: int, first: int) -> Weights:
-        if t == 0:
-            return super()._mean_of(t, first)
+        if self._is_fixed and t != self.t:
+            return self.at(t)._mean_of(t, first)
+        if self._is_fixed or t == 0:
+            W = self.W if first == t - 1 or t == 0 else self._sum / (t - first)
+            return Weights(self.task.features, W, self.graphs.X.shape[1])
         W = weighted_blocks(self.blocks[:t], first)
         return Weights(replace(self.task.features, n_blocks=t), W.reshape(-1, W.shape[2]), self.graphs.X.shape[1])

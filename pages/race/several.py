@@ -20,6 +20,7 @@ from dsgcore.experiments.race import (
     title,
     usual_rivals,
     usual_sizes,
+    why_not_fixed,
 )
 from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobError, shared_queue
@@ -39,11 +40,11 @@ def several(live: LiveRun) -> None:
     """Draw the choice of rivals, sizes and seeds, and the race of the setting."""
     setting = live.run.problem.name
     kinds = list(map(plain_name, competitors(setting)))
-    has_fresh = "n_features" in live.run.spec.steerable
+    can_be_fixed = not why_not_fixed(live.run.spec)
     with st.expander("Race several methods, as the numbers of points grow", key="part-heats"):
         names = st.multiselect(
             "Rivals",
-            [*kinds, *[FIXED_FEATURES] * has_fresh],
+            [*kinds, *[FIXED_FEATURES] * can_be_fixed],
             default=usual_rivals(setting)[:USUAL_RIVALS],
             format_func=partial(title, live.run.spec),
             max_selections=MOST_RIVALS,
