@@ -609,8 +609,15 @@ def test_a_model_is_replaced_by_the_same_options_only(method, person, tmp_path_f
         assert main(line) == 0
     before = contents(out)
     capsys.readouterr()  # notes about the data
-    assert said in refusal(capsys, [*line, *options.split()])
+    sentence = refusal(capsys, [*line, *options.split()])
+    assert said in sentence
     assert contents(out) == before
+    if options == "--missing mean":
+        assert main([word for word in line if word != "--quiet"]) == 0
+        assert capsys.readouterr().out.endswith(f"{out}, in place of that of the same command.\n")
+        for name in sentence.rpartition(" delete ")[2].rpartition(" there")[0].split(", "):
+            (out / name).unlink()
+        assert main([*line, *options.split()]) == 0
 
 
 def test_a_run_is_replaced_by_the_run_of_the_same_spec_only_and_says_so(person, tmp_path, capsys):
@@ -623,8 +630,18 @@ def test_a_run_is_replaced_by_the_run_of_the_same_spec_only_and_says_so(person, 
         assert capsys.readouterr().out.endswith(f"{out}{', in place of those of the same run' * is_there}.\n")
     before = contents(out)
     spec.write_text(json.dumps(plain | {"seed": 1}))
-    assert f"{out} holds the run of another spec: take another folder for --out" in refusal(capsys, line)
+    said = refusal(capsys, line)
+    assert f"{out} holds the run of another spec: take another folder for --out" in said
     assert contents(out) == before
+    for name in ("result.json", "fit.json"):  # either of them tells the run
+        (kept := tmp_path / name).write_bytes((out / name).read_bytes())
+        (out / name).unlink()
+        assert f"{out} holds the run of another spec" in refusal(capsys, line)
+        shutil.move(kept, out / name)
+    assert contents(out) == before
+    for name in said.rpartition(" delete ")[2].rpartition(" there")[0].split(", "):
+        (out / name).unlink()
+    assert main(line) == 0
 
 
 def test_an_earlier_result_that_is_replaced_is_named_but_no_store_to_which_runs_are_added(person, tmp_path, capsys):

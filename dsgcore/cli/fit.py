@@ -52,7 +52,7 @@ _LEARNED = ("n_iter_", "step_size_", "lam_", "classes_", "threshold_", "threshol
 def fit(given: argparse.Namespace) -> Made:
     """Train a method on the rows of a file or a folder, and write its model."""
     estimator = estimator_of(given.method, given.set or ())
-    _check_finished(estimator, given)
+    is_there = _check_finished(estimator, given)
     given.out.mkdir(parents=True, exist_ok=True)  # fail before any computation if the folder is not writable
     checkpoint, progress = given.out / CHECKPOINT, Progress(is_quiet=given.quiet)
     try:
@@ -80,7 +80,8 @@ def fit(given: argparse.Namespace) -> Made:
     if hasattr(estimator, "n_iter_") and hasattr(estimator, "n_iter"):
         state = "and has settled" if estimator.n_iter_ < _most(estimator, training.y) else "which are all of n_iter"
         said += f" in {estimator.n_iter_} iterations, {state}"
-    return Made(facts | {"out": given.out}, f"{said}. The model is in {given.out}.")
+    instead = ", in place of that of the same command" * is_there
+    return Made(facts | {"out": given.out}, f"{said}. The model is in {given.out}{instead}.")
 
 
 def _learn(estimator: Any, training: Training, given: argparse.Namespace, progress: Progress) -> None:
@@ -111,14 +112,14 @@ def _most(estimator: Any, y: Any) -> int:
     return estimator.most_iterations(y) if hasattr(estimator, "most_iterations") else getattr(estimator, "n_iter", 0)
 
 
-def _check_finished(estimator: Any, given: argparse.Namespace) -> None:
-    """Raise if the folder holds the finished model of another command; the same command may replace its own model."""
+def _check_finished(estimator: Any, given: argparse.Namespace) -> bool:
+    """Return True if the folder holds the finished model of the same command, which may replace it; raise if of another one."""
     try:
         facts = json.loads((given.out / FACTS).read_text(encoding="utf-8"))
         then = {name: facts[name] for name in ("method", "data")}
         earlier = [then, facts["options"], facts["parameters"]]
     except (OSError, ValueError, KeyError, TypeError):
-        return  # not written by fit
+        return False  # not written by fit
     now = {"method": given.method, "data": str(given.data)}
     if os.path.realpath(str(then["data"])) == os.path.realpath(given.data):
         now["data"] = then["data"]
@@ -130,10 +131,12 @@ def _check_finished(estimator: Any, given: argparse.Namespace) -> None:
         if then.get(name) != value
     ]
     if said:
+        there = [name for name in (MODEL, MACHINE, FACTS, PREPARATION) if (given.out / name).exists()]
         raise ModelError(
             f"{given.out} holds the model of another run: {', '.join(said)}; "
-            f"take another folder for --out, or delete {MODEL} and {FACTS} there"
+            f"take another folder for --out, or delete {', '.join(there)} there"
         )
+    return True
 
 
 def _options(given: argparse.Namespace) -> dict[str, Any]:

@@ -62,9 +62,10 @@ def run(given: argparse.Namespace) -> Made:
         if given.as_in_paper:
             spec = as_in_paper(spec, len(split.X_train))
         check_cost(spec, budget, split.shape)
-        if earlier not in ("", spec.sha256):
+        if not earlier <= {spec.sha256}:
+            there = ", ".join(name for name in _RESULTS if (given.out / name).exists())
             raise SpecError(
-                f"{given.out} holds the run of another spec: take another folder for --out, or delete result.json and {FACTS} there"
+                f"{given.out} holds the run of another spec: take another folder for --out, or delete {there} there"
             )
         made, progress = Run(spec, split), Progress(is_quiet=given.quiet)
         while not made.is_finished:
@@ -97,12 +98,13 @@ def run(given: argparse.Namespace) -> Made:
     return Made(facts, f"{ended} {', '.join(_RESULTS)} are in {given.out}{instead}.".strip())
 
 
-def _earlier(folder: Path) -> str:
-    """Return the SHA-256 of the spec whose run is in a folder; empty if there is none."""
-    try:
-        return str(json.loads((folder / "result.json").read_text(encoding="utf-8"))["spec_sha256"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
+def _earlier(folder: Path) -> set[str]:
+    """Return the SHA-256 of the spec whose run is in a folder, as each file there that names it says; empty if none does."""
+    found = set[str]()
+    for name in ("result.json", FACTS):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            found.add(str(json.loads((folder / name).read_text(encoding="utf-8"))["spec_sha256"]))
+    return found
 
 
 def bytes_of(memory_limit: float) -> int:
