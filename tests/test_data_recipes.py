@@ -101,7 +101,7 @@ FILE = {"name": "file", "path": "a.csv"}
     ("auc", {"name": "iris", "positive": 3}, "positive must be a whole number between 0 and 2, got 3"),
     ("auc", {"name": "diabetes", "positive": 1}, "positive goes with files and with convert"),
     ("auc", {"name": "two_moons", "n_classes": 3}, "has no option n_classes"),
-    ("auc", {"name": "digits", "sha256": "abc"}, "sha256 goes with the data's name 'file'"),
+    ("auc", {"name": "digits", "sha256": "a" * 64}, "sha256 goes with the data's name 'file'"),
     ("ordinal", FILE | {"convert": HALVES}, "convert must be null"),
     ("auc", FILE | {"convert": ONE_REST}, "convert must be lower against upper half or"),
     *(("auc", FILE | change, said) for change, said in [
@@ -116,6 +116,9 @@ FILE = {"name": "file", "path": "a.csv"}
         ({"recipe": {"format": "delimited"}, "positive": 3}, "the recipe must name"),
         ({"recipe": 7}, "recipe must be a recipe or null"),
         ({"sha256": 7}, "sha256 must be text"),
+        ({"sha256": "a" * 63}, "sha256 must be 64 hexadecimal digits"),
+        ({"sha256": "\x1b[2J" * 16}, r"sha256 must be 64 hexadecimal digits, got '\\x1b\[2j"),
+        ({"path": "a\0.csv"}, r"path must name a file, got 'a\\x00.csv'"),
     ]),
 ])  # fmt: skip
 def test_a_choice_of_data_or_a_recipe_that_does_not_suit_gets_one_sentence(setting, data, said):

@@ -118,8 +118,13 @@ def test_a_study_of_the_app_opens_without_its_file_which_the_page_asks_for_and_a
     assert main(["study", "open", str(file), "--no-browser"]) == 0
     digest = str(study.spec.data.sha256)[:12]
     printed = capsys.readouterr().out
-    assert f"The page asks for the file data.csv, whose SHA-256 begins with {digest}." in printed
+    assert f"The page asks for the file 'data.csv', whose SHA-256 begins with {digest}." in printed
     assert f"%22sha256%22%3A%22{digest}" in printed
+    data = study.to_dict()["spec"]["data"] | {"path": "\x1b[2J\ngone.csv"}
+    hostile = study.to_dict() | {"spec": study.to_dict()["spec"] | {"data": data}}
+    (tmp_path / "hostile.json").write_text(json.dumps(hostile), encoding="utf-8")
+    assert main(["study", "open", str(tmp_path / "hostile.json"), "--no-browser"]) == 0
+    assert r"The page asks for the file '\x1b[2J\ngone.csv', whose" in capsys.readouterr().out
     said = f"the file 'data.csv' (SHA-256 {digest}…) is needed, and is not beside the spec or study that names it"
     assert said in refusal(capsys, ["sweep", file])
 

@@ -35,6 +35,7 @@ from dsgcore.cli.network import (
 from dsgcore.cli.options import HOST, PORT
 from dsgcore.cli.runs import asked_study, in_app
 from dsgcore.core.errors import DSGError
+from dsgcore.core.parameters import quoted
 from dsgcore.experiments.data_of import SHOWN
 from dsgcore.experiments.settings import FILE
 from dsgcore.lessons import FOLDER, library
@@ -92,9 +93,11 @@ def open_study(given: argparse.Namespace) -> Made:
     )  # refused if its file has changed since
     data, words = study.spec.data, ""
     if folder is not None:
-        words = f" The page asks for {Path(folder, str(data.path))}, because a browser reads no file by itself."
+        words = f" The page asks for {quoted(str(Path(folder, str(data.path))))}, because a browser reads no file by itself."
     elif data.name == FILE:
-        words = f" The page asks for the file {data.path}, whose SHA-256 begins with {str(data.sha256)[:SHOWN]}."
+        words = (
+            f" The page asks for the file {quoted(data.path)}, whose SHA-256 begins with {str(data.sha256)[:SHOWN]}."
+        )
     with _without_warnings():
         link = urlencode(_of_app(_LINK)(study), doseq=True)
     given.is_class, given.lessons = False, None

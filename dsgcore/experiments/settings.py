@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dsgcore.core.parameters import Checked, Choice, Integer, Parameter, Real, Text, like, parameters_of
+from dsgcore.core.parameters import (
+    Checked,
+    Choice,
+    Integer,
+    Parameter,
+    ParameterError,
+    Real,
+    Text,
+    like,
+    parameters_of,
+    quoted,
+)
 from dsgcore.data import CONVERSIONS, DATASETS, Edit, load, read_edits
 from dsgcore.data import datasets as options
 from dsgcore.data.reading import Recipe
@@ -18,6 +30,7 @@ from dsgcore.problems import Setting as Setting
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
 
 FILE = "file"
+_DIGEST = re.compile("[0-9a-f]{64}")
 DEFAULT_DATASET = "digits"
 SETTINGS: dict[str, type[Setting]] = {**PROBLEMS, MultiClassSetting.name: MultiClassSetting}
 
@@ -90,7 +103,11 @@ class DataSpec(Checked):
     def __post_init__(self) -> None:
         """Check the parameters and the edits, and write the digest as files are looked up by it."""
         super().__post_init__()
+        if self.path is not None and "\0" in self.path:
+            raise ParameterError(f"path must name a file, got {quoted(self.path)}, which holds a null character")
         object.__setattr__(self, "sha256", self.sha256 and self.sha256.lower())
+        if self.sha256 is not None and not _DIGEST.fullmatch(self.sha256):
+            raise ParameterError(f"sha256 must be 64 hexadecimal digits, got {quoted(self.sha256)}")
         if not isinstance(self.edits, tuple) or self.edits:
             object.__setattr__(self, "edits", read_edits(self.edits))
 
