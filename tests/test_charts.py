@@ -77,6 +77,7 @@ def curve(y, name="test"):
         ([500, 1000, 2000, 4000, 8000, 12000], True, ["500", "1,000", "2,000", "4,000", "12,000"]),
         ([0.1, 0.3, 0.5], False, ["0.1", "0.3", "0.5"]),
         ([3000], True, ["3,000"]),
+        ([0, 1, 10, 100], True, ["1", "10", "100"]),  # a logarithmic axis has no zero
     ],
 )
 def test_the_numbers_along_an_axis_are_those_of_its_few_points_as_far_as_there_is_room(places, is_log, said):

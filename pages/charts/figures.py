@@ -162,7 +162,7 @@ NARROW = 0.15
 
 def _with_room(ticks: Iterable[float], *, is_log: bool) -> list[float]:
     """Return the largest tick and those before it whose numbers have room on a narrow chart."""
-    kept, all_ = list[float](), sorted(ticks, reverse=True)
+    kept, all_ = list[float](), sorted((tick for tick in ticks if tick > 0.0 or not is_log), reverse=True)
     at = np.log10(all_) if is_log else np.array(all_)
     last = np.inf
     for tick, place in zip(all_, at, strict=True):
