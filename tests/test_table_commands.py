@@ -490,6 +490,15 @@ def test_a_converted_file_gives_what_the_file_gives(write, tmp_path, name):
     assert [file.name for file in out.iterdir()] == ["part-000000.parquet"]
 
 
+def test_a_file_of_a_folder_that_has_names_alone_does_not_stop_the_conversion(write, tmp_path):
+    content, folder = CONVERTED["table.csv"], tmp_path / "parts"
+    recipe = sniff_file(write("table.csv"))
+    folder.mkdir()
+    for name, part in (("a.csv", content), ("b.csv", content.split(b"\n")[0] + b"\n"), ("c.csv", content)):
+        (folder / name).write_bytes(part)
+    assert convert_file(folder, tmp_path / "out", recipe) == 180
+
+
 def test_libsvm_text_is_converted_in_pieces(write, tmp_path, monkeypatch):
     path, said = write("table.svm"), []
     whole = File.of_path(path).table(recipe := sniff_file(path)).frame
@@ -505,6 +514,7 @@ def test_a_failure_leaves_nothing_half_made_and_nothing_is_overwritten(write, tm
     for name, content, said in (
         ("bad.csv", CONVERTED["table.csv"] + b"1,2,red\n", "line 92 has 3 cells, and the first has 4"),
         ("cut.csv.gz", CONVERTED["table.csv.gz"][:-30], "packed by gzip and damaged"),
+        ("names.csv", CONVERTED["table.csv"].split(b"\n")[0] + b"\n", "the table has no rows"),
     ):
         with pytest.raises(DataError, match=said):
             convert_file(write(name, content), tmp_path / "out", recipe)

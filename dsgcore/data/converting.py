@@ -181,8 +181,6 @@ def _text_tables(sources: Sequence[Source], recipe: Recipe, progress: Progress) 
 
     def pieces(source: Source, schema: Any = None) -> Iterator[pyarrow.Table]:
         names, _, skipped, head = rows_below(source, recipe, IN_PIECES)
-        if not head:
-            raise DataError("the table has no rows")
         column = pyarrow.chunked_array([[row[0] for row in head]], _TEXT)
         if not recipe.header and (first[0] == "row" if first else is_index("row", typed(column, recipe, "", Seen()))):
             names = ["row", *names[1:]]  # a number of the row has no name that would tell
@@ -209,4 +207,6 @@ def _text_tables(sources: Sequence[Source], recipe: Recipe, progress: Progress) 
                 kinds[name] = _TEXT if _TEXT in (before, kind) else pyarrow.float64()
         n += table.num_rows
         progress("looking", n)
+    if not n:
+        raise DataError("the table has no rows")
     yield from _of_each(sources, partial(pieces, schema=pyarrow.schema(list(kinds.items()))))
