@@ -95,6 +95,7 @@ WORDS_IN = {
     "latin-1": ["junge", "mädchen"],
     "cp1250": ["mądra", "miła"],
     "cp1252": ["ÄÖÜ", "ÖL"],  # capitals, which are small letters in KOI8-R
+    "windows-1252": ["Nm³h", "hola¿que mañana"],  # no Polish
 }
 
 

@@ -290,12 +290,14 @@ TABLES = {
         ("x", "g: 1", "g: 1-", "g: 2-"), []),
     "padded numbers of rows": Table(["id,x,k", *(f"{i:05},{i * i % 7},{'uv'[i // 3 % 2]}" for i in range(36))], ("x",), [],
         unsaid="If it is a code"),
+    "prices with a dash for no cents": Table(["g,x,k", *(
+        f"{['1.-', '2.-', '1.50'][i % 3]},{i},{'uv'[i // 3 % 2]}" for i in range(36))], ("x", "g: 1.-", "g: 1.50", "g: 2.-"), []),
     "a minus behind its number": Table(["a;b;k", *(
         f"{i}.{i % 9}00,50{'-' * (i % 2)};{i};{'uv'[i // 3 % 2]}" for i in range(1, 41))],
         ("a", "b"), [[-1100.5, 2200.5, -3300.5], [1, 2]], ["'1.100,50-' is read as -1100.5"]),
     **{f"a name that begins as SQL, {first}": Table([f"{first};b;k", *(
         f"{i}.5;{i};{'uv'[i // 3 % 2]}" for i in range(40))], (first, "b"), [[0.5, 1.5], [0, 1]])
-       for first in ("begin", "Set (mm)", "create")},
+       for first in ("begin", "Set (mm)", "create", "drop table", "insert into the list", "create table of", "set point=3")},
     "a last column of times": Table(["a,ok,at", *(f"{i}.5,{i // 3 % 2},2023-01-{1 + i % 28:02} 10:00:{i:02}" for i in range(60))],
         ("a", "at"), [], classes=("0", "1")),
     "a name for each row, and numbers": Table(["gene,a,b", *(f"G{i},{i * i % 17}.{i},{i}.25" for i in range(20))], ("a",), [
@@ -303,7 +305,8 @@ TABLES = {
     "weights of ARFF's rows": Table(["@relation x", "@attribute a real", "@attribute k {u, v}", "@data", *(
         f"{i},{'uv'[i % 2]},{{{i}}}" for i in range(40))], ("a",), [range(40)], classes=("u", "v")),
     "two lines of names": Table([",x,x,y", ",a,b,label", *(f"{i},{i}.5,{i * i % 7},{'uv'[i % 2]}" for i in range(40))],
-        ("x a", "x b"), [[0.5, 1.5], [0, 1, 4]], ["the words of the row below them added: '', 'x a'"],
+        ("x a", "x b"), [[0.5, 1.5], [0, 1, 4]], [
+        "row below the names is left out; its words are added to names that repeat or are missing: '', 'x a'"],
         classes=("u", "v")),
     "names that come again among words": Table([row for i in range(60) for row in ["hue,k"] * (i % 20 == 0) + [
         f"{['red', 'blue'][i % 3 == 0]},{'ab'[i % 2]}"]], ("hue: blue", "hue: hue", "hue: red"), [],
@@ -340,11 +343,11 @@ TABLES = {
         ("out 1999", "out 2000", "out 2001"), ("gen0001", "mag0002", "set0003"), ("dec-10", "mag-10", "mag-11"),
         ("may-01", "may-02", "may-30"))},
     **{f"months of two years, {words[1]}": Table(["t,x,label", *(
-        f"{words[i % 3]}-{20 + i % 2},{i},{'ab'[i // 3 % 2]}" for i in range(36))], ("t", "x"), [[18506, 18901], [0, 1]],
+        f"{words[i % len(words)]}-{20 + i % 2},{i},{'ab'[i // 3 % 2]}" for i in range(36))], ("t", "x"), [[18506, 18901], [0, 1]],
         [f"dates as the number of days since 1970, such as 2020-09-01 for '{words[0]}-20'."])
-       for words in (("set", "out", "dez"), ("wrz", "paź", "sty"), ("Sep", "Oct", "May"))},
-    "years of one month": Table(["t,x,label", *(f"Mar-{20 + i % 3},{i},{'ab'[i // 3 % 2]}" for i in range(36))], ("t", "x"),
-        [[18322, 18687], [0, 1]]),
+       for words in (("set", "out", "dez"), ("wrz", "paź", "sty"), ("Sep", "Oct", "May"), ("sep", "okt", "mars", "mai"))},
+    **{f"years of one month, {month}": Table(["t,x,label", *(f"{month}{20 + i % 3},{i},{'ab'[i // 3 % 2]}" for i in range(36))],
+        ("t", "x"), [[18322, 18687], [0, 1]]) for month in ("Mar-", "mar 20")},
     **{f"times of day that end each line, {names}, {kinds}": Table(["\t".join(("k", "from", "to"))] * names + [
         f"{kinds[i % 2]}\t{8 + i % 12}:{i * 7 % 60:02}\t{9 + i % 12}:{i * 11 % 60:02}" for i in range(40)],
         ("from", "to") if names else ("x2", "x3"), [[8, 9 + 7 / 60], [9, 10 + 11 / 60]],
@@ -363,6 +366,12 @@ TABLES = {
         ("d", "x"), [], ["'d': dates as the number of days since 1970, such as 2009-04-06 for"]),
     "counts of LIBSVM that could be times": Table([f"{i % 2} {1 + i % 9}:{10 + i % 50}" for i in range(40)],
         tuple(f"x{j}" for j in range(1, 10)), []),
+    "numbers with blanks between tabs": Table([f"{1 + i % 5} 234\t{1 + i * i % 7} 567\t{i // 3 % 2}" for i in range(40)],
+        ("x1", "x2"), [[1234, 2234], [1567, 2567]], classes=("0", "1")),
+    "words without names, the first one twice": Table(["red\tgo on", *(
+        f"{['red', 'blue', 'green', 'black', 'white', 'grey'][i // 3]}\tsay {i % 3}" for i in range(1, 18))],
+        ("x2: go on", "x2: say 0", "x2: say 1", "x2: say 2"), [], given={"target": "x1"},
+        classes=("black", "blue", "green", "grey", "red", "white")),
     "words after a tab": Table([f"{['ham', 'spam'][i % 2]}\tgo {i} now {i * i} there" for i in range(60)], tuple(
         f"x2: direction {j}" for j in range(1, 51)), [], classes=("ham", "spam")),
     "minutes and seconds of a race": Table(["t,x,label", *(f"{27 + i}:{i + 10},{i % 7},{'ab'[i // 3 % 2]}" for i in range(36))],

@@ -85,6 +85,7 @@ _MONTHS = [
 _MONTH_OF = {name: month[:3] for own in _MONTHS for name, month in own.items()}
 _MONTH = rf"({'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})"
 _NUMBERED = re.compile(r"([^\W\d_]+)\.?[ -]?\d+")  # as is Jan 2020, but also set-01
+_BEFORE_YEAR = re.compile(r"\D+(?:19|20)\d\d")
 # A day of the week before a date, and a zone after it, which changes nothing.
 _AROUND_A_DATE = re.compile(
     r"(?i)\A(?:mon|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri|sat(?:urday)?|sun|(?:mon|fri|sun)day)\.?,? "
@@ -96,7 +97,7 @@ _RATIO, _HOURS_A_DAY = re.compile(r"(\d+):\d+"), 24
 _ANGLE = re.compile(
     r"([+-]?)(\d{1,3}(?:\.\d+)?) ?[°º](?: ?([0-5]?\d(?:\.\d+)?) ?['’′](?: ?([0-5]?\d(?:\.\d+)?) ?(?:[\"”″]|''|’’))?)? ?([nesw])?"
 )
-_MINUS_BEHIND = re.compile(r"(\d[\d' ]*[.,][\d.,' ]*)-")  # whole numbers such as 1- may be grades
+_MINUS_BEHIND = re.compile(r"(\d[\d' ]*[.,][\d.,' ]*\d)-")  # 1- may be a grade, and 1.- or 1,- is a price of 1
 _IN_BRACKETS = re.compile(r"\(\s*([^()+\-\s][^()]*)\)")
 _ADORNMENT = re.compile(rf"[^\deE.,+\-{_SPACES}]")
 _PERCENT, _MONTHS_A_YEAR, _DIGITS, _FEWEST_DAYS = 100.0, 12, 3, 3
@@ -440,10 +441,14 @@ def date_role(present: pd.Series) -> str | None:
 
 
 def _are_numbered_names(texts: Sequence[str]) -> bool:
-    """Return True for names such as set-01 or mag-10: their words are months of no one language, or one in small letters."""
+    """Return True for names such as set-01 or mag-10: their words are months of no one language, or one in small letters.
+
+    One word before years, as in may 2001, is a month in English, whatever its letters.
+    """
     found = [_NUMBERED.fullmatch(text) for text in texts]
     words = {one[1] for one in found if one}
-    languages = _MONTHS[: 1 - min(words).islower()] if len(words) == 1 else _MONTHS  # of may-01, may-02 none
+    is_small = len(words) == 1 and min(words).islower() and not all(map(_BEFORE_YEAR.fullmatch, texts))
+    languages = _MONTHS[: 1 - is_small] if len(words) == 1 else _MONTHS  # of may-01, may-02 none
     return all(found) and not any({word.lower() for word in words} <= own.keys() for own in languages)
 
 

@@ -127,7 +127,8 @@ def rows_below(source: Source, recipe: Recipe, limits: Limits) -> tuple[list[str
         said = [f"The row below the names is taken for units and left out: {listed(filter(None, units))}."]
         if len(counts) < len(header) == len(units):  # two lines of names, as of several levels
             header = [f"{a} {b}".strip() if not a or counts[a] > 1 else a for a, b in zip(header, units, strict=True)]
-            said = [f"Names that repeat or are missing have the words of the row below them added: {listed(header)}."]
+            added = "its words are added to names that repeat or are missing"
+            said = [f"The row below the names is left out; {added}: {listed(header)}."]
     names, notes = column_names(header)
     limits.check_columns(len(names))
     return names, [*said, *notes], skipped, head

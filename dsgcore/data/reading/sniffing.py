@@ -36,8 +36,9 @@ _SCRIPTS = {
     "shift_jis": (r"[\u3040-\u30ff\u4e00-\u9fff]", r"[^\x00-\x7f]"),
     "gb18030": (r"[\u4e00-\u9fff]", r"[^\x00-\x7f]"),
 }
-# Polish letters of cp1250 that are ³, ¹ and ¿ in cp1252, within a word.
-_POLISH = re.compile(rb"(?<=[A-Za-z\xc0-\xff])[\xb3\xb9\xbf](?=[a-z])")
+# Polish letters of cp1250 that are ³, ¹ and ¿ in cp1252, within a word, but not in m³h or ¿que; and letters not in Polish.
+_POLISH = re.compile(rb"(?<=[A-Za-z\xc0-\xff])(?!(?<=m)\xb3[^aeouy])[\xb3\xb9\xbf](?=[a-pr-uwyz])")
+_NOT_POLISH = re.compile(rb"[\xc0-\xff](?<![\xc6\xca\xd1\xd3\xe6\xea\xf1\xf3])")
 _BY_USE = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё"  # Russian letters, the most frequent one first
 _COMMA_NUMBER, _POINT_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?"), re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 # Spreadsheets read a first line such as sep=; as the name of the delimiter.
@@ -66,7 +67,7 @@ def sniffed_encoding(source: Source) -> str:
     as_utf8 = content.decode("utf-8", "replace")
     if len(re.findall(r"[^\x00-\x7f\ufffd]", as_utf8)) > 2 * as_utf8.count("\ufffd"):
         return "utf-8"  # with a few wrong bytes, which the reading refuses
-    western = "cp1250" if _POLISH.search(content) else "cp1252"
+    western = "cp1250" if len(_POLISH.findall(content)) > len(_NOT_POLISH.findall(content)) else "cp1252"
     runs = re.findall(rb"[\x80-\xff][\x40-\x7e\x80-\xff]*", content)
     if np.mean([len(run) > 1 and run[1] >= 0x80 for run in runs] or [False]) < 0.5:
         return western
@@ -185,7 +186,8 @@ def _likely_delimiter(lines: list[str]) -> str:
     found = {one: agreement(one) for one in DELIMITERS}
     # 0,5;a is a number and a word, rather than 0 and a word: of two that agree as well, the other one.
     best = max(found, key=lambda one: (found[one], (one == ",") == (found[one][2] < 2)))
-    if best == "\t" and agreement(" ", 1.0)[0] == 1.0 and found[" "][1] > max(0.5, found["\t"][1]):
+    is_wider = agreement(" ", 1.0)[0] == 1.0 and found[" "][1] > max(0.5, found["\t"][1])
+    if best == "\t" and found["\t"][2] == 2 and is_wider:
         best = " "  # a tab before the last column alone, as in UCI's auto-mpg.data
     odd = _ODD_DELIMITERS if best in (" ", ":") or found[best][2] < 2 else ""
     if other := next((one for one in odd if agreement(one) > found[best]), None):
@@ -243,9 +245,11 @@ def _kind(cell: str, decimal: str) -> str:
 def _columns(rows: list[list[str]], n: int, decimal: str) -> tuple[list[list[str]], list[float]]:
     """Return the cells of n columns that are not missing, and their share that are numbers or dates."""
     columns = [[row[j] for row in rows if j < len(row) and row[j] not in MISSING_WORDS] for j in range(n)]
-    return columns, [
-        sum(_kind(cell, decimal) != "word" for cell in cells) / len(cells) if cells else 0.0 for cells in columns
-    ]
+    return columns, [_typed(cells, decimal) for cells in columns]
+
+
+def _typed(cells: list[str], decimal: str) -> float:
+    return sum(_kind(cell, decimal) != "word" for cell in cells) / len(cells) if cells else 0.0
 
 
 def _has_header(rows: list[list[str]], decimal: str) -> bool:
@@ -261,7 +265,9 @@ def _has_header(rows: list[list[str]], decimal: str) -> bool:
     numbers = [j for j, kind in enumerate(kinds) if kind == "number"]
     if not numbers and any(len(columns[j]) > 1 and typed[j] == 1 for j in words):
         return True
-    if any(first[j] in (columns[j][_SECOND_NAMES:] or columns[j]) for j in words):
+    # Names may come again as a survey's questions, above numbers or dates.
+    is_second = not numbers and any(_typed(columns[j][_SECOND_NAMES:], decimal) == 1 for j in words)
+    if any(first[j] in columns[j][_SECOND_NAMES * is_second :] for j in words):
         return False
     if any(first[j].lower() in LABEL_NAMES and len(first[j]) > 1 for j in words):
         return True

@@ -47,7 +47,10 @@ _OTHERS = {magic.encode("latin-1"): what for what, all_magic in tables("kinds.to
 _OTHER_TEXTS = {
     "a web page or XML": re.compile(r"<[!?]|<html\b|<(?=(?s:.*)\n\s*<[^\n]*\s*\Z)|<[^\n]*>\s*\Z"),
     "JSON, but no records": re.compile(r"\{\s*(?:\"|\}\s*\Z)|\[\s*(?:[\[{\"]|-?\d[\d.e+-]*\s*[,\n])"),
-    "a program in SQL": re.compile(r"(?:--.*\n|/\*.*\n|\s)*(?:(?:create|drop) table\b|insert into\b|set \w+ ?=)"),
+    "a program in SQL": re.compile(
+        r"(?:--.*\n|/\*.*\n|\s)*(?:(?:drop table|set \w+ ?=)[^\n]*;\s*(?:\n|\Z)"
+        r"|(?:create table (?:if not exists )?|insert into )\S+\s*(?:\(|values\b|select\b|as\b))"
+    ),
 }
 _ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"[^\"]*\"|\S+)\s+(.+)", re.IGNORECASE)
 _ARFF = re.compile(r"\A\ufeff?(\s*%[^\n]*\n|\s*\n)*\s*@relation\s", re.IGNORECASE)
