@@ -395,7 +395,7 @@ def test_a_rival_with_its_usual_values_is_not_searched(made, monkeypatch):
     rivals = ({"of": "SAMULT"}, {"of": "SAMULT", "usual": True}, {"of": "SAMULT", "lam": 0.5, "usual": True})
     asked = small("auc/fig2", rivals=rivals, beside=(), grid={"sigma": [0.5], "lam": [0.2], "n_iter": [5]})
     fits = carry_out_reproduction(asked, made).fits
-    names = ["QSGS2AUC", "SAMULT", "SAMULT, usual values", "SAMULT, lam 0.5, usual values"]
+    names = ["QSG-S2AUC", "SAMULT", "SAMULT, usual values", "SAMULT, lam 0.5, usual values"]
     assert list(fits["method"].unique()) == names
     usual = {name: value for name, value in SAMULT().get_params().items() if name in ("sigma", "lam")}
     assert found == [{}, {}, usual, usual | {"lam": 0.5}]
@@ -408,8 +408,8 @@ def test_the_outcome_follows_from_all_checks_by_the_interval_of_each():
         """A reproduction of methods whose scores start at these and grow by 0.01 a seed; a rival's fit takes a second."""
         all_scores = [one if isinstance(one, tuple) else (one, one + 0.01, one + 0.02) for one in scores]
         rows = [
-            ("one", name, 9, seed, seconds[seed] if name == "QSGS2AUC" else 1.0, score, chance)
-            for name, own in zip(("QSGS2AUC", "SAMULT", "PNUAUC"), all_scores, strict=False)
+            ("one", name, 9, seed, seconds[seed] if name == "QSG-S2AUC" else 1.0, score, chance)
+            for name, own in zip(("QSG-S2AUC", "SAMULT", "PNU-AUC"), all_scores, strict=False)
             for seed, score in enumerate(own)
         ]
         return Reproduced(asked, pd.DataFrame(rows, columns=module.COLUMNS))
@@ -426,10 +426,10 @@ def test_the_outcome_follows_from_all_checks_by_the_interval_of_each():
     better = replace(asked, claim="better", within=0.0)
     same, near = found(0.8, 0.8, (0.8002, 0.8101, 0.8200), asked=better).checks
     assert (same.state, same.words) == ("fails", "one against SAMULT: equal in every draw")
-    assert (near.state, near.words) == ("fails", "one against PNUAUC: -0.01 points (-0.03 to +0.01)")
+    assert (near.state, near.words) == ("fails", "one against PNU-AUC: -0.01 points (-0.03 to +0.01)")
     assert found((0.8, 0.812), (0.8, 0.81), asked=better).checks[0].state == "open"
     fast = replace(near, claim="faster", difference=math.log(128.0), low=math.log(0.314), high=math.log(2140.0))
-    assert fast.words == "one against PNUAUC: 130 times as fast (0.31 to 2,100)"
+    assert fast.words == "one against PNU-AUC: 130 times as fast (0.31 to 2,100)"
     below = found((0.8, 0.81, 0.82), (0.80002, 0.81001, 0.82), asked=better).checks[0]
     assert below.words == "one against SAMULT: +0.00 points (+0.00 to +0.00)"
     # A difference says nothing where one value for all points would pass as well.

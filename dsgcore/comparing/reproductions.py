@@ -110,14 +110,14 @@ class Reproduction:
 
     @cached_property
     def methods(self) -> dict[str, Method]:
-        """Ours, the rivals, and those beside them, by the name that their fits have, such as "CUU, centers 200"."""
+        """Ours, the rivals, and those beside them, by the name that their fits have, such as "SU-SL" or "CUU, centers 200"."""
         ours, found = estimator_of(SETTINGS[self.setting]), dict[str, Method]()
         claims = [(), *[(self.claim,)] * len(self.rivals), *[()] * len(self.beside)]
         for said, claimed in zip(({}, *self.rivals, *self.beside), claims, strict=True):
             own = {name: value for name, value in said.items() if name not in NO_PARAMETERS}
             words = [f"{name} {value}" for name, value in own.items()] + ["usual values"] * ("usual" in said)
-            name = ", ".join([said.get("of", ours.__name__), *words])
             kind, own = (competitor(self.setting, said["of"]), own) if "of" in said else (ours, {**self.ours, **own})
+            name = ", ".join([profile_of(SETTINGS[self.setting]).paper if kind is ours else kind.title, *words])
             known = inspect.signature(kind).parameters
             usual = {name: known[name].default for name in self.grid if "usual" in said and name in known}
             own = {name: None if value == NONE else value for name, value in {**usual, **own}.items()}
