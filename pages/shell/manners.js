@@ -11,7 +11,7 @@ const LEAST_BETWEEN_CRASHES = 10000;  // a page that cannot be drawn is not load
 // The buttons of a lesson that these keys press: arrow keys, those of a presenter's remote control, and Escape.
 const PRESENTED = ".st-key-stage:has(.st-key-stage-notes)", SHOW = `${PRESENTED} .st-key-lesson-show button:enabled`;
 const ON = `.st-key-lesson-on button[kind=primary]:enabled, .st-key-lesson-on a[href$=lessons], ${SHOW}`;
-const BACK = ".st-key-lesson-back button:enabled";
+const BACK = ".st-key-lesson-back button:enabled", OF_LESSON = "[class*=st-key-lesson-] button";
 const MOVES = {ArrowRight: ON, PageDown: ON, ArrowLeft: BACK, PageUp: BACK, Escape: ".st-key-lesson-leave button:enabled"};
 const TYPED = "textarea, input:not([type=range], [type=radio], [type=checkbox], [role=combobox]), [contenteditable=true]";
 const SLIDERS = "input[type=range], [role=slider]", MAP = ".hand-area";  // with keys of their own
@@ -139,6 +139,22 @@ function hearKeysOfLessons() {
     event.preventDefault();
     event.stopImmediatePropagation();  // streamlit hears the arrow keys of buttons, and an answer its own
   }, true);  // before the list closes
+}
+
+/** Put the focus on a lesson's text if what had it goes with a press of a button, so that a screen reader goes on there. */
+function mindFocusOfLessons() {
+  addEventListener("click", event => {
+    const had = document.activeElement, until = performance.now() + LEAVING;
+    if (had === document.body || !event.target.closest?.(OF_LESSON)) return;
+    const look = () => {
+      const now = document.activeElement, text = document.querySelector(".st-key-stage-text");
+      if (now === had && performance.now() < until) setTimeout(look, 50);
+      if (now !== document.body || !text) return;
+      text.tabIndex = -1;
+      text.focus({preventScroll: true});
+    };
+    setTimeout(look, 50);
+  }, true);
 }
 
 /** Let the zoom of the browser enlarge the stage, whose type follows the size of the window and so would stay as it is. */
@@ -327,6 +343,7 @@ export default function ({data, parentElement, setStateValue, setTriggerValue}) 
     mindHistory();
     hearKeysBesideSliders();
     hearKeysOfLessons();
+    mindFocusOfLessons();
     mindEntries();
     mindReturns();
     mindCrashes();

@@ -243,6 +243,20 @@ def test_every_step_of_every_lesson_fits_without_scrolling_and_nothing_moves(ope
     assert not found, "\n".join(found)
 
 
+def test_the_text_of_a_lesson_takes_the_focus_of_a_button_that_goes(open_page):
+    page = open_page("auc?lesson=five-labels&view.speed=instant", viewport=DESK)
+    page.get_by_role("radio").first.press("Space")
+    for name in ("run", "next"):
+        button = page.locator(f".st-key-lesson-{name} button:enabled")
+        button.wait_for()
+        until_ready(page)
+        button.press("Enter")
+        expect(page.locator(".st-key-stage-text")).to_be_focused()
+    expect(page.locator(".stage-steps")).to_contain_text("Step 2 of 3")
+    page.keyboard.press("Tab")
+    expect(page.locator(".st-key-stage-text :focus, .st-key-stage-answer :focus")).to_have_count(1)
+
+
 # --- before a class
 
 
