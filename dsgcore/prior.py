@@ -17,7 +17,7 @@ from sklearn.utils import check_array, gen_batches
 from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import generator
 from dsgcore.core.threads import single_threaded_blas
-from dsgcore.kernels.kernels import check_sizes
+from dsgcore.kernels.kernels import check_sizes, check_unmasked
 
 __all__ = [
     "HullDistance",
@@ -312,9 +312,11 @@ class HullDistance:
 def checked_samples(**given: ArrayLike) -> dict[str, NDArray]:
     """Return the samples as float arrays; raise unless they are finite and have equally many coordinates."""
     try:
+        for name, X in given.items():
+            check_unmasked(X, name)
         samples = {name: check_array(X, dtype=np.float64, input_name=name) for name, X in given.items()}
-        for X in samples.values():
-            check_sizes(X)
+        for name, X in samples.items():
+            check_sizes(X, name)
     except ValueError as error:
         raise PriorError(str(error)) from None
     dimensions = {name: X.shape[1] for name, X in samples.items()}

@@ -213,6 +213,7 @@ CUTS = "gamma must be one number or 3, one for each .* 4 classes .*got 2"
                 (np.zeros((5, 2, 4)), f"{FORMS}, got the shape (5, 2, 4)"),
                 (np.zeros(6), f"{FORMS}, got the shape (6,)"),
                 ([[0, 6]], "pairs of shape (m, 2) must hold row numbers of X, from 0 to 5, got 6"),
+                (np.ma.MaskedArray([[0, 1]], [[0, 1]]), "pairs must not have masked values, got 1: replace them"),
                 ([[0, -1]], "pairs of shape (m, 2) must hold row numbers of X, from 0 to 5, got -1"),
                 ([[0, 1], [2, 2]], "pairs must hold two different rows each, got row 2 twice"),
                 (np.zeros((0, 2), dtype=int), NO_PAIR),

@@ -384,6 +384,7 @@ def test_a_score_counts_labeled_points_alone(model):
         (-np.ones(N), "finite numbers of at least 0, got -1"),
         (np.full(N, np.nan), "finite numbers of at least 0, got nan"),
         (FEW == -1, "above 0 for a labeled point, got only zeros"),
+        (np.ma.MaskedArray(np.ones(N), FEW == 0), f"not have masked values, got {(FEW == 0).sum()}: replace them$"),
     ):
         with pytest.raises(DSGError, match=f"sample_weight must .*{said}"):
             model.score(X, FEW, sample_weight=wrong)

@@ -176,7 +176,8 @@ POINTS, OTHERS = np.random.default_rng(11).normal(size=(2, 5, 2))
                 ({"mixture": np.zeros((4, 3))}, "must have equally many coordinates, got mixture 3, component 2"),
                 ({"mixture": np.empty((0, 2))}, "0 sample"),
                 ({"component": [[np.nan, 1.0]]}, "component contains NaN"),
-                ({"component": 1e200 * OTHERS}, "must be of size 1e+70 at most"),
+                ({"component": 1e200 * OTHERS}, "component[0, 0] must be of size 1e+70 at most"),
+                ({"mixture": np.ma.MaskedArray(POINTS, POINTS > 1.0)}, "mixture must not have masked values, got "),
                 ({"mixture": np.ones((4, 2)), "component": np.ones((4, 2))}, "copies of one point"),
             )
         ),

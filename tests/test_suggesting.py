@@ -130,7 +130,10 @@ BAD = [
     (lambda: suggest(make_pipeline(StandardScaler(), LinearSVC()), X, SEEN), NO_ONE),
     (lambda: suggest(GridSearchCV(of(TSGS3VM), {}, cv=2), X, np.abs(SEEN)), NO_ONE),
     (lambda: TSGS3VM.as_in_paper(-5), "n must be a whole number between 1 and 2147483647, got -5"),
-    (lambda: TSGS3VM.as_in_paper("x"), "n must be a whole number between 1 and 2147483647, got 'x'"),
+    *(
+        (lambda cls=cls: cls.as_in_paper("x"), "n must be a whole number between 1 and 2147483647, got 'x'")
+        for cls in (TSGS3VM, TSGSU, QSGS2AUC)
+    ),
     (lambda: suggest(of(QSGS2AUC), X, SEEN, seconds=-1.0), "seconds must be"),
     (lambda: suggest_values(spec_of("auc"), load_split(spec_of("auc")), seconds=0.0), "seconds must be"),
     (

@@ -15,6 +15,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from dsgcore.core.errors import DSGError
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 from dsgcore.estimators.inputs import check_same_kind, encode, over_partitions
+from dsgcore.kernels.kernels import check_unmasked
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems.thresholds import classify, mean_auc
 from dsgcore.solver.problem import UNLABELED
@@ -72,6 +73,7 @@ def labeled_parts(is_known: NDArray, sample_weight: Weights, *arrays: NDArray) -
     parts = [array[is_known] for array in arrays]
     if sample_weight is None:
         return parts, None
+    check_unmasked(sample_weight, "sample_weight")
     weights = np.ravel(np.asarray(sample_weight, dtype=float))
     if len(weights) != len(is_known):
         raise DSGError(f"sample_weight must have a number for each of {len(is_known)} points, got {len(weights)}")

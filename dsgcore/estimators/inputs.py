@@ -30,7 +30,7 @@ from dsgcore.data.reading.labels import known_order
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 from dsgcore.data.rows import is_dask
 from dsgcore.kernels import KERNELS, Gaussian, Kernel
-from dsgcore.kernels.kernels import check_sizes
+from dsgcore.kernels.kernels import check_sizes, check_unmasked
 from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.solver.model import FEW_POINTS, Expansion, points_at_a_time
 from dsgcore.solver.problem import UNLABELED
@@ -211,7 +211,7 @@ def labeled_rows(codes: NDArray, most: int) -> NDArray:
 def validated(estimator: Any, X: Any, y: NDArray, *, reset: bool = True, dtype: Any = None) -> tuple[Any, NDArray]:
     """Return points and codes of labels as scikit-learn's `validate_data` does. It reads no point of `Rows`."""
     if isinstance(X, np.ma.MaskedArray):
-        _check_unmasked(X)
+        check_unmasked(X)
     if not isinstance(X, Rows):
         return validate_data(estimator, X, y, reset=reset, dtype=dtype or float_types(X))
     if len(y) != len(X):
@@ -245,18 +245,10 @@ def validated_points(estimator: Any, X: Any, dtype: Any = None) -> NDArray:
     return validate_data(estimator, in_memory(X), reset=False, dtype=dtype or float_types(X))
 
 
-def _check_unmasked(X: np.ma.MaskedArray) -> None:
-    """Raise `DSGError` for masked values: scikit-learn takes the numbers under the mask."""
-    if n := np.count_nonzero(np.ma.getmaskarray(X)):
-        raise DSGError(
-            f"X must not have masked values, got {n}: replace them, for instance by X.filled(X.mean(axis=0))"
-        )
-
-
 def in_memory(X: Any) -> Any:
     """Return `Rows` as an array, or as a table if its columns have names; anything else as it is. Refuse what is no points."""
     if isinstance(X, np.ma.MaskedArray):
-        _check_unmasked(X)
+        check_unmasked(X)
     if isinstance(X, str | PathLike):
         raise DataError(
             f"X must hold points, got the path {str(X)!r}: give dsgcore.data.rows_of(path, ...)[0] (gaps get its own means)"

@@ -29,6 +29,7 @@ from dsgcore.estimators.inputs import (
     taken,
     validated,
 )
+from dsgcore.kernels.kernels import check_unmasked
 from dsgcore.prior import MAX_POINTS, drawn_rows, similar_class_prior
 from dsgcore.problems import Problem
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
@@ -89,6 +90,7 @@ def points_and_labels(
         raise DSGError("give either y or pairs, got both; with pairs, X holds the unlabeled points alone")
     if not holds_pairs:
         raise DSGError(f"pairs go with y_holds='pairs' only, got y_holds={estimator.y_holds!r}")
+    check_unmasked(pairs, "pairs")
     rows, n = np.asarray(pairs), len(X)
     if rows.ndim == 2 and rows.shape[1] == 2 and rows.dtype.kind in "iu" and len(rows):  # row numbers
         if rows.min() < 0 or rows.max() >= n:

@@ -410,11 +410,18 @@ def check_values(values: NDArray) -> NDArray:
     return values
 
 
-def check_sizes(X: NDArray) -> None:
+def check_unmasked(X: object, name: str = "X") -> None:
+    """Raise DSGError for masked values: NumPy and scikit-learn take the numbers under the mask."""
+    if isinstance(X, np.ma.MaskedArray) and (n := np.count_nonzero(np.ma.getmaskarray(X))):
+        mean = f", for instance by {name}.filled({name}.mean(axis=0))" * (name == "X")
+        raise DSGError(f"{name} must not have masked values, got {n}: replace them{mean}")
+
+
+def check_sizes(X: NDArray, name: str = "X") -> None:
     """Raise DSGError if a coordinate of the points (n, d) is so large that sums of squared distances overflow float64."""
     if _largest(X, None) > LARGEST:
         row, column = np.argwhere(np.abs(X) > LARGEST)[0]
         raise DSGError(
-            f"X[{row}, {column}] must be of size {LARGEST:g} at most, for its squares must not overflow float64, "
+            f"{name}[{row}, {column}] must be of size {LARGEST:g} at most, for its squares must not overflow float64, "
             f"got {X[row, column]:.3g}: scale the points"
         )

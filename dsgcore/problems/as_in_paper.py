@@ -18,6 +18,7 @@ GAUSSIAN = {**PLAIN, "kernel": "gaussian"}
 PRODUCT = 1.5
 # Weights that a grid also switches off.
 OR_ZERO = ("tau_I", "tau_S")
+N = Integer("n", 1, low=1)  # number of training points
 
 
 @dataclass(frozen=True)
@@ -51,19 +52,15 @@ class PaperValues:
             middle = float(f"{math.sqrt(low * high) if high > 10 * low > 0 else (low + high) / 2:.3g}")
             searched[name] = value if is_kept or (value == 0 and name in OR_ZERO) else middle
         values = {**self.values, **searched, **given}
-        return {**values, **self.followed(values, n), **given}
+        return {**values, **self.followed(values, None if n is None else N.check(n)), **given}
 
 
 def _step_of_theorem(values: Mapping[str, Any], _: int | None) -> dict[str, float]:
     return {"step_size": PRODUCT / values["lam"]}
 
 
-N = Integer("n", 1, low=1)
-
-
 def _one_pass(values: Mapping[str, Any], n: int | None) -> dict[str, int]:
     if n is not None:
-        n = N.check(n)
         return {"n_features": math.ceil(math.sqrt(n)), "n_iter": math.ceil(n / 256)}
     if {"n_features", "n_iter"} <= values.keys():
         return {}
