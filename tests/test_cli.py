@@ -627,7 +627,7 @@ def test_a_run_is_replaced_by_the_run_of_the_same_spec_only_and_says_so(person, 
     for is_there in (False, True):
         spec.write_text(json.dumps(plain))
         assert main(line) == 0
-        assert capsys.readouterr().out.endswith(f"{out}{', in place of those of the same run' * is_there}.\n")
+        assert capsys.readouterr().out.endswith(f"{out}{', in place of those of the same spec' * is_there}.\n")
     before = contents(out)
     spec.write_text(json.dumps(plain | {"seed": 1}))
     said = refusal(capsys, line)

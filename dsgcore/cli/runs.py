@@ -94,7 +94,7 @@ def run(given: argparse.Namespace) -> Made:
         )
         return Made(facts, code=NO)
     ended = made.stop_reason.value if made.stop_reason else ""
-    instead = ", in place of those of the same run" if earlier else ""
+    instead = ", in place of those of the same spec" if earlier else ""
     return Made(facts, f"{ended} {', '.join(_RESULTS)} are in {given.out}{instead}.".strip())
 
 
