@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,7 @@ from distributed.utils import get_mp_context
 from dsgcore.__main__ import main
 from dsgcore.cli import options as command
 from dsgcore.comparing import compare
+from dsgcore.comparing.reproductions import carry_out_reproduction, reproduction
 from dsgcore.experiments import script
 from dsgcore.studies import Store, Study, carry_out, csv_of, table_of
 
@@ -179,3 +181,35 @@ def test_the_fits_of_a_comparison_are_the_same_on_a_cluster_and_a_killed_worker_
         assert main([*map(str, [*line, tmp_path / f"{len(tables)}.sqlite", *options])]) == 0
         tables.append(pd.read_csv(tmp_path / "table.csv").drop(columns=["seconds", "megabytes"]))
     pd.testing.assert_frame_equal(*tables)
+
+
+@pytest.mark.ci
+def test_a_papers_figure_has_the_same_scores_on_a_cluster_loses_none_with_a_worker_and_goes_on(cluster, tmp_path):
+    X = np.random.default_rng(1).normal(size=(150, 2))
+    np.savez(tmp_path / "made.npz", X=X, y=(X[:, 0] > 0).astype(int))
+    figure = reproduction("auc/fig2")
+    small = {
+        "sets": ("made",),
+        "unlabeled": (40,),
+        "seeds": 4,
+        "n_labeled": 40,
+        "beside": (),
+        "grid": {"sigma": [0.5, 2.0]},
+    }
+    asked, store = replace(figure, rivals=figure.rivals[:1], **small), Store(tmp_path / "fits.sqlite")
+    victims = [next(iter(cluster.workers.values())).pid]
+
+    def kill_once(so_far):
+        if so_far[0] and victims:
+            os.kill(victims.pop(), signal.SIGKILL)
+
+    with Client(cluster.scheduler_address, set_as_default=False) as client:
+        there = carry_out_reproduction(asked, tmp_path, store, client=client, report=kill_once)
+        again = carry_out_reproduction(replace(asked, seeds=5), tmp_path, store, client=client)
+    here = carry_out_reproduction(replace(asked, seeds=5), tmp_path)
+    assert not victims
+    assert (len(there.fits), len(again.fits)) == (8, 10)
+    pd.testing.assert_frame_equal(again.fits.drop(columns="seconds"), here.fits.drop(columns="seconds"))
+    pd.testing.assert_frame_equal(again.fits[:8], there.fits)
+    line = ["reproduce", "auc/fig1", "--data", str(tmp_path), "--quick", "--dask", "x"]
+    assert main([*line, "--store", str(tmp_path / "fits.sqlite")]) == 2

@@ -131,7 +131,10 @@ def reproduce(given: argparse.Namespace) -> Made:
         raise DSGError(f"--data must be a folder, got {given.data}")
     asked, progress = reproduction(given.name, is_quick=given.quick), Progress(is_quiet=given.quiet)
     store = Store(given.store or default_store())
-    found = carry_out_reproduction(asked, given.data, store, report=lambda so_far: progress.part(*so_far))
+    with client_of(given.dask) if given.dask else nullcontext() as client:
+        found = carry_out_reproduction(
+            asked, given.data, store, client=client, report=lambda so_far: progress.part(*so_far)
+        )
     data = {"figure": asked.name, "says": asked.says, "quick": given.quick, "outcome": found.outcome}
     data |= {"checks": [asdict(check) | {"state": check.state} for check in found.checks]}
     data |= {"fits": found.fits.to_dict("records"), "missing": found.missing}

@@ -35,6 +35,7 @@ from dsgcore.data.splits import fit_scaling
 from dsgcore.experiments.export import estimator_of
 from dsgcore.experiments.race import competitor, test_score
 from dsgcore.experiments.settings import SETTINGS
+from dsgcore.jobs.tasks import finished, queue_of
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
 from dsgcore.studies.store import Store
@@ -361,57 +362,144 @@ def chosen(
     return dict(search.fit(split.X_train, split.y_train).best_params_) if own else {}
 
 
+class _Points:
+    """A set's points and labels, with the last draw from them."""
+
+    def __init__(self, X: NDArray, y: NDArray) -> None:
+        self.X, self.y = X, y
+        self._last: tuple[tuple[int, ...], Split] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel without the last draw."""
+        return _Points, (self.X, self.y)
+
+    def drawn(self, *draw: int) -> Split:
+        """Return the `drawn_split` of numbers of labeled and unlabeled points, and a seed."""
+        if self._last is None or self._last[0] != draw:
+            self._last = draw, drawn_split(self.X, self.y, *draw)
+        return self._last[1]
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A fit, or a search for values, with its key in the store; `name` is the method's, `draw` is that of `_Points.drawn`."""
+
+    work: Callable[..., Any]
+    name: str
+    method: Any
+    parameters: Parameters
+    draw: tuple[int, int, int]
+    key: str
+    words: str
+    more: tuple[Any, ...]
+
+    @classmethod
+    def of(
+        cls,
+        asked: Reproduction,
+        work: Callable[..., Any],
+        name: str,
+        parameters: Parameters,
+        draw: tuple[int, int, int],
+        digest: str,
+        words: str,
+        *more: Any,
+    ) -> _Asked:
+        """Return it with its key; `digest` is that of the draw's points."""
+        method = asked.methods[name][0]
+        said = [VERSION, asked.setting, work.__name__, method.__name__, parameters, digest, draw[-1], *more]
+        return cls(work, name, method, parameters, draw, sha256(json.dumps(said).encode()).hexdigest(), words, more)
+
+
+def make_asked(
+    points: _Points,
+    setting: str,
+    smallest: tuple[int, int],
+    compiled: set[str],
+    asked: Sequence[_Asked],
+    *,
+    report: Callable[[str], object],
+) -> None:
+    """Do some works on a set's points, each in one thread, and report each result as JSON text.
+
+    Before a method's first one a fit to the smallest draw compiles, unless the method is among the compiled ones.
+    """
+    with warnings.catch_warnings(action="ignore"), single_threaded_blas():
+        for one in asked:
+            seed, split = one.draw[-1], points.drawn(*one.draw)
+            if one.name not in compiled:
+                small = drawn_split(points.X, points.y, *smallest, seed)
+                measured(one.method, one.parameters, setting, small, seed)
+                compiled.add(one.name)
+            report(json.dumps(one.work(one.method, one.parameters, setting, split, seed, *one.more)))
+
+
 def carry_out_reproduction(
     asked: Reproduction,
     folder: Path | None = None,
     store: Store | None = None,
     *,
+    client: Any = None,
     report: Callable[[tuple[int, int, str]], object] = lambda so_far: None,
 ) -> Reproduced:
     """Make the fits that the store does not have, each in one thread, and return them all.
 
     The sets are in the folder, `NAME.npz` each, or in the cache of downloads. An interrupted call continues from the store.
-    `report` gets before each fit the number of finished ones, the number of all, and a few words.
+    `client` is a Dask client whose workers make the fits, instead of this process. `report` gets before each fit the number of
+    finished ones, the number of all, and a few words.
     """
     files = {name: file for name in asked.sets if (file := find_set(name, folder)) is not None}
     fits, compiled = list[tuple[Any, ...]](), set[str]()
     total = len(files) * len(getattr(asked, asked.axis)) * asked.seeds * len(asked.methods)
 
-    def once(work: Callable[..., Any], method: str, parameters: Parameters, words: str, *more: Any) -> Any:
-        """Return what the work returns, from the store if it is there; before a method's first work, a small fit compiles."""
-        kind = asked.methods[method][0]
-        report((len(fits), total, words))
-        said = [VERSION, asked.setting, work.__name__, kind.__name__, parameters, digest, seed, *more]
-        key = sha256(json.dumps(said).encode()).hexdigest()
-        found = None if store is None else store.kept(KIND, [key]).get(key)
-        if found is None:
-            if method not in compiled:
-                measured(kind, parameters, asked.setting, drawn_split(X, y, *sizes[-1], seed), seed)
-            compiled.add(method)
-            found = json.dumps(work(kind, parameters, asked.setting, split, seed, *more))
-            if store is not None:
-                store.keep(KIND, [(key, found, None)])
-        return json.loads(found)
+    def done(works: Sequence[_Asked], where: Any, smallest: tuple[int, int]) -> list[Any]:
+        """Return the works' results, from the store if they are there."""
+        found = {} if store is None else dict(store.kept(KIND, [one.key for one in works]))
+        missing = list({one.key: one for one in works if one.key not in found}.values())
+        n_before = len(fits) + (len(works) - len(missing)) * (works[0].work is measured)
+        with queue_of(None, client, "fits") as queue:
+            shared = where, asked.setting, smallest, compiled
+            results, begun = finished(queue, make_asked, shared, [[one] for one in missing]), iter(missing)
+            report((n_before, total, next(begun, works[0]).words))
+            for n, (one, result, error) in enumerate(results, 1):
+                if error:
+                    raise DSGError(f"{one.words} has no result: {error}. Finished fits are kept")
+                found[one.key] = result
+                if store is not None:
+                    store.keep(KIND, [(one.key, result, None)])
+                if after := next(begun, None):
+                    report((n_before + n * (one.work is measured), total, after.words))
+        return [json.loads(found[one.key]) for one in works]
 
-    with warnings.catch_warnings(action="ignore"), single_threaded_blas():
-        for name, file in files.items():
-            X, y = read_set(file, SETTINGS[asked.setting].labels)
-            labeled = [int(share * 0.7 * len(y)) for share in asked.share_labeled] or [asked.n_labeled]
-            # The largest size comes first: there the grid is searched.
-            most = len(y) - len(y) // 5  # points that the test leaves
-            sizes = [(m, u or int(0.7 * len(y)) - m) for m in reversed(labeled) for u in reversed(asked.unlabeled)]
-            sizes = list(dict.fromkeys((m, min(u, most - m)) for m, u in sizes))
-            values: dict[str, Parameters] = {}
-            for seed, (n_labeled, n_unlabeled) in product(range(asked.seeds), sizes):
-                split = drawn_split(X, y, n_labeled, n_unlabeled, seed)
-                drawn = split.X_train.tobytes() + split.y_train.tobytes() + split.X_test.tobytes()
-                digest, chance = sha256(drawn).hexdigest(), chance_of(asked.setting, split)
-                for shown, (kind, parameters, _) in asked.methods.items():
-                    if shown not in values:
-                        words = f"values of {shown} on {name}"
-                        values[shown] = {**parameters, **once(chosen, shown, parameters, words, asked.grid)}
-                    words = f"{shown} on {name}, {n_unlabeled:,} unlabeled points, seed {seed}"
-                    for at, more in asked.places(kind, n_labeled, n_unlabeled):
-                        found = once(measured, shown, {**values[shown], **more}, words)
-                        fits.append((name, shown, at, seed, *found, chance))
+    for name, file in files.items():
+        points = _Points(*read_set(file, SETTINGS[asked.setting].labels))
+        n = len(points.y)
+        labeled = [int(share * 0.7 * n) for share in asked.share_labeled] or [asked.n_labeled]
+        # The largest size comes first: there the grid is searched.
+        most = n - n // 5  # points that the test leaves
+        sizes = [(m, u or int(0.7 * n) - m) for m in reversed(labeled) for u in reversed(asked.unlabeled)]
+        sizes = list(dict.fromkeys((m, min(u, most - m)) for m, u in sizes))
+        draws = [(*size, seed) for seed, size in product(range(asked.seeds), sizes)]
+        known = dict[tuple[int, ...], tuple[str, float]]()
+        for draw in draws:
+            split = points.drawn(*draw)
+            drawn = split.X_train.tobytes() + split.y_train.tobytes() + split.X_test.tobytes()
+            known[draw] = sha256(drawn).hexdigest(), chance_of(asked.setting, split)
+        where = points if client is None else client.scatter(points, broadcast=True, hash=False)
+        first, digest = draws[0], known[draws[0]][0]
+        searches = [
+            _Asked.of(asked, chosen, shown, own, first, digest, f"values of {shown} on {name}", asked.grid)
+            for shown, (_, own, _) in asked.methods.items()
+        ]
+        values = dict(zip(asked.methods, done(searches, where, sizes[-1]), strict=True))
+        rows, wanted = list[tuple[Any, ...]](), list[_Asked]()
+        for draw in draws:
+            for shown, (kind, parameters, _) in asked.methods.items():
+                words = f"{shown} on {name}, {draw[1]:,} unlabeled points, seed {draw[2]}"
+                for at, more in asked.places(kind, *draw[:2]):
+                    own = {**parameters, **values[shown], **more}
+                    wanted.append(_Asked.of(asked, measured, shown, own, draw, known[draw][0], words))
+                    rows.append((name, shown, at, draw[2], known[draw][1]))
+        results = done(wanted, where, sizes[-1])
+        fits += [(*row[:4], *result, row[4]) for row, result in zip(rows, results, strict=True)]
     return Reproduced(asked, pd.DataFrame(fits, columns=COLUMNS))

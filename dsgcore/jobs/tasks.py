@@ -143,6 +143,12 @@ class ThisProcess:
         function(*arguments, report=on_report)
         return self
 
+    def cancel(self) -> None:
+        """Do nothing: what was submitted is done."""
+
+    def wait(self, seconds: float) -> None:
+        """Do nothing, for the same reason."""
+
 
 class ClusterQueue:
     """The workers of a Dask client in place of a queue's jobs; their memory is limited by the cluster itself.
