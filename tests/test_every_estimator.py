@@ -290,6 +290,20 @@ def test_meta_estimators_know_the_labels_as_their_estimators_do(inside):
             np.testing.assert_array_equal(model.classes_, alone.classes_)
 
 
+@each("meta", [Safe, Calibrated])
+def test_meta_estimators_take_what_is_an_array_for_numpy_alone(meta):
+    class Array:
+        def __init__(self, values):
+            self.values = values
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array(self.values, dtype=dtype)
+
+    model = meta(made(TSGS3VM), n_splits=2, random_state=0)
+    as_array, held = fitted(model, X, FEW), fitted(model, Array(X), Array(FEW))
+    np.testing.assert_array_equal(as_array.predict(X), held.predict(X))
+
+
 # --- what a fit and a fold do not take
 
 
@@ -552,9 +566,9 @@ DEVIATION = "check_classifiers_classes"
 @pytest.mark.parametrize(
     "estimator",
     [
-        *tiers([CHECKED[0], CHECKED[4]], 2, 2),
+        *tiers([CHECKED[0], CHECKED[4], CHECKED[7]], 3, 3),
         *tiers(CHECKED[1:4], 0, 3),
-        *tiers(CHECKED[5:], 0, 0),
+        *tiers([*CHECKED[5:7], *CHECKED[8:]], 0, 0),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -74,6 +74,7 @@ class Calibrated(ScoredOnLabels, BaseEstimator):
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the estimator and the probabilities; `y` has -1 for unlabeled points."""
+        X, y = (indexable(each)[0] for each in (X, y))  # folds take rows of both
         self.estimator_ = fitted_classifier(self.estimator, X, y)
         self.classes_ = self.estimator_.classes_
         self.__dict__.update(columns_of(self.estimator_))

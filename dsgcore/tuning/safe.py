@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import Tags, _safe_indexing, get_tags
+from sklearn.utils import Tags, _safe_indexing, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -167,6 +167,7 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
             )
         X = in_memory(X)
         X = X if hasattr(X, "shape") else np.asarray(X)
+        (y,) = indexable(y)  # what is only an array by `__array__` becomes one, since folds take rows of it
         self.estimator_ = fitted_classifier(self.estimator, X, y)
         self.classes_ = self.estimator_.classes_
         codes = encode(y, self.classes_)[1].astype(np.intp)
