@@ -314,6 +314,18 @@ def in_parts(path):
         part.rename_axis("id").reset_index().to_parquet(path / f"{number}.parquet")
 
 
+def in_hive(path, end):
+    """Write a folder of text as Spark does, with numbers in the names of its folders, and a part of no rows before the others."""
+    for number, part in enumerate(PARTS):
+        (folder := path / f"part={number}").mkdir(parents=True)
+        part.to_csv(folder / "1.csv", index=False) if end == "csv" else part.to_json(
+            folder / "1.jsonl", orient="records", lines=True
+        )
+    (path / "part=1" / f"2.{end}").write_bytes(b"")
+    if end == "csv":
+        (path / "part=0" / "0.csv").write_text("a,b,label\n")
+
+
 def numbered(name, start=0):
     table = frame()
     table.insert(0, name, np.arange(start, start + N))
@@ -356,6 +368,8 @@ BY_EVERY_WAY = {
     **{name: Case("table", lambda path, name=name: path.write_bytes(FORMATS[name]), ways=ALL)
        for name in ("decimal comma", "title and units", "R", "zip", "Feather", "Parquet")},
     "an index of several levels": Case("t.parquet", lambda path: frame(INDEXES["several levels"]).to_parquet(path), ways=ALL),
+    **{f"numbers in the names of folders, and empty parts, {end}": Case("folder", lambda path, end=end: in_hive(path, end),
+        ("a", "b", "part"), ways=(by_description, by_conversion, *OF_ROWS)) for end in ("csv", "jsonl")},
     "the label as the index": Case("t.parquet", lambda path: frame().set_index("label").to_parquet(path), ways=ALL),
     "Parquet, customer_id in any order": Case("t.parquet", lambda path: in_any_order("customer_id").to_parquet(path),
         ways=ALL),

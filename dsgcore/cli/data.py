@@ -16,7 +16,7 @@ from dsgcore.data.converting import convert_file, describe_file
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading import File, Source, sniff_format
 from dsgcore.data.reading.recipe import IN_PIECES, shown_size
-from dsgcore.data.reading.sources import files_of, streamed
+from dsgcore.data.reading.sources import files_of, streamed, telling
 from dsgcore.data.sets import DATASETS
 from dsgcore.experiments import SETTINGS
 
@@ -105,8 +105,8 @@ def convert(given: argparse.Namespace) -> Made:
         raise DataError(f"{given.what} is not in the cache: dsg-lab data fetch {given.what}")
     said = {name: value for name, value in reading_of(given).items() if name in _OF_TEXT and value is not None}
     files = [Source.of_path(path)] if path.is_file() else files_of(path)
-    sources = (streamed(one, IN_PIECES) for one in files)
-    recipe = sniff_format(next(sources), sources, **said)
+    sources = [streamed(one, IN_PIECES) for one in files]
+    recipe = sniff_format(telling(sources), sources, **said)
     line = Progress(is_quiet=given.quiet)
     n = convert_file(path, given.folder, recipe, progress=lambda *so_far: line.show("{}: {:,} rows".format(*so_far)))
     return Made({"folder": given.folder, "rows": n}, f"{given.folder}: {n:,} rows as Parquet")

@@ -184,8 +184,9 @@ def _text_tables(sources: Sequence[Source], recipe: Recipe, progress: Progress) 
         column = pyarrow.chunked_array([[row[0] for row in head]], _TEXT)
         if not recipe.header and (first[0] == "row" if first else is_index("row", typed(column, recipe, "", Seen()))):
             names = ["row", *names[1:]]  # a number of the row has no name that would tell
-        first.extend(() if first else names)
-        if names != first:
+        keys = {name: value for name, value in source.keys.items() if name not in names}
+        first.extend(() if first else [*names, *keys])
+        if [*names, *keys] != first:
             raise DataError(OTHER_COLUMNS)
         for batch in batches_below(source, recipe, IN_PIECES, skipped, [_TEXT] * len(names)):
             columns = dict[str, pyarrow.Array]()
@@ -195,6 +196,9 @@ def _text_tables(sources: Sequence[Source], recipe: Recipe, progress: Progress) 
                 array = pyarrow.array(column, from_pandas=True)
                 array = array.cast(_TEXT) if pyarrow.types.is_string(array.type) else array
                 columns[name] = pyarrow.nulls(len(array)) if array.null_count == len(array) else array
+            for name, value in keys.items():
+                column = pyarrow.repeat(pyarrow.scalar(value), len(batch))
+                columns[name] = column.cast(_TEXT) if isinstance(value, str) else column
             yield pyarrow.table(columns) if schema is None else pyarrow.table(columns).cast(schema)
 
     kinds, n = dict[str, pyarrow.DataType](), 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -13,7 +12,6 @@ from functools import partial
 from itertools import chain, product
 from pathlib import Path
 from typing import IO, Any
-from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
@@ -28,7 +26,15 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.cells import column_names, listed, printable, readable, with_columns, written
 from dsgcore.data.reading.recipe import Limits
-from dsgcore.data.reading.sources import CONTROL, PIECE, UNREADABLE, Source, about_others, parquet_files
+from dsgcore.data.reading.sources import (
+    CONTROL,
+    PIECE,
+    UNREADABLE,
+    Source,
+    about_others,
+    parquet_files,
+    values_in_names,
+)
 
 POINTS, LABELS = "X", "y"
 _SEVERAL = (list, tuple, dict, set, np.ndarray)  # kinds of cells that are no single value
@@ -38,7 +44,6 @@ _BEYOND = 2.0**63
 _MAGIC = b"PAR1"
 # Arrow takes no rows of views.
 _OF_VIEWS = {pyarrow.string_view(): pyarrow.large_string(), pyarrow.binary_view(): pyarrow.large_binary()}
-_NO_VALUE, _FRACTION = "__HIVE_DEFAULT_PARTITION__", r"-?\d+(\.\d+)?([eE]-?\d+)?"
 
 
 def read_binary(source: Source, kind: str, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
@@ -238,7 +243,7 @@ class ParquetTable:
     guess takes for labels.
     """
 
-    files: Mapping[Path, Mapping[str, str | None]]
+    files: Mapping[Path, Mapping[str, Any]]
     schema: Any
     keys: tuple[str, ...] = ()
 
@@ -257,16 +262,9 @@ class ParquetTable:
                 schemas[file] = pyarrow.parquet.read_schema(file)
             if twice := [name for name, n in Counter(schemas[file].names).items() if n > 1]:
                 raise DataError(f"{file.name} has several columns {quoted(twice[0])}: each must have a name of its own")
-        said = dict[Path, dict[str, str | None]]()
-        for file in files:
-            pairs = [part.partition("=") for part in file.relative_to(path).parts[:-1] if "=" in part]
-            said[file] = {unquote(name): None if one == _NO_VALUE else unquote(one) for name, _, one in pairs}
-        schema, forms = unified(schemas), [(r"-?\d{1,18}", pyarrow.int64()), (_FRACTION, pyarrow.float64())]
-        fields = list[Any]()
-        for name in dict.fromkeys(name for own in said.values() for name in own if name not in schema.names):
-            values = [own[name] for own in said.values() if own.get(name)]
-            fits = (kind for form, kind in forms if all(re.fullmatch(form, str(value)) for value in values))
-            fields.append(pyarrow.field(name, next(fits, pyarrow.string())))
+        said, kinds = values_in_names(path, files)
+        schema, of_arrow = unified(schemas), {int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
+        fields = [pyarrow.field(name, of_arrow[kind]) for name, kind in kinds.items() if name not in schema.names]
         keys = tuple(field.name for field in fields)
         for file, name in product(files, [*schema.names, *keys]):
             if name not in schemas[file].names and name not in said[file]:
@@ -289,7 +287,7 @@ class ParquetTable:
         fields, n = [self.schema.field(name) for name in names], opened.metadata.row_group(group).num_rows
         for field in fields:
             if field.name in self.keys:
-                columns.append(pyarrow.repeat(pyarrow.scalar(self.files[file][field.name]).cast(field.type), n))
+                columns.append(pyarrow.repeat(pyarrow.scalar(self.files[file][field.name], field.type), n))
                 continue
             column = table.column(field.name)
             if column.type != field.type:

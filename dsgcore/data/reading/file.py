@@ -56,10 +56,10 @@ from dsgcore.data.reading.labels import (
     pair_ids,
     suited,
 )
-from dsgcore.data.reading.parse import read_delimited, rows_below
+from dsgcore.data.reading.parse import NoRowsError, read_delimited, rows_below
 from dsgcore.data.reading.recipe import AUTO, DELIMITERS, LOCAL, OF_FILE, UPLOADED, Limits, Recipe
 from dsgcore.data.reading.sniffing import head_text, sniff_delimited, sniffed_encoding
-from dsgcore.data.reading.sources import Source, about_others, binary_format, files_of, unpacked
+from dsgcore.data.reading.sources import Source, about_others, binary_format, files_of, telling, unpacked
 from dsgcore.data.reading.svmlight import TARGET, is_svmlight, read_svmlight, zero_is_unlabeled
 from dsgcore.data.reading.unlabeled import is_doubtful
 
@@ -177,14 +177,26 @@ def _texts(folder: Path, limits: Limits) -> Iterator[Source]:
 
 def _read_files(folder: Path, recipe: Recipe, limits: Limits) -> Table:
     """Read the files of text of a folder as one table."""
-    read = list[Table]()
+    read, first = list[Table](), list[str]()
     for file in files_of(folder):
         with named(file.name):
-            read.append(read_table(unpacked(file, limits), recipe, limits))
-            if list(read[-1].frame.columns) != list(read[0].frame.columns):
+            try:
+                table = read_table(unpacked(file, limits), recipe, limits)
+                names = list(map(str, table.frame.columns))
+            except NoRowsError as error:  # as an empty part of Spark's, which has the names alone
+                table, names = None, error.names
+            if names != (first := first or names):
                 raise DataError(OTHER_COLUMNS)
+        if table is not None:
+            keys = {name: np.nan if value is None else value for name, value in file.keys.items() if name not in names}
+            read.append(replace(table, frame=with_columns(table.frame, keys)))
+            if list(read[-1].frame.columns) != list(read[0].frame.columns):
+                raise DataError(f"{file.name}: {OTHER_COLUMNS}")
+    if not read:
+        raise DataError("the table has no rows")
     begins = np.cumsum([0, *(table.n_read for table in read)])  # rows are counted over the files as they are
     frame = pd.concat([t.frame.set_axis(t.frame.index + n) for t, n in zip(read, begins[:-1], strict=True)])
+    frame.attrs["keys"] = tuple(keys)
     limits.check_rows(len(frame))
     seen, said = sum((table.seen for table in read), Seen()), _about_folder(folder, len(read))
     said += [one for one in read[0].notes[1:] if one not in about_empty_rows(read[0].n_read - len(read[0].frame))]
@@ -192,7 +204,8 @@ def _read_files(folder: Path, recipe: Recipe, limits: Limits) -> Table:
 
 
 def _about_folder(folder: Path, n: int) -> list[str]:
-    return [f"{n} files of a folder are read as one table.", *about_others(folder)]
+    read = "1 file of a folder is read." if n == 1 else f"{n} files of a folder are read as one table."
+    return [read, *about_others(folder)]
 
 
 def _sentence(frame: pd.DataFrame, recipe: Recipe, source: Source) -> str:
@@ -295,7 +308,9 @@ class File:
 
     @cached_property
     def _first(self) -> Source:
-        return self.source if self.source.path is None else unpacked(files_of(self.source.path)[0], self.limits)
+        if self.source.path is None:
+            return self.source
+        return telling(unpacked(one, self.limits) for one in files_of(self.source.path))
 
     def sniff_like(self, trained: Recipe, names: Collection[str], **given: Any) -> Recipe:
         """Return a training table's recipe for a file with its columns `names`, in the file's own format; `given` as in `sniff`."""

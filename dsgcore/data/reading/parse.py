@@ -47,11 +47,21 @@ COMMENTS, _MARKED = ("#", "%"), ("# ", "% ")
 _TEXT, _REAL = pyarrow.large_string(), pyarrow.float64()
 
 
+class NoRowsError(DataError):
+    """A text with nothing below the columns' names."""
+
+    def __init__(self, names: list[str], message: str) -> None:
+        super().__init__(message)
+        self.names = names
+
+
 def read_delimited(source: Source, recipe: Recipe, limits: Limits, seen: Seen) -> tuple[pd.DataFrame, list[str]]:
     """Return a table with typed columns, and notes; count the cells that are read as missing in `seen`."""
     names, notes, skipped, head = rows_below(source, recipe, limits)
     if not head:
-        raise DataError("the table has no rows" + " below its header (--no-header: it is a row)" * recipe.header)
+        raise NoRowsError(
+            names, "the table has no rows" + " below its header (--no-header: it is a row)" * recipe.header
+        )
     marked, texts = {name for name, _ in recipe.marked()}, [_TEXT] * len(names)
     cells = zip_longest(*head[:_TRIED], fillvalue="")
     kinds = [_TEXT if name in marked else _usual_type(some, recipe) for name, some in zip(names, cells, strict=False)]

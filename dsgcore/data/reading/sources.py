@@ -14,11 +14,12 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,9 @@ from dsgcore.data.reading.cells import listed, readable, reason_of, tables
 from dsgcore.data.reading.recipe import Limits
 
 PIECE = 2**20
+# Hive's name for a missing value, and its values that are numbers.
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+_NUMBERS = ((r"-?\d{1,18}", int), (r"-?\d+(\.\d+)?([eE]-?\d+)?", float))
 _ZIP = b"PK\x03\x04"
 PARQUET_ENDINGS = (".parquet", ".pq", ".parq")
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -69,6 +73,7 @@ class Source:
     path: Path | None = None  # a folder of files
     known: Mapping[str, Any] = field(default_factory=dict)  # fields of the recipe that its kind of file decides
     notes: tuple[str, ...] = ()
+    keys: Mapping[str, Any] = field(default_factory=dict)  # values in the names of its folders, by the column
 
     @classmethod
     def of_bytes(cls, content: bytes, name: str) -> Source:
@@ -107,14 +112,49 @@ def files_of(folder: Path) -> list[Source]:
     """Return the files of one kind in a folder; raise `DataError` if there are none."""
     if not (found := data_files(folder)):
         raise DataError(f"the folder {quoted(str(folder))} holds no files of data: give one with Parquet or CSV files")
-    return [Source.of_path(file) for file in found]
+    values, _ = values_in_names(folder, found)
+    return [replace(Source.of_path(file), keys=values[file]) for file in found]
+
+
+def telling(texts: Iterable[Source]) -> Source:
+    """Return the first text with more than a line of names, which tells how all of a folder are written; else the first."""
+    first: Source | None = None
+    for one in texts:
+        if len(one.head(PIECE).strip().splitlines()) > 1:
+            return one
+        first = first or one
+    assert first is not None
+    return first
+
+
+def values_in_names(
+    folder: Path, files: Sequence[Path]
+) -> tuple[dict[Path, dict[str, Any]], dict[str, type[int] | type[float] | type[str]]]:
+    """Return the values in the names of each file's folders, such as year=2020, and each column's type: a number if all are."""
+    found = dict[Path, dict[str, Any]]()
+    for file in files:
+        parts = file.relative_to(folder).parts[:-1] if folder.is_dir() else ()
+        pairs = [part.partition("=") for part in parts if "=" in part]
+        found[file] = {unquote(name): None if one == _NO_VALUE else unquote(one) for name, _, one in pairs}
+    kinds = dict[str, Any]()
+    for name in dict.fromkeys(name for own in found.values() for name in own):
+        values = [own[name] for own in found.values() if own.get(name)]
+        fits = (kind for form, kind in _NUMBERS if all(re.fullmatch(form, value) for value in values))
+        kinds[name] = kind = next(fits, str)
+        for own in found.values():
+            if own.get(name):
+                own[name] = kind(own[name])
+    return found, kinds
 
 
 def data_files(path: Path) -> list[Path]:
-    """Return a file itself, or the Parquet files of a folder, or those with the ending that most bytes of its tables have."""
+    """Return a file itself, or the Parquet files of a folder, or those with the ending that most bytes of its tables have.
+
+    Files without a byte, as of Spark's empty parts, are left out.
+    """
     if found := parquet_files(path):
         return found
-    shown = shown_files(path)
+    shown = [file for file in shown_files(path) if file.stat().st_size]
     found = [file for file in shown if _ending(file) in _TABLE_ENDINGS] or shown
     sizes = Counter[str]()
     for file in found:
