@@ -233,6 +233,9 @@ HOSTILE = {
     "wide lines": (lambda: gzip.compress(WIDE * 40), "at most 5,000 columns, got 500,000"),
     "wide lines below names": (lambda: gzip.compress(b"a,b\n" + WIDE * 40), CELLS),
     "wide lines below one": (lambda: gzip.compress(b"1,2\n" + WIDE * 40), CELLS),
+    "ARFF": (lambda: gzip.compress(b"@relation x\n@attribute a real\n@data\n" + b"1\n" * 140_000_000, 1), "at most 256 MB"),
+    "sparse ARFF": (lambda: b"@relation x\n" + b"@attribute a real\n" * 4999 + b"@data\n" + b"{0 1}\n" * 100_000,
+        "the sparse ARFF file must unpack to at most 256 MB"),
     "sparse lines": (lambda: gzip.compress(b"".join(b"%d 1:1 4999:1\n" % (i % 2) for i in range(26_000))),
         "at most 240 MB as numbers .* take 496 MB"),
 }  # fmt: skip

@@ -102,11 +102,13 @@ WORDS_IN = {
 @each("encoding", WORDS_IN)
 def test_words_of_other_languages_are_read_and_a_wrong_encoding_is_told(encoding):
     words = WORDS_IN[encoding]
-    content = lines("x,label", *(f"{i % 9},{words[i % 2]}" for i in range(N)), encoding=encoding)
-    recipe = sniff(content, "t.csv", labels="classes")
-    data = read(content, recipe, labels="classes")
-    assert set(data.class_names) == set(words)
-    assert f"The text is read as {recipe.encoding}, with words such as " in " ".join(data.report)
+    names = f"@relation x\n@attribute x real\n@attribute label {{{', '.join(words)}}}\n@data"  # of ARFF
+    for head in (names, "x,label"):
+        content = lines(head, *(f"{i % 9},{words[i % 2]}" for i in range(N)), encoding=encoding)
+        recipe = sniff(content, "t.csv", labels="classes")
+        data = read(content, recipe, labels="classes")
+        assert set(data.class_names) == set(words)
+        assert f"The text is read as {recipe.encoding}, with words such as " in " ".join(data.report)
     few_wrong = lines("x,label", *(f"{i % 9},{words[i % 2]}é" for i in range(N))).replace("é".encode(), b"\xe9", 3)
     with pytest.raises(DataError, match=r"bytes that are not utf-8: choose another encoding"):
         read_sniffed(few_wrong)

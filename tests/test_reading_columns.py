@@ -52,6 +52,7 @@ def labeled(cells, name="label", delimiter=","):
     return [f"x{delimiter}{name}", *(f"{i}{delimiter}{cell}" for i, cell in enumerate(cells))]
 
 
+QUOTED, SPARSE = [r"'5\" pipe'", r"'it\'s 3, ok'", "plain"], ["", "1 yes, ", "1 'x, y', "]
 NUMBERS = [f"{i},{'ab'[i % 2]}" for i in range(30)]
 THOUSANDS = [
     (1234.56, "1.234,56", "12,5", "1.250.000,25", "7"),
@@ -304,6 +305,14 @@ TABLES = {
         [0, 1.1]], ["The label 'b' was cut into 5 bins"]),
     "weights of ARFF's rows": Table(["@relation x", "@attribute a real", "@attribute k {u, v}", "@data", *(
         f"{i},{'uv'[i % 2]},{{{i}}}" for i in range(40))], ("a",), [range(40)], classes=("u", "v")),
+    "words of Weka in quotes": Table(["@relation r", r"@attribute t {'5\" pipe', 'it\'s 3, ok', plain}", "@attribute 'a b' real",
+        "@attribute k {u, v}", "@data", *(f"{QUOTED[i % 3]},{i},{'uv'[i // 3 % 2]}" for i in range(36))],
+        ("a b", 't: 5" pipe', "t: it's 3, ok", "t: plain"), [range(36), [1, 0, 0], [0, 1, 0], [0, 0, 1]], classes=("u", "v")),
+    "words of sparse ARFF in quotes": Table(["@relation r", "@attribute a real", "@attribute t {'no way', yes, 'x, y'}",
+        "@attribute k{u,v}", "@data", *(
+        f"{{{f'0 {i}.5, ' * (i % 4 > 0)}{SPARSE[i % 3]}2 {'uv'[i // 3 % 2]}}}" for i in range(36))],
+        ("a", "t: no way", "t: x, y", "t: yes"), [[0, 1.5, 2.5], [1, 0, 0], [0, 0, 1], [0, 1, 0]],
+        ["The file is ARFF, with 0 or the first value where a row names none."], classes=("u", "v")),
     "two lines of names": Table([",x,x,y", ",a,b,label", *(f"{i},{i}.5,{i * i % 7},{'uv'[i % 2]}" for i in range(40))],
         ("x a", "x b"), [[0.5, 1.5], [0, 1, 4]], [
         "row below the names is left out; its words are added to names that repeat or are missing: '', 'x a'"],
@@ -484,6 +493,11 @@ REFUSED = [
         "cut into bins, must have between 2 and"),
     *(([sign.join("xyk"), *(sign.join(("0.5", str(i), "ab"[i % 2])) for i in range(20))], {},
         r"seem to be separated by .*, and the delimiter must be one of comma, semi") for sign in "^~§¦"),
+    *((["@relation r", "@attribute a real", "@attribute k {u, v}", "@data", "{0 1, 1 v}", row], {},
+        r"row 2 of the ARFF file must hold numbers of attributes, 0 to 1, each with its value, between braces, got '")
+      for row in ("{0 2, 7 v}", "{0 2, v}", "{0 2", "0 2", "{0 2, 9999999999 v}")),
+    (["@relation r", "@attribute a real", "@attribute k {u, v}", "@data", "x" * 200_000 + ",u"], {},
+        "the ARFF file cannot be read: field larger than field limit"),
     *(([line.format(i=i) for i in range(60)], {}, f"line 1 must begin with one number as its label, {said}") for line, said in (
         ("1:0.5 2:{i}", "got '1:0.5', an index:value pair"),
         (" 1:0.5 2:{i}", "got '1:0.5', an index:value pair"),

@@ -224,6 +224,11 @@ FORMATS = {
         enumerate(CELLS)]).to_json(orient="records", lines=not is_list).encode() for is_list in (False, True)},
     "Arrow stream": packed(streamed),
     "ARFF": lines("@relation x", "@attribute a real", "@attribute b real", "@attribute label {rye, wheat}", "@data", *ROWS),
+    "ARFF of two kinds of quotes": lines("@relation x", "@attribute a real", "@attribute 'b' REAL",
+        "@attribute label {rye, wheat}", "@data", *(f"{a},'{b}',\"{c}\"" for a, b, c in CELLS)),
+    **{f"sparse ARFF, weights {weight!r}": lines("@relation x", "@attribute a real", "@attribute b real",
+        "@attribute label {wheat, rye}", "@data", *(f"{{0 {a}, 1 {b}{', 2 rye' * (c == 'rye')}}}{weight}" for a, b, c in CELLS))
+       for weight in ("", ", {2.5}")},
     "ARFF of tabs": lines("@relation x", "@attribute a real", "@attribute b real", "@attribute label {rye, wheat}", "@data",
         *(row.replace(",", "\t") for row in ROWS)),
     "Feather": packed(frame().to_feather),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import csv
 import gzip
 import hashlib
@@ -17,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote
@@ -56,7 +58,12 @@ _OTHER_TEXTS = {
         r"|(?:create table (?:if not exists )?|insert into )\S+\s*(?:\(|values\b|select\b|as\b))"
     ),
 }
-_ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"[^\"]*\"|\S+)\s+(.+)", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"[^\"]*\"|[^\s{]+)\s*(.+)", re.IGNORECASE | re.ASCII)
+_NUMERIC = re.compile("numeric|real|integer", re.IGNORECASE)
+_SINGLE_QUOTED = re.compile(r"(?<![^\s,{])'((?:[^'\\]|\\.)*)'(?=\t|\s*(?:[,}]|\Z))", re.ASCII)
+_IN_BRACES = re.compile(r"\{(.*?)\}\s*(?:,\s*\{[^{}]*\})?", re.ASCII)  # and the weight of a row
+_PAIR = re.compile(r"\s*(\d{1,9})\s(\s*\"(?:[^\"\\]|\\.)*\"\s*|[^,\"]*)(?:,|\Z)", re.ASCII)
+_BLANKS = " \t\r\n\f\v"
 _ARFF = re.compile(r"\A\ufeff?(\s*%[^\n]*\n|\s*\n)*\s*@relation\s", re.IGNORECASE)
 READABLE = "CSV and other text, LIBSVM, Parquet, Feather, ORC, JSON lines, ARFF, Excel (.xlsx) and .npz archives"
 _DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError)
@@ -219,7 +226,7 @@ def streamed(source: Source, limits: Limits) -> Source:
     if kind is not None and head.startswith(_ZIP):  # whose table of contents is at its end
         opened = _in_memory(opened, limits)
     if _ARFF.match(head.decode("utf-8", "replace")):
-        return _arff_as_csv(opened)
+        return _arff_as_csv(opened if kind is None else _in_memory(opened, limits), limits)
     is_workbook = head.startswith(_ZIP) and any(name.startswith("xl/") for name in _zip_names(opened))
     return _sheet_as_csv(opened, limits) if is_workbook else opened
 
@@ -304,37 +311,72 @@ def _sheet_as_csv(source: Source, limits: Limits) -> Source:
         notes.append(f"Errors such as #DIV/0! count as empty cells: there {'is 1' if n == 1 else f'are {n:,}'}.")
     if above := int(full[name].index[0]):
         notes.append(f"{above} row{'s' * (above > 1)} above its table {'are' if above > 1 else 'is'} left out.")
-    return _as_csv(source, full[name].mask(is_error, "").to_numpy().tolist(), notes=tuple(notes))
+    cells = full[name].mask(is_error, "").to_numpy().tolist()
+    return _as_csv(source, cells, known={"encoding": "utf-8"}, notes=tuple(notes))
 
 
-def _arff_as_csv(source: Source) -> Source:
-    """Return the attributes' names, then the data without comments."""
+def _arff_as_csv(source: Source, limits: Limits) -> Source:
+    """Return the attributes' names, then the data without comments. Rows in braces name those that are not 0, or not the first.
+
+    The text is taken for Latin-1, which keeps its bytes: the reading finds the encoding.
+    """
     with source.open() as stream:
-        text = stream.read().decode("utf-8-sig", "replace")
-    names, lines, is_data = [], list[str](), False
-    for line in text.splitlines():
-        bare = line.strip()
+        text = stream.read().removeprefix(codecs.BOM_UTF8).decode("latin-1")
+    names, blank, lines, is_data = list[str](), list[str](), list[str](), False
+    for line in re.split(r"\r\n|\r|\n", text):
+        bare = line.strip(_BLANKS)
         if not bare or bare.startswith("%"):
             continue
         if is_data:
-            if bare.startswith("{"):
-                raise DataError("the ARFF file is sparse (rows in braces): save it as LIBSVM text or CSV")
-            lines.append(line)
+            lines.append(bare)
         elif found := _ATTRIBUTE.match(bare):
             names.append(found[1].strip("'\"").replace("\\'", "'"))
+            values = next(_cells_of_arff([found[2].strip("{}")])) if found[2].startswith("{") else [""]
+            blank.append("0" if _NUMERIC.match(found[2]) else values[0].strip(_BLANKS))
         is_data = is_data or bare.lower().startswith("@data")
-    quote = "'" if any("'" in line for line in lines) and not any('"' in line for line in lines) else '"'
-    mark = "\t" if lines and "," not in lines[0] and "\t" in lines[0] else ","
-    rows = csv.reader(lines, delimiter=mark, quotechar=quote, escapechar="\\", skipinitialspace=True)
-    whole = [row[:-1] if len(row) > len(names) and row[-1].startswith("{") else row for row in rows]
-    return _as_csv(source, [names, *whole], known={"header": True, "units": False}, notes=("The file is ARFF.",))
+    limits.check_columns(len(names))
+    if is_sparse := any(line.startswith("{") for line in lines[:1]):
+        limits.check_unpacked(2 * len(lines) * len(names), "the sparse ARFF file")  # a sign and a comma a cell
+        rows: Iterable[list[str]] = (_filled(line, number, blank) for number, line in enumerate(lines, start=1))
+    else:
+        cells = _cells_of_arff(lines, "\t" if lines and "," not in lines[0] and "\t" in lines[0] else ",")
+        rows = (row[:-1] if len(row) > len(names) and row[-1].startswith("{") else row for row in cells)
+    said = f"The file is ARFF{', with 0 or the first value where a row names none' * is_sparse}."
+    with readable("the ARFF file", also=(csv.Error,)):
+        return _as_csv(source, chain([names], rows), "latin-1", known={"header": True, "units": False}, notes=(said,))
 
 
-def _as_csv(source: Source, rows: list[list[Any]], **more: Any) -> Source:
+def _cells_of_arff(lines: Iterable[str], mark: str = ",") -> Iterator[list[str]]:
+    """Yield the cells of rows, in quotes of either kind."""
+    plain = (_SINGLE_QUOTED.sub(_in_double_quotes, line) if "'" in line else line for line in lines)
+    return csv.reader(plain, delimiter=mark, escapechar="\\", skipinitialspace=True)
+
+
+def _in_double_quotes(one: re.Match[str]) -> str:
+    return '"' + re.sub(r'(\\.)|"', lambda sign: sign[1] or r"\"", one[1]) + '"'
+
+
+def _filled(line: str, number: int, blank: list[str]) -> list[str]:
+    """Return the cells of a row such as {0 1.5, 3 yes}; raise `DataError` if it is none."""
+    row, found = list(blank), _IN_BRACES.fullmatch(_SINGLE_QUOTED.sub(_in_double_quotes, line))
+    body, place = found[1].strip(_BLANKS) if found else line, 0
+    while place < len(body):
+        pair = _PAIR.match(body, place) if found else None
+        if pair is None or int(pair[1]) >= len(row):
+            raise DataError(
+                f"row {number} of the ARFF file must hold numbers of attributes, 0 to {len(row) - 1}, each with its value, "
+                f"between braces, got {quoted(body[place:])}"
+            )
+        row[int(pair[1])] = next(csv.reader([pair[2].strip(_BLANKS)], escapechar="\\"), [""])[0]
+        place = pair.end()
+    return row
+
+
+def _as_csv(source: Source, rows: Iterable[list[Any]], encoding: str = "utf-8", **more: Any) -> Source:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
-    made = Source.of_bytes(text.getvalue().encode(), source.name)
-    known = {"delimiter": ",", "encoding": "utf-8", "decimal": ".", **more.pop("known", {})}
+    made = Source.of_bytes(text.getvalue().encode(encoding), source.name)
+    known = {"delimiter": ",", "decimal": ".", **more.pop("known", {})}
     return replace(made, known=known, **more)
 
 
