@@ -221,6 +221,11 @@ def test_a_fit_knows_its_columns_and_nothing_of_the_fit_before(model):
     assert list(named.feature_names_in_) == ["a", "b"]
     with pytest.raises(ValueError, match="feature names"):
         named.predict(NAMED[["b", "a"]])
+    for one, points in ((named, X), (plain, NAMED)):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            one.predict(points)
+        assert len([each for each in said if "feature names" in str(each.message)]) == 1
     named.left_ = 3
     assert set(vars(quietly(named.fit, X, y))) == set(vars(plain))
 

@@ -285,7 +285,9 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
         X = in_memory(X)
         points = validated_points(self, X, np.float64)
         with single_threaded_blas(), single_threaded_openmp():
-            own = _values(self.estimator_, X if hasattr(X, "shape") else np.asarray(X))
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "X (has|does not have valid) feature names")  # it has been said above
+                own = _values(self.estimator_, X if hasattr(X, "shape") else np.asarray(X))
             return check_values(self._mean([own, *self.simple_.values(points)]))
 
     def decision_function(self, X: ArrayLike) -> NDArray:
