@@ -23,13 +23,18 @@ from pages.controls.hand import edits_to_text
 from pages.session import bench as benches
 
 SERVER = Budget(GIGABYTE, 1.0)
-MAP, BLOBS = {"feature_map": "fourier"}, {"name": "blobs", "n": 40_000}
+MAP, BLOBS, INVERSE = {"feature_map": "fourier"}, {"name": "blobs", "n": 40_000}, {"variant": "preconditioned softmax"}
 # For each: the spec, and the parameters that a user can reduce.
 TOO_MUCH = [
     ({"setting": "auc", "solver": {"n_features": 65536, "batch_size": 65536, "n_iter": 100_000}}, "n_features"),
     ({"setting": "auc", "data": {"name": "high_dimensional", "n": 1_000_000, "n_irrelevant": 2000}}, "n"),
     ({"setting": "multiclass", "problem": MAP, "data": BLOBS, "solver": {"n_features": 16_384}}, "n_features"),
     ({"setting": "s3vm", "data": {"name": "two_moons", "n": 10**6}, "solver": {"n_features": 65_536}}, "n_features"),
+    (
+        {"setting": "multiclass", "problem": {"variant": "softmax"}, "data": BLOBS, "solver": {"n_features": 8192}},
+        "n_features",
+    ),
+    ({"setting": "multiclass", "problem": INVERSE, "solver": {"n_features": 16_384}}, "n_features"),
 ]
 
 
@@ -83,8 +88,11 @@ def test_the_shape_follows_from_the_options():
         ("s3vm", {"data": {"name": "two_moons", "n": 30_000}, "solver": {"n_features": 64, "batch_size": 512}}),
         ("ordinal", {"solver": {"n_features": 4096, "n_iter": 400}}),
         ("multiclass", {"problem": MAP | {"tau_I": 1e-3}, "data": BLOBS | {"n": 3000}, "solver": {"n_features": 700}}),
+        ("multiclass", {"problem": MAP | {"tau_I": 0.0}, "data": BLOBS | {"n": 3000}, "solver": {"n_features": 700}}),
+        ("multiclass", {"problem": {"variant": "softmax"}, "data": BLOBS | {"n": 3000}, "solver": {"n_features": 700}}),
+        ("multiclass", {"problem": INVERSE, "data": BLOBS | {"n": 300}, "solver": {"n_features": 2000}}),
     ],
-    ids=["wide", "long", "many features", "multi-class"],
+    ids=["wide", "long", "many features", "multi-class", "no graph", "features of each iteration", "preconditioner"],
 )
 def test_announced_memory_is_about_what_a_run_takes(setting, given):
     spec = Spec.from_dict({"setting": setting, **given})

@@ -25,6 +25,9 @@ class Cost:
     seconds: float
     likely: float = 0.0
 
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.memory + other.memory, self.seconds + other.seconds, self.likely + other.likely)
+
 
 @dataclass(frozen=True)
 class Sizes:

@@ -21,7 +21,7 @@ from dsgcore.estimators.inputs import SIGMA, all_or_nothing, points_and_classes,
 from dsgcore.kernels import Gaussian
 from dsgcore.kernels.kernels import check_values, too_far
 from dsgcore.multiclass.features import FixedFeatures, Weights
-from dsgcore.multiclass.softmax import Draw, fixed_weights, softmax_blocks, weighted_blocks
+from dsgcore.multiclass.softmax import Draw, each_frequencies, fixed_weights, softmax_blocks, weighted_blocks
 from dsgcore.problems.supervised import Supervised
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.problem import UNLABELED
@@ -151,13 +151,11 @@ class DSGSoftmax(HighestScore, BaseEstimator):
         if said := too_far(points, Gaussian(self.sigma_)):
             raise DSGError(said)
         labeled, n, is_fixed = points[codes != UNLABELED], s["n_iter"], s["features"] == FIXED
-        features = FixedFeatures("fourier", self.sigma_, s["n_features"], self.seed_)
-        only = features.of_block(1, self.n_features_in_) if is_fixed else None
+        features = FixedFeatures("fourier", self.sigma_, s["n_features"], self.seed_, n_blocks=int(is_fixed))
 
         def draws() -> Iterator[Draw]:
-            for t in range(1, n + 1):
+            for t, frequencies in each_frequencies(features, self.n_features_in_, n):
                 rows = batch_rows(self.seed_, "labeled", t, np.arange(len(labeled)), s["batch_size"])
-                frequencies = features.of_block(t, self.n_features_in_) if only is None else only
                 yield rows, frequencies, s["step_size"] / (1.0 + s["step_decay"] * t), s["lam"]
 
         with np.errstate(over="ignore", invalid="ignore"):  # the values show divergence

@@ -17,13 +17,15 @@ from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import Spec, SpecError
 from dsgcore.experiments.stochastic import StochasticEngine
 from dsgcore.multiclass.engine import MultiClassEngine
-from dsgcore.multiclass.softmax import SoftmaxEngine
+from dsgcore.multiclass.softmax import FreshSoftmaxEngine, SoftmaxEngine
+from dsgcore.solver.task import FIXED
 
-# By the name that a problem gives as its `engine_of_run`.
+# By the name that a problem gives as its `engine_of_run`, or by that and the kind of its features.
 ENGINES: dict[str, type[Any]] = {
     "stochastic": StochasticEngine,
     "proximal": MultiClassEngine,
-    "softmax": SoftmaxEngine,
+    "softmax": FreshSoftmaxEngine,
+    f"softmax, {FIXED}": SoftmaxEngine,
 }
 # Parameters that a refusal suggests to lower, in this order: the first that is enough alone.
 SMALLER = (
@@ -34,10 +36,16 @@ LOWEST = {"n": 32}
 NOTHING_FITS = "a smaller data set, fewer random features and a smaller batch would fit"
 
 
+def engine_of(spec: Spec) -> type[Any]:
+    """Return the engine of a run."""
+    name = spec.problem.engine_of_run
+    return ENGINES.get(f"{name}, {spec.solver.features}", ENGINES[name])
+
+
 def learned_score(spec: Spec, split: Split) -> float:
     """Return the test score of a whole run; NaN if it diverges."""
     with np.errstate(over="ignore", invalid="ignore"):
-        learned = ENGINES[spec.problem.engine_of_run].learned(spec, split)
+        learned = engine_of(spec).learned(spec, split)
         return float(cast(Any, spec.problem).score(split.y_test, learned))
 
 
@@ -56,7 +64,7 @@ class LongWork:
 
 def long_work(spec: Spec, split: Split) -> LongWork | None:
     """Return the work that a run needs before it can begin, if a page should not wait for it."""
-    found = ENGINES[spec.problem.engine_of_run].long_work(spec, split)
+    found = engine_of(spec).long_work(spec, split)
     return None if found is None else LongWork(*found)
 
 
@@ -85,7 +93,7 @@ def cost_of(spec: Spec, shape: tuple[int, int] | None = None, *, of_data: bool =
         n_probes=spec.diagnostics.n_probes,
         itemsize=8 if solver.dtype == "float64" else 4,
     )
-    run = ENGINES[spec.problem.engine_of_run].cost(spec, sizes)
+    run = engine_of(spec).cost(spec, sizes)
     return replace(run, memory=run.memory + memory)
 
 

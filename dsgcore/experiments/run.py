@@ -18,7 +18,7 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.experiments.data_of import load_split
-from dsgcore.experiments.engine import ENGINES, check_cost
+from dsgcore.experiments.engine import check_cost, engine_of
 from dsgcore.experiments.history import History
 from dsgcore.experiments.settings import FILE, Setting
 from dsgcore.experiments.spec import Spec
@@ -127,7 +127,7 @@ class Run:
         self.stop_reason: StopReason | None = None
         self._best = (np.inf, 0)
         self.labeled_rows = np.flatnonzero(self.split.y_train != UNLABELED)
-        self.engine: Any = ENGINES[spec.problem.engine_of_run](spec, self.split)
+        self.engine: Any = engine_of(spec)(spec, self.split)
 
     def __repr__(self) -> str:
         state = "" if self.stop_reason is None else f", {self.stop_reason.name.lower()}"

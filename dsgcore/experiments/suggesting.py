@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import Split
-from dsgcore.experiments.engine import ENGINES
+from dsgcore.experiments.engine import engine_of
 from dsgcore.experiments.spec import Spec, places_of, with_values
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.problems import UNLABELED
@@ -157,7 +157,7 @@ class _Runs(Subject):
         part = self.folds[fold]
         spec = with_values(self.spec, {**parameters, "n_iter": self.n_iter(share)})
         with np.errstate(over="ignore", invalid="ignore"):
-            values = ENGINES[spec.problem.engine_of_run].learned(spec, part, until)
+            values = engine_of(spec).learned(spec, part, until)
         if values is None:
             return None
         if not np.isfinite(values).all():

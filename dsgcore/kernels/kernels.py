@@ -64,16 +64,12 @@ class Kernel(Checked, Protocol):
     bound: ClassVar[float] = 1.0
     feature_bound: ClassVar[float] = 1.0
     feature_map: ClassVar[FeatureMap] = Cosines()
+    factors: ClassVar[int] = 1
 
     @property
     def width(self) -> float | None:
         """The distance over which two points become different; None if that depends on the points' position."""
         return None
-
-    @property
-    def factors(self) -> int:
-        """The number of projections in one feature."""
-        return 1
 
     @staticmethod
     def like_gaussian(sigma: float, d: int) -> float | None:
@@ -299,7 +295,7 @@ class DotProduct(Kernel):
     feature_map: ClassVar[FeatureMap] = Products()
 
     @property
-    def factors(self) -> int:
+    def factors(self) -> int:  # type: ignore[override]
         """The power."""
         return int(self.power)
 

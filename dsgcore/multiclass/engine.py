@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.cost import Cost, Sizes, seconds_of_features
+from dsgcore.core.cost import SECONDS_A_DRAW, Cost, Sizes
 from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import known
 from dsgcore.core.sampling import evenly_spread
@@ -30,7 +30,7 @@ from dsgcore.solver.gauges import PLACES, Gauges
 from dsgcore.solver.parameters import RunSpec
 from dsgcore.solver.problem import unlabeled_rows
 from dsgcore.solver.stopping import Stopping
-from dsgcore.solver.task import FIXED, tail_start
+from dsgcore.solver.task import tail_start
 
 # Largest automatic weight of the graph, as a share of the weight at which a step overshoots. Closer to that weight,
 # the graph amplifies the noise of the mini-batches' labels, and the score fluctuates.
@@ -45,7 +45,8 @@ MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 ITERATIONS_BETWEEN_WEIGHTS = 25
 FLOAT = 8
 MOST_CLASSES = 20
-SECONDS_A_PRODUCT = 3e-10
+# Seconds for a number of a product of matrices, and for a random feature of a point, its cosine and its sine.
+SECONDS_A_PRODUCT, SECONDS_A_FEATURE = 3e-10, 3e-8
 # Approximate number of neighbours of a point, and of numbers kept for each link of the graph.
 NUMBERS_A_LINK = 6
 # If singular values are shrunk, an iteration decomposes the weights.
@@ -53,6 +54,17 @@ PRODUCTS_A_DECOMPOSITION = 10
 # Fitted to runs (.github/docs/notes/explore.md): share of the upper estimate that an iteration takes, and the number of
 # iterations that the features and the graph are worth.
 SHARE, SETUP_ITERATIONS = 0.5, 30
+
+
+def seconds_of_features(points: int, sizes: Sizes) -> float:
+    """Estimate the seconds that the random features of so many points take in NumPy, including their draws."""
+    each = points * (SECONDS_A_FEATURE + sizes.d * SECONDS_A_PRODUCT) + sizes.d * SECONDS_A_DRAW
+    return sizes.n_features * each if points else 0.0
+
+
+def cost_of_iterations(numbers: float, seconds: float, sizes: Sizes) -> Cost:
+    """Return the cost of a run that keeps so many numbers, and whose iterations take so long."""
+    return Cost(int(FLOAT * numbers), seconds, SHARE * seconds * (sizes.n_iter + SETUP_ITERATIONS))
 
 
 class MultiClassEngine:
@@ -68,6 +80,7 @@ class MultiClassEngine:
     shift: ClassVar[float] = 0.0  # the predicted class has the highest score
     average_shift: ClassVar[float] = 0.0
     state: ClassVar[tuple[str, ...]] = ("t", "W", "singular_values", "_sum")  # what an iteration makes anew
+    n_blocks: ClassVar[int] = 0  # of the features
 
     def __init__(self, spec: RunSpec, split: Split) -> None:
         self.spec, self.split = spec, split
@@ -76,9 +89,7 @@ class MultiClassEngine:
         self.graphs, start = graph_cache_of(split), time.perf_counter()
         first = replace(problem_at(spec, 0), tau_I=0.0)
         task = make_task(first, self.graphs.X, split.y_train, spec.seed, len(split.class_names))
-        self._is_fixed = spec.problem.is_plain and spec.solver.features == FIXED
-        if self._is_fixed:
-            task = replace(task, features=replace(task.features, n_blocks=1))
+        task = replace(task, features=replace(task.features, n_blocks=self.n_blocks))
         self.training_seconds = time.perf_counter() - start
         self._automatic_step = task.problem.step_size if spec.solver.step_size is None else None
         self.automatic_tau_I = AUTOMATIC_TAU_I
@@ -347,8 +358,8 @@ class MultiClassEngine:
             return np.full_like(engine.test_values, np.nan)
         return engine.test_values if engine.average_after is None else engine.test_average
 
-    @staticmethod
-    def cost(spec: RunSpec, sizes: Sizes) -> Cost:
+    @classmethod
+    def cost(cls, spec: RunSpec, sizes: Sizes) -> Cost:
         """Return the cost of a run besides its data: its features, the graph's matrix, and the weights it keeps."""
         is_linear = problem_at(spec, 0).feature_map == "linear"
         width = sizes.d if is_linear else 2 * sizes.n_features
@@ -356,20 +367,21 @@ class MultiClassEngine:
         kept = sum(n * width for n in points if n * width <= MAX_KEPT_FEATURES)
         made_anew = 0 if is_linear else sum(n for n in points if n * width > MAX_KEPT_FEATURES)
         weights = width * MOST_CLASSES
-        # The graph's matrix is computed from the features of all training points at once.
-        pull = 2 * width * width + 2 * sizes.n_train * width if uses_graph(spec) else 0
+        # The graph's matrix is computed from the features of all training points at once, and while Fourier features of points
+        # are made, there are turns, cosines and sines beside them.
+        pull = 2 * width * width if uses_graph(spec) else 0
+        most = max(n for n in (0, *points) if n * width <= MAX_KEPT_FEATURES)
+        beside = 2 * sizes.n_train * width if pull else 0 if is_linear else 2 * most * width
         links = sizes.n_train * spec.problem.n_neighbors * NUMBERS_A_LINK
-        keeps_all = spec.problem.is_plain and spec.solver.features != FIXED
-        n_kept = sizes.n_iter / (1 if keeps_all else ITERATIONS_BETWEEN_WEIGHTS) + 4
+        n_kept = sizes.n_iter / ITERATIONS_BETWEEN_WEIGHTS + 4
         frequencies = 0 if is_linear else KEPT_FREQUENCIES * sizes.d * sizes.n_features
         has_twin = not is_linear and sizes.n_train <= MAX_POINTS
         twin = sizes.n_probes * (sizes.n_train + sizes.n_labeled + width) if has_twin else 0
-        numbers = twin + sum(points) * sizes.d + kept + weights * n_kept + pull + links + frequencies
+        numbers = twin + sum(points) * sizes.d + kept + weights * n_kept + pull + beside + links + frequencies
         products = (
             sum(points) * weights + PRODUCTS_A_DECOMPOSITION * weights * MOST_CLASSES + (width * weights if pull else 0)
         )
-        seconds = products * SECONDS_A_PRODUCT + seconds_of_features(made_anew, sizes.d, sizes.n_features, FLOAT)
-        return Cost(int(FLOAT * numbers), seconds, SHARE * seconds * (sizes.n_iter + SETUP_ITERATIONS))
+        return cost_of_iterations(numbers, products * SECONDS_A_PRODUCT + seconds_of_features(made_anew, sizes), sizes)
 
     @property
     def model(self) -> Weights:
