@@ -120,8 +120,9 @@ def test_gradient_terms_and_graph_are_those_of_the_authors_program(path, record_
     d = oracle_files.load(path)
     X, y, K = d["X"][d["labeled_index"]], d["y"][d["labeled_index"]], int(d["y"].max()) + 1
     given = {"lam": "tau_A", "tau_I": "tau_I", "tau_S": "tau_S", "step_size": "step", "batch_size": "n_batch"}
-    problem = MultiClass(**{name: d[own] for name, own in given.items()})
-    assert problem.n_kept(X.shape[1], K) == d["theta"]
+    theta = d["theta"] / min(X.shape[1], K) if d["tau_S"] else 0.5  # a number of values; without tau_S it is not used
+    problem = MultiClass(**{name: d[own] for name, own in given.items()}, theta=theta)
+    assert problem.n_kept(X.shape[1], K) == d["theta"] or not d["tau_S"]
     weights = list(released(problem, X, y, K, d["XLX"], d["order"]))[: d["iterations"]]
     terms = [problem.terms(W, X, y, d["XLX"]) for W in weights]
     tails = [d["tau_S"] * np.linalg.svd(W, compute_uv=False).sum() for W in weights]
@@ -171,7 +172,7 @@ def test_the_released_variant_is_the_authors_program(batch_size, tau_S):
 @pytest.mark.parametrize("path", oracle_files.files("dsg_softmax_"))
 def test_a_spec_with_the_draws_of_the_authors_softmax_program_is_it(path, monkeypatch, record_property):
     d = oracle_files.load(path)
-    n_iter, lam, points = d["iters"], d["reg_param"], d["X"]
+    n_iter, lam, points, K = d["iters"], d["reg_param"], d["X"], int(d["y"].max()) + 1
     omegas = np.split(d["omega"], n_iter, axis=1)
     steps = [float(d["step_size0"] / (1 + d["step_size1"] * t)) for t in range(1, n_iter + 1)]
     monkeypatch.setattr(FixedFeatures, "of_block", lambda _, t, dims: omegas[t - 1] / (2 * np.pi))
@@ -181,9 +182,9 @@ def test_a_spec_with_the_draws_of_the_authors_softmax_program_is_it(path, monkey
     plain = {"setting": "multiclass", "problem": {"variant": "preconditioned softmax"}, "solver": solver}
     spec = Spec.from_dict({**plain, "changes": changes})
     whole, some = d["y"], np.where(d["y"] == 1, 0, d["y"])  # a class without a label stays one
-    own = naive_problems.dsg_softmax(points, some, 3, d["batch_index"], omegas, steps, lam * (lam > 1e-6), 1e-7)
-    tested = {"X_test": points[:9], "y_test": whole[:9], "class_names": tuple("abc")}
-    for y, expected in ((whole, d["W"].T), (some, np.concatenate(own))):
+    own = naive_problems.dsg_softmax(points, some, K, d["batch_index"], omegas, steps, lam, 1e-7)
+    tested = {"X_test": points[:9], "y_test": whole[:9], "class_names": tuple(map(str, range(K)))}
+    for y, expected in ((whole, d["W"].T), *[(some, np.concatenate(own))] * (K > 2)):
         run = Run(spec, replace(load_split(spec), X_train=points, y_train=y, y_hidden=y, **tested))
         run.advance()
         np.testing.assert_allclose(run.model.W, expected, atol=1e-7)
