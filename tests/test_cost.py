@@ -1,9 +1,10 @@
-"""What a run needs: memory and time, and links to runs that need too much."""
+"""What a run needs: memory and time, links to runs that need too much, and how shares are written."""
 
 import json
 import re
 import tracemalloc
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from dsgcore.studies.runs import make_run
 from pages.controls.hand import edits_to_text
 from pages.session import bench as benches
 
+ROOT = Path(__file__).parents[1]
 SERVER = Budget(GIGABYTE, 1.0)
 MAP, BLOBS, INVERSE = {"feature_map": "fourier"}, {"name": "blobs", "n": 40_000}, {"variant": "preconditioned softmax"}
 # For each: the spec, and the parameters that a user can reduce.
@@ -230,3 +232,9 @@ def test_pause_ends_the_way_to_a_late_iteration(monkeypatch):
     reached = bench.live.run.t
     app.run()
     assert bench.live.run.t == reached < 20
+
+
+def test_shares_are_written_in_one_way():
+    own = [path for folder in ("dsgcore", "pages") for path in (ROOT / folder).rglob("*.py")]
+    assert len(own) > 100
+    assert [path.name for path in own if re.search(r"\.\d%|:%\}", path.read_text(encoding="utf-8"))] == []

@@ -502,9 +502,9 @@ OF_KNOWN = "For 9 of 11 unlabeled points whose class the source gives, "
 @each("right, known, is_pairs, sentence", [
     (9, 11, False, f"{OF_KNOWN}{LABELED}"),
     (9, 11, True, f"{OF_KNOWN}{IN_PAIR}"),
-    (98, 100, False, f"For **98%** of 100 unlabeled points, {LABELED} class: the labels"),
+    (98, 100, False, f"For **98 %** of 100 unlabeled points, {LABELED} class: the labels"),
     (60, 100, False, "the unlabeled points have to fill the gaps."),
-    (60, 100, True, f"For **60%** of 100 unlabeled points, {IN_PAIR} class."),
+    (60, 100, True, f"For **60 %** of 100 unlabeled points, {IN_PAIR} class."),
     (0, 0, False, "The source gives no classes"),
 ])  # fmt: skip
 def test_a_share_says_of_how_many_points_it_is_and_concludes_nothing_from_few(right, known, is_pairs, sentence):

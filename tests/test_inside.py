@@ -12,6 +12,7 @@ from opened_pages import bench_of, checked, open_page, run_of, said
 from small_specs import finished, small
 
 from dsgcore import Run, explained
+from dsgcore.core.cost import per_cent
 from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, has_inside, point_pull, point_trajectory
 from dsgcore.diagnostics.inside import MOST_BLOCKS, QUANTILES
 from dsgcore.experiments import SETTINGS
@@ -145,7 +146,7 @@ def test_one_random_feature_and_one_training_point_are_drawn_over_the_data_and_t
     way = figure(app, "chart-inside-way")
     assert way["data"][0]["y"] == close(feature_trajectory(run.model, 7, 5))
     assert way["data"][0]["y"][:7] == [0.0] * 7
-    left = f"{np.prod(run.model.decays[7:]):.0%}"
+    left = per_cent(np.prod(run.model.decays[7:]))
     assert way["layout"]["meta"]["note"] == f"drawn at iteration 7; {left} of it remains"
     app = chosen("inside-t-", 200)
     assert "features of iteration 200 do not exist yet" in captions(app)

@@ -9,6 +9,7 @@ from typing import Any
 
 from dsgcore.cli.ending import Made, Progress
 from dsgcore.cli.options import reading_of
+from dsgcore.core.cost import per_cent
 from dsgcore.core.files import cache_folder
 from dsgcore.core.parameters import quoted
 from dsgcore.data.archive_sets import REMOTE_SETS, RemoteSet, cached, fetch, remote_set
@@ -46,7 +47,7 @@ def fetch_sets(given: argparse.Namespace) -> Made:
     line = Progress(is_quiet=given.quiet)
 
     def show(name: str, have: int, total: int | None) -> None:
-        of = f" of {shown_size(total)} ({have / total:.0%})" if total else ""
+        of = f" of {shown_size(total)} ({per_cent(have / total)})" if total else ""
         line.show(f"{name}: {shown_size(have)}{of}")
 
     files = {one.name: fetch(one, progress=partial(show, one.name)) for one in sets}

@@ -16,7 +16,7 @@ import joblib
 from dsgcore.cli.ending import NO, Made, Progress, note
 from dsgcore.cli.options import PROGRAM, client_of, typed_value
 from dsgcore.cli.predict import FACTS, MODEL, PREPARATION
-from dsgcore.core.cost import GIGABYTE
+from dsgcore.core.cost import GIGABYTE, per_cent
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import read_text, whole_file, whole_files
 from dsgcore.core.parameters import quoted
@@ -122,7 +122,7 @@ def check(given: argparse.Namespace) -> Made:
     progress = Progress(is_quiet=given.quiet)
 
     def tell(share: float) -> None:
-        progress.part(round(_PARTS * share), _PARTS, f"{share:.0%}")
+        progress.part(round(_PARTS * share), _PARTS, per_cent(share))
 
     split = load_split(spec, folder=given.spec.parent)
     found, run = limits(spec, given.seeds, split=split, callback=tell), Run(spec, split)
@@ -140,8 +140,10 @@ def check(given: argparse.Namespace) -> Made:
     optimum = "the optimum f*" if found.runs[0].is_exact else "the point that it would reach without noise, f*"
     lines = [f"The run {state}: at the end it is {found.parts['together']:.3g} ||f*|| away from {optimum}."]
     for name in CAUSES:
-        lines.append(f"  {name:<13}{found.parts[name]:8.3g} ||f*||, {found.shares[name]:7.1%} of the squared distance")
-    lines.append(f"  {'remainder':<13}{'':8}         {found.shares['remainder']:7.1%}")
+        lines.append(
+            f"  {name:<13}{found.parts[name]:8.3g} ||f*||, {per_cent(found.shares[name], 1):>8} of the squared distance"
+        )
+    lines.append(f"  {'remainder':<13}{'':8}         {per_cent(found.shares['remainder'], 1):>8}")
     lines.append(f"Leading: {found.leading}. {advice}")
     slopes = f"|f - h|^2 {found.slopes['error']:+.2f}, |f - f*|^2 {found.slopes['distance']:+.2f}."
     lines.append(f"Slopes over the second half: {slopes}")

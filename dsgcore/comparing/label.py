@@ -22,6 +22,7 @@ from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL, Method, kind_of,
 from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.rounds import compare
 from dsgcore.comparing.samples import ComparisonError, about_labels, about_part, about_shift, thinned, training_rows
+from dsgcore.core.cost import per_cent
 from dsgcore.core.metrics import INFLATION, Difference, accuracy_half_width, hits_of_one_class, share_interval
 from dsgcore.core.parameters import Integer, ParameterError, Real, finite, quoted
 from dsgcore.data.datasets import OF_OWN, DataError
@@ -109,7 +110,7 @@ class Labeled:
         if not e.n:
             return f"{said} How many are right is not known, because the labels are too few to hold some out."
         return (
-            f"{said} Expect {100 * e.mean:.1f} % of them to be right (95 % interval {100 * e.low:.1f} to "
+            f"{said} Expect {per_cent(e.mean, 1)} of them to be right (95 % interval {100 * e.low:.1f} to "
             f"{100 * e.high:.1f} %), as {e.n:,} held-out labels say."
         )
 
@@ -131,7 +132,7 @@ class Labeled:
     def report(self) -> str:
         """The sentence, the reason for the method, the classes' shares, warnings, and the rows to label next."""
         shares = self.table[CLASS].value_counts(normalize=True)
-        counted = ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares.head(12).items())
+        counted = ", ".join(f"{name} {per_cent(share)}" for name, share in shares.head(12).items())
         more = f" and {len(shares) - 12} more" if len(shares) > 12 else ""
         said = [self.sentence, f"The method: {self.why}", f"Classes of these rows: {counted}{more}.", *self.warnings]
         said.append(f"`{ROW}` counts the rows of the data from 0, as pandas does.")
@@ -306,7 +307,7 @@ def label_rows(
         about = *about, f"Warning: {method} {part}."
     at_once = 1 if found is None else found.n_scored  # the comparison chose the best one of so many by these labels
     if len(hits) and not hits.mean() - same.mean() > np.nan_to_num(accuracy_half_width(hits, same, at_once)):
-        least = f"one class for all rows, which is right for {100 * same.mean():.1f} % of the held-out labels"
+        least = f"one class for all rows, which is right for {per_cent(same.mean(), 1)} of the held-out labels"
         why_not = "the columns may not tell the label, the labels may be too few, or a class too rare to be predicted"
         about = *about, f"Warning: {method} is not clearly better than {least}: {why_not}."
     return Labeled(

@@ -22,6 +22,7 @@ from sklearn.model_selection import cross_val_predict
 
 from dsgcore import __version__
 from dsgcore.comparing.methods import METHODS, Method, in_units, kind_of, scores_of
+from dsgcore.core.cost import per_cent
 from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import auc, auc_half_width, scores_of_chance
 from dsgcore.core.sampling import evenly_spread
@@ -108,7 +109,7 @@ class Sample:
         least, most = len(names), sample.most_labels
         if most < max(least, 2):
             raise ComparisonError(
-                f"a comparison holds out {TEST_SHARE:.0%} of the labels, and needs at least {least} others, one for each "
+                f"a comparison holds out {per_cent(TEST_SHARE)} of the labels, and needs at least {least} others, one for each "
                 f"class: got {sample.n_known} labels of {least} classes. Add labels"
             )
         given = most if n_labeled is None else n_labeled

@@ -1,4 +1,4 @@
-"""Sizes that determine the cost of data and of a run, the machine's memory, and durations as text."""
+"""Sizes that determine the cost of data and of a run, the machine's memory, and durations and shares as text."""
 
 from __future__ import annotations
 
@@ -92,6 +92,17 @@ def duration_text(seconds: float) -> str:
     if seconds < MOST_SECONDS:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 60 * MOST_MINUTES else f"{seconds / 3600:.1f} h"
+
+
+def per_cent(share: float, digits: int = 0) -> str:
+    """Return a share in per cent.
+
+    Examples
+    --------
+    >>> per_cent(0.333), per_cent(0.0123, 1), per_cent(12.5)
+    ('33 %', '1.2 %', '1,250 %')
+    """
+    return f"{100 * share:z,.{digits}f} %"
 
 
 class TimeLeft:

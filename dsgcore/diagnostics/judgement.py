@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.cost import per_cent
 from dsgcore.core.metrics import Effect
 from dsgcore.core.parameters import ParameterError, Real
 from dsgcore.diagnostics.limits import CAUSES, FACTOR, FACTOR_OF_RIDGE, HALF_THE_LABELS, LESS, MORE, NEAR, RunLimits
@@ -517,4 +518,4 @@ def _figures(state: _State) -> list[Figure]:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.1%}" if share < 0.0995 else f"{share:,.0%}"
+    return per_cent(share, 1 if share < 0.0995 else 0)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dsgcore.core.cost import per_cent
 from dsgcore.settings import panels
 from dsgcore.settings.profile import USUAL, Times, fitted, profile, usual_run
 from dsgcore.settings.theorems import Assumption, Constant, Rate, assumption, constant_step_theorem
@@ -58,7 +59,7 @@ def _details(run: panels.Result) -> panels.Details:
         band=(-1.0, 1.0),
     )
     said = (
-        f"**{inside:.0%}** of the unlabeled points lie inside the margin (shaded), and each of them costs something. So "
+        f"**{per_cent(inside)}** of the unlabeled points lie inside the margin (shaded), and each of them costs something. So "
         "the boundary moves to a place with few points. With C* = 0 they cost nothing."
     )
     return (scores,), (said,)

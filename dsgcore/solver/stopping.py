@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from dsgcore.core.cost import per_cent
 from dsgcore.core.parameters import AUTOMATIC, Checked, Real, integer, real
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.solver.loop import AllPoints, Carried, Iterate, TrainingPoints
@@ -103,8 +104,8 @@ class TailMean:
         """Warn if the model was still changing at the last look of the whole run."""
         if self.is_moving and self.t >= self.n_iter:
             warnings.warn(
-                f"{type(estimator).__name__} was still moving by {self.change:.1%} after n_iter={self.n_iter} iterations "
-                f"(tol={self.stopping.tol:g}): raise n_iter, or raise tol if this is accurate enough",
+                f"{type(estimator).__name__} was still moving by {per_cent(self.change, 1)} after n_iter={self.n_iter} "
+                f"iterations (tol={self.stopping.tol:g}): raise n_iter, or raise tol if this is accurate enough",
                 ConvergenceWarning,
                 stacklevel=5,
             )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.cost import per_cent
 from dsgcore.studies.results import Results
 from dsgcore.studies.study import Axis
 
@@ -20,7 +21,7 @@ N_TREES = 30
 # Below this share of the held-out variance, a forest knows too little to tell which axis matters.
 LEAST_FIT = 0.3
 NO_FIT = (
-    "The points do not tell. Forests explain {:.0%} of the variance of held-out points, and {:.0%} are needed. More points "
+    "The points do not tell. Forests explain {} of the variance of held-out points, and {} are needed. More points "
     "or more seeds can help."
 )
 GRID = 25
@@ -92,7 +93,7 @@ def importance(results: Results) -> Importance | str:
     losses = np.maximum([loss for _, loss in splits], 0.0)
     sums = losses.sum(axis=1, keepdims=True)
     if fit < LEAST_FIT or not sums.any():
-        return NO_FIT.format(max(fit, 0.0), LEAST_FIT)
+        return NO_FIT.format(per_cent(max(fit, 0.0)), per_cent(LEAST_FIT))
     there = sums[:, 0] > 0
     return Importance(losses[there] / sums[there], fit, int(np.isfinite(results.mean).sum()))
 
@@ -108,7 +109,7 @@ def response(results: Results, across: int, up: int) -> Response | str:
         return reason
     fit = float(np.mean([_split_importance(X, y, seed, n_shuffles=1)[0] for seed in range(3)]))
     if fit < LEAST_FIT:
-        return NO_FIT.format(max(fit, 0.0), LEAST_FIT)
+        return NO_FIT.format(per_cent(max(fit, 0.0)), per_cent(LEAST_FIT))
     axes = [results.study.axes[place] for place in (across, up)]
     values = [_grid(axis) for axis in axes]
     codes = [_codes(axis, own) for axis, own in zip(axes, values, strict=True)]

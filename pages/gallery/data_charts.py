@@ -81,17 +81,17 @@ def balance_chart(counts: pd.DataFrame, *, theme: str, labeled: str = "labeled")
     layout["margin"] |= {"t": 28, "r": 8}
     for place, sample in enumerate(counts):
         n, own = counts[sample].sum(), counts[sample]
-        shares, number = own.to_numpy() / max(1, n), "" if place == 0 else str(place + 1)
+        shares, number = 100 * own.to_numpy() / max(1, n), "" if place == 0 else str(place + 1)
         bars = {"type": "bar", "orientation": "h", "name": sample, "xaxis": f"x{number}", "showlegend": False}
         bars |= {"y": [str(name) for name in counts.index], "x": charts.four_digits(shares), "cliponaxis": False}
         bars |= {"text": [f"{count:,}" for count in own], "textposition": "outside"}
-        hover = f"%{{y}}, {sample}: %{{text}} points, %{{x:.1%}}<extra></extra>"
+        hover = f"%{{y}}, {sample}: %{{text}} points, %{{x:.1f}} %<extra></extra>"
         figure["data"].append(bars | {"marker": {"color": sample_color(str(sample), theme)}, "hovertemplate": hover})
         left, right = place / len(counts.columns), (place + 1 - PANEL_GAP) / len(counts.columns)
         # A third of the width is for the count beside the longest bar.
-        longest = float(shares.max(initial=0.0)) or 1.0
+        longest = float(shares.max(initial=0.0)) or 100.0
         # One tick besides 0, and not at the end, because the next panel's 0 is there.
-        ticks = {"tickformat": ".0%", "tickvals": [0, round(longest, 1) or longest], "range": [0, 1.5 * longest]}
+        ticks = {"ticksuffix": " %", "tickvals": [0, round(longest, -1) or longest], "range": [0, 1.5 * longest]}
         layout[f"xaxis{number}"] = {"domain": [left, right], "anchor": "y", **ticks}
         said = f"{labeled if sample == 'labeled' else sample}: {n:,}"
         above = {"xref": "paper", "yref": "paper", "x": left, "y": 1, "xanchor": "left", "yanchor": "bottom"}

@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from dsgcore.core.cost import per_cent
 from dsgcore.core.metrics import FEWEST_POINTS
 from dsgcore.core.parameters import Choice
 from dsgcore.data import DATASETS, DataError, Dataset, Split
@@ -106,7 +107,7 @@ def agreement(found: inspect.Coverage, *, is_pairs: bool) -> str:
             f"For {found.n_right} of {tried}, the nearest {known} has the same class: too few points for a conclusion."
         )
     share = found.n_right / n
-    said = f"For **{share:.0%}** of {tried}, the nearest {known} has the same class"
+    said = f"For **{per_cent(share)}** of {tried}, the nearest {known} has the same class"
     if is_pairs:
         return f"{said}."
     if share >= GOOD_COVERAGE:
@@ -133,10 +134,10 @@ def _pairs(found: inspect.PairConsistency, names: Sequence[str]) -> None:
     unknown = f"; for {found.unknown:,} more this is unknown" if found.unknown else ""
     st.markdown(f"{same:,} of {known:,} pairs share a class{unknown}.")
     if same and np.isfinite(found.expected_positive):
-        share = f"{found.both_positive / same:.0%}" if same >= FEWEST_POINTS else f"{found.both_positive} of {same}"
+        share = per_cent(found.both_positive / same) if same >= FEWEST_POINTS else f"{found.both_positive} of {same}"
         st.markdown(
             f"Of the pairs that share a class, {share} are {positive}. The expected share is "
-            f"π₊² / (π₊² + π₋²) = {found.expected_positive:.0%}, with the class shares of the unlabeled points."
+            f"π₊² / (π₊² + π₋²) = {per_cent(found.expected_positive)}, with the class shares of the unlabeled points."
         )
 
 
@@ -149,8 +150,8 @@ def _leaks(split: Split, found: inspect.Leaks) -> None:
         return
     share = n / max(1, len(split.y_test))
     st.warning(
-        f"{n:,} of {len(split.y_test):,} test points ({share:.1%}) equal a training point, {found.contradicting:,} of them with "
-        "another class: on these, the test score measures memorisation.",
+        f"{n:,} of {len(split.y_test):,} test points ({per_cent(share, 1)}) equal a training point, "
+        f"{found.contradicting:,} of them with another class: on these, the test score measures memorisation.",
         icon=":material/content_copy:",
     )
     rows = {"test row": found.test_rows[:MAX_LISTED] + 1, "training row": found.train_rows[:MAX_LISTED] + 1}

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.cost import seconds_of_features
+from dsgcore.core.cost import per_cent, seconds_of_features
 from dsgcore.data import Split
 from dsgcore.data.edits import MOST_PAINTED, PAINT, fit_any_seed
 from dsgcore.experiments import LiveRun, Plane, Run, Surface
@@ -187,7 +187,7 @@ def _sides(live: LiveRun, view: View) -> dict[str, str]:
         return {}
     scores = [run.history.last().get("score_test", np.nan) for run in (live.supervised, live.run)]
     said = [
-        f"{name}: {score:.0%} right" if np.isfinite(score) else name
+        f"{name}: {per_cent(score)} right" if np.isfinite(score) else name
         for name, score in zip(view.scene.sides, scores, strict=True)
     ]
     return dict(zip(("left", "right"), said, strict=True))

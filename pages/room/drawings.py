@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from streamlit.components.v2 import component
 
+from dsgcore.core.cost import per_cent
 from dsgcore.core.parameters import counted
 from dsgcore.rooms.questions import Places, Question, plain_text
 from dsgcore.rooms.rooms import State
@@ -142,7 +143,7 @@ def _box(*ends: float) -> str:
 
 
 def _in_words(values: Iterable[float]) -> str:
-    whens = ("at the start", *(f"after {share:.0%}" for share in SHARES[1:]))
+    whens = ("at the start", *(f"after {per_cent(share)}" for share in SHARES[1:]))
     return ", ".join(f"{when}: {value:.2f}" for when, value in zip(whens, values, strict=True))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from dsgcore.core.cost import per_cent
 from dsgcore.data.edits import EDITS
 from dsgcore.experiments import Setting
 from dsgcore.glossary import TOPICS
@@ -25,11 +26,11 @@ _FORMULA = re.compile(r"\|[^|\s]+(?: − [^|\s]+)?\|²?")
 # Measures that are no number to read.
 NOT_SAID = {"verdict", "gain", "growth"}
 REACHED = {
-    "choice_rank": "beat {:.0%} of them",
-    "labels": "had {:.0f} labels",
-    "step_size": "had a step size of {:g}",
-    "n_features": "had {:.0f} random features",
-    "batch": "had mini-batches of {:.0f}",
+    "choice_rank": lambda share: f"beat {per_cent(share)} of them",
+    "labels": "had {:.0f} labels".format,
+    "step_size": "had a step size of {:g}".format,
+    "n_features": "had {:.0f} random features".format,
+    "batch": "had mini-batches of {:.0f}".format,
 }
 
 
@@ -136,9 +137,9 @@ def _say_while_running(bench: Bench, place: Place) -> None:
         st.caption("The run is going." if is_exercise(bench) else "Watch the run. The explanation appears here.")
     elif live is not None and live.is_finished and live.run.t > 0 and not is_exercise(bench):
         missed = [c.measure for c in goal.claims if c.measure in tried and not c.holds(tried)]
-        had = [REACHED.get(name, "reached {:.3g}").format(tried[name]) for name in missed if name not in NOT_SAID]
+        had = [REACHED.get(name, "reached {:.3g}".format)(tried[name]) for name in missed if name not in NOT_SAID]
         said = f" This run {' and '.join(had)}." if had else ""
-        said = " This run diverged." if tried.get("growth") == math.inf else said.replace("%", "\N{NO-BREAK SPACE}%")
+        said = " This run diverged." if tried.get("growth") == math.inf else said.replace(" %", "\N{NO-BREAK SPACE}%")
         how = "Change the data in the map" if EDITS in place.step.controls else "Change a control below"
         st.markdown(f"**Not yet.**{said} {how} and watch the next run.")
     if live is not None and live.run.engine.caution and goal is not None:

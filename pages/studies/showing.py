@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from dsgcore.core.cost import per_cent
 from dsgcore.experiments.settings import FILE
 from dsgcore.studies import Results, csv_of, importance, response, table_of, time_to, usual_target
 from dsgcore.studies.importance import N_SPLITS
@@ -167,9 +168,7 @@ def _brush(answer: Answer) -> NDArray[np.bool_]:
             key=f"x-brush-{axis.label}-{hash(axis.values)}",
         )
         is_kept &= np.array([low <= point[number] <= high for point in results.points])
-    share = places[-1].select_slider(
-        "Select the best", SHARES, value=1.0, format_func=lambda s: f"{s:.0%}", key="x_best"
-    )
+    share = places[-1].select_slider("Select the best", SHARES, value=1.0, format_func=per_cent, key="x_best")
     best = results.ranking()[: max(1, round(share * len(results.points)))]
     return is_kept & np.isin(np.arange(len(results.points)), best)
 
@@ -223,15 +222,15 @@ def _importance(answer: Answer) -> None:
         return
     (low, high), labels, title = found.ends, [axis.label for axis in answer.axes], f"Importance for {answer.name}"
     order = np.argsort(-found.mean, kind="stable")
-    spread = [f"{low[i]:.0%} to {high[i]:.0%}" for i in order]
-    table = {"slider": [labels[i] for i in order], "importance": [f"{found.mean[i]:.0%}" for i in order]}
+    spread = [f"{per_cent(low[i])} to {per_cent(high[i])}" for i in order]
+    table = {"slider": [labels[i] for i in order], "importance": [per_cent(found.mean[i]) for i in order]}
     rows = pd.DataFrame(table | {"range over splits": spread})
     said = ", ".join(f"{slider} {share} ({ends})" for slider, share, ends in rows.itertuples(index=False))
     figure = charts.importance_figure(found, labels, title=title)
     live_chart(figure, key="chart-importance", alt=f"{title}: {said}.", height=HEIGHT // 2)
     st.dataframe(rows, width="stretch", hide_index=True)
     st.caption(
-        f"{HOW} The forests explain {found.fit:.0%} of the variance of the held-out points, of {found.n} in all."
+        f"{HOW} The forests explain {per_cent(found.fit)} of the variance of the held-out points, of {found.n} in all."
     )
 
 

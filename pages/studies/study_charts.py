@@ -277,12 +277,12 @@ def slice_of(results: Results, number: int, axis: AxisView, *, name: str) -> Fig
 def importance_figure(found: Importance, labels: Sequence[str], *, title: str) -> Figure:
     """Return a bar for each axis, the most important one on top, with whiskers over the splits."""
     order = np.argsort(found.mean, kind="stable")
-    (low, high), mean = found.ends, found.mean
+    (low, high), mean = 100 * np.array(found.ends), 100 * found.mean
     whiskers = {"array": four_digits((high - mean)[order]), "arrayminus": four_digits((mean - low)[order])}
     bars: Trace = {"type": "bar", "orientation": "h", "y": [labels[i] for i in order], "x": four_digits(mean[order])}
-    bars |= {"marker": {"color": MEAN_COLOR}, "hovertemplate": "%{y}: %{x:.0%}<extra></extra>"}
+    bars |= {"marker": {"color": MEAN_COLOR}, "hovertemplate": "%{y}: %{x:.0f} %<extra></extra>"}
     bars["error_x"] = {"type": "data", "symmetric": False, "color": DIVERGED_COLOR, **whiskers}
-    share = {"title": {"text": "share"}, "tickformat": ".0%", "range": [0, 1.02]}
+    share = {"title": {"text": "share"}, "ticksuffix": " %", "range": [0, 102]}
     return _figure([bars], title, xaxis=share, yaxis={"automargin": True})
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from dsgcore.core.cost import per_cent
 from dsgcore.diagnostics import WORDS, Convergence, Slope, fitted
 from dsgcore.diagnostics.convergence import DISTANCE, ERROR, GRADIENT_MEAN
 from dsgcore.experiments import theory_of
@@ -106,7 +107,7 @@ def answers(asked: AskedTrajectories, shown: list[Shown]) -> tuple[str, str, str
     if quantity == DISTANCE:
         share = error / found.mean(DISTANCE)[-1]
         what = "The random features hold it back" if share > HALF else "Steps and batches hold it back"
-        size = f"{share:.0%} of" if share <= 1.0 else "larger than"
+        size = f"{per_cent(share)} of" if share <= 1.0 else "larger than"
         held = f"**{what}**: |f − h|² is {size} |f − f*|² at the end."
     return rest, held, _described(asked, shown, quantity)
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dsgcore.core.cost import per_cent
 from dsgcore.core.parameters import counted
 from dsgcore.data import CONVERSIONS
 from dsgcore.data.datasets import AS_IS
@@ -266,6 +267,6 @@ def _table(limits: RunLimits) -> pd.DataFrame:
     rows = {said: (limits.parts[name], limits.shares[name]) for name, (said, *_) in LIMITS.items()}
     rows |= {"remainder, signed": (np.nan, limits.shares["remainder"]), "all together": (limits.parts["together"], 1.0)}
     said = {
-        name: (f"{part:.3g}" if np.isfinite(part) else "–", f"{share:z.0%}") for name, (part, share) in rows.items()
+        name: (f"{part:.3g}" if np.isfinite(part) else "–", per_cent(share)) for name, (part, share) in rows.items()
     }
     return pd.DataFrame(said, ["relative to the optimum", "of the squared distance"]).T

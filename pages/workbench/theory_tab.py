@@ -12,6 +12,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
+from dsgcore.core.cost import per_cent
 from dsgcore.core.errors import DSGError
 from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, has_inside, point_pull, point_trajectory
 from dsgcore.experiments import LiveRun, Run, Spec, as_in_paper, kept_to, remedies, theory_of
@@ -121,7 +122,7 @@ def _feature(bench: Bench, run: Run, theme: str, beside: DeltaGenerator) -> None
         return
     wave, way = feature_wave(run.model, t, number, _grid(bench, run)), feature_trajectory(run.model, t, number)
     curve = charts.Curve("coefficient", np.arange(len(way)), way, charts.EXACT, in_legend=False)
-    note = f"drawn at iteration {t}; {way[-1] / way[t] if way[t] else 1.0:.0%} of it remains"
+    note = f"drawn at iteration {t}; {per_cent(way[-1] / way[t] if way[t] else 1.0)} of it remains"
     _beside(bench, run, wave, f"Contribution of feature {number} of iteration {t} to f", curve, note, theme)
     total = sum(block.shape[1] for block in run.model.blocks)
     st.caption(
