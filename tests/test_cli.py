@@ -620,7 +620,7 @@ def test_a_model_is_replaced_by_the_same_options_only(method, person, tmp_path_f
         assert main([*line, *options.split()]) == 0
 
 
-def test_a_run_is_replaced_by_the_run_of_the_same_spec_only_and_says_so(person, tmp_path, capsys):
+def test_a_run_is_replaced_by_the_run_of_the_same_spec_and_file_only_and_says_so(person, tmp_path, capsys):
     plain, spec, out = json.loads((person / "spec.json").read_text()), tmp_path / "spec.json", tmp_path / "out"
     line = ["run", str(spec), "--out", str(out)]
     shutil.copy(person / "data.csv", tmp_path)
@@ -631,8 +631,14 @@ def test_a_run_is_replaced_by_the_run_of_the_same_spec_only_and_says_so(person, 
     before = contents(out)
     spec.write_text(json.dumps(plain | {"seed": 1}))
     said = refusal(capsys, line)
-    assert f"{out} holds the run of another spec: take another folder for --out" in said
+    assert f"{out} holds the run of another spec or file: take another folder for --out" in said
     assert contents(out) == before
+    spec.write_text(json.dumps(plain))
+    (data := tmp_path / "data.csv").write_text(data.read_text() + data.read_text().splitlines()[-1] + "\n")
+    assert "holds the run of another spec or file" in refusal(
+        capsys, line
+    )  # the spec's file has changed, and the spec has not
+    spec.write_text(json.dumps(plain | {"seed": 1}))
     for name in ("result.json", "fit.json"):  # either of them tells the run
         (kept := tmp_path / name).write_bytes((out / name).read_bytes())
         (out / name).unlink()

@@ -24,7 +24,7 @@ from dsgcore.diagnostics.judgement import judgement
 from dsgcore.diagnostics.limits import CAUSES, limits
 from dsgcore.diagnostics.references import check_possible
 from dsgcore.experiments import SETTINGS, Run, StopReason, as_in_paper, load_split, read_spec, summary
-from dsgcore.experiments.data_of import as_in_app, preparation_of, with_usual, with_whole_path
+from dsgcore.experiments.data_of import as_in_app, preparation_of, with_digest, with_usual, with_whole_path
 from dsgcore.experiments.engine import Budget, check_cost
 from dsgcore.experiments.export import estimator_of_run
 from dsgcore.experiments.race import (
@@ -53,7 +53,7 @@ _PARTS = 1000
 
 def run(given: argparse.Namespace) -> Made:
     """Run a spec, and write its history, model, spec and result, and what `predict` needs beside the model."""
-    spec, limit = read_spec(given.spec), given.memory_limit
+    spec, limit = with_digest(read_spec(given.spec), given.spec.parent), given.memory_limit
     budget = None if limit is None else Budget(memory=bytes_of(limit))
     check_cost(spec, budget)
     earlier = _earlier(given.out)
@@ -65,7 +65,7 @@ def run(given: argparse.Namespace) -> Made:
         if not earlier <= {spec.sha256}:
             there = ", ".join(name for name in _RESULTS if (given.out / name).exists())
             raise SpecError(
-                f"{given.out} holds the run of another spec: take another folder for --out, or delete {there} there"
+                f"{given.out} holds the run of another spec or file: take another folder for --out, or delete {there} there"
             )
         made, progress = Run(spec, split), Progress(is_quiet=given.quiet)
         while not made.is_finished:

@@ -109,12 +109,14 @@ def as_in_app(spec: Spec, *, has_recipe: bool) -> tuple[Spec, str | None]:
     return replace(spec, data=own), str(path.parent)
 
 
-def with_digest(spec: Spec) -> Spec:
-    """Return a spec that names its own file by its digest, too, if the file is there: a changed file is another one."""
-    path = path_of(spec.data, None)
-    if spec.data.name != FILE or spec.data.sha256 is not None or not path.is_file():
+def with_digest(spec: Spec, folder: Path | None = None) -> Spec:
+    """Return a spec that names its own file, also looked for in a folder, by its digest, too, if the file is there.
+
+    A changed file is another one.
+    """
+    if spec.data.name != FILE or spec.data.sha256 is not None or not path_of(spec.data, folder).is_file():
         return spec
-    return replace(spec, data=replace(spec.data, sha256=digest_of(path.read_bytes())))
+    return replace(spec, data=replace(spec.data, sha256=digest_of(content_of(spec.data, None, folder))))
 
 
 def with_usual(spec: Spec, said: Mapping[str, Any], folder: Path) -> Spec:
