@@ -11,8 +11,9 @@ const LEAST_BETWEEN_CRASHES = 10000;  // a page that cannot be drawn is not load
 // The buttons of a lesson that these keys press: arrow keys, those of a presenter's remote control, and Escape.
 const PRESENTED = ".st-key-stage:has(.st-key-stage-notes)", SHOW = `${PRESENTED} .st-key-lesson-show button:enabled`;
 const ON = `.st-key-lesson-on button[kind=primary]:enabled, .st-key-lesson-on a[href$=lessons], ${SHOW}`;
-const BACK = ".st-key-lesson-back button:enabled", OF_LESSON = "[class*=st-key-lesson-] button";
-const MOVES = {ArrowRight: ON, PageDown: ON, ArrowLeft: BACK, PageUp: BACK, Escape: ".st-key-lesson-leave button:enabled"};
+const BACK = ".st-key-lesson-back button:enabled", LEAVE = ".st-key-lesson-leave button:enabled";
+const RETURN = ".st-key-lesson-return button", OF_LESSON = ":is([class*=st-key-lesson-], [class*=st-key-guided-]) button";
+const MOVES = {ArrowRight: ON, PageDown: ON, ArrowLeft: BACK, PageUp: BACK, Escape: LEAVE};
 const TYPED = "textarea, input:not([type=range], [type=radio], [type=checkbox], [role=combobox]), [contenteditable=true]";
 const SLIDERS = "input[type=range], [role=slider]", MAP = ".hand-area";  // with keys of their own
 // Escape closes these, and leaves the lesson only if none is open.
@@ -141,17 +142,19 @@ function hearKeysOfLessons() {
   }, true);  // before the list closes
 }
 
-/** Put the focus on a lesson's text if what had it goes with a press of a button, so that a screen reader goes on there. */
+/** Put the focus on a lesson's text if what had it goes with a press of a button, so that a screen reader goes on there. After the
+    lesson it is on the button that leads back. */
 function mindFocusOfLessons() {
   addEventListener("click", event => {
-    const had = document.activeElement, until = performance.now() + LEAVING;
-    if (had === document.body || !event.target.closest?.(OF_LESSON)) return;
+    const had = document.activeElement, until = performance.now() + LEAVING, button = event.target.closest?.(OF_LESSON);
+    const isLeft = button?.matches(LEAVE);
+    if (!button || (had === document.body && !isLeft)) return;
     const look = () => {
-      const now = document.activeElement, text = document.querySelector(".st-key-stage-text");
-      if (now === had && performance.now() < until) setTimeout(look, 50);
-      if (now !== document.body || !text) return;
-      text.tabIndex = -1;
-      text.focus({preventScroll: true});
+      const now = document.activeElement, next = document.querySelector(isLeft ? RETURN : ".st-key-stage-text");
+      if (now !== had && now !== document.body) return;
+      if (!next || (now === had && !isLeft)) return performance.now() < until && setTimeout(look, 50);
+      if (!isLeft) next.tabIndex = -1;
+      next.focus({preventScroll: true});
     };
     setTimeout(look, 50);
   }, true);

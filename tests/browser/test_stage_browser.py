@@ -243,7 +243,7 @@ def test_every_step_of_every_lesson_fits_without_scrolling_and_nothing_moves(ope
     assert not found, "\n".join(found)
 
 
-def test_the_text_of_a_lesson_takes_the_focus_of_a_button_that_goes(open_page):
+def test_the_focus_of_a_button_that_goes_is_taken_by_the_text_of_a_lesson_and_after_it_by_the_way_back(open_page):
     page = open_page("auc?lesson=five-labels&view.speed=instant", viewport=DESK)
     page.get_by_role("radio").first.press("Space")
     for name in ("run", "next"):
@@ -255,6 +255,12 @@ def test_the_text_of_a_lesson_takes_the_focus_of_a_button_that_goes(open_page):
     expect(page.locator(".stage-steps")).to_contain_text("Step 2 of 3")
     page.keyboard.press("Tab")
     expect(page.locator(".st-key-stage-text :focus, .st-key-stage-answer :focus")).to_have_count(1)
+    back = page.get_by_role("button", name="Back to the lesson")
+    page.keyboard.press("Escape")
+    expect(back).to_be_focused()
+    until_ready(page)
+    back.press("Enter")
+    expect(page.locator(".st-key-stage-text")).to_be_focused()
 
 
 # --- before a class
