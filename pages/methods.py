@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dsgcore.experiments import SETTINGS
+from dsgcore.lessons import lessons_of
 from dsgcore.settings import profile_of
 from pages.gallery.gallery import method_cards
 from pages.shell.router import page_named
@@ -29,7 +30,7 @@ def methods() -> None:
     lines = ["| Method | A label is | It is judged by | Lessons | Paper |", f"|{'---|' * 5}"]
     for setting in SETTINGS.values():
         profile, (_, paper) = profile_of(setting), setting.citation.split(", ", 1)
-        score, n = f"{setting.score_name} on points that were held out", len(profile.lessons)
+        score, n = f"{setting.score_name} on points that were held out", len(lessons_of(setting))
         lines.append(f"| **{profile.full_name}** | {A_LABEL[setting.labels]} | {score} | {n} | {paper} |")
     with st.container(key="table-of-methods"):
         st.markdown("\n".join(lines))

@@ -124,7 +124,7 @@ def _offer_quick(asked: Reproduction, about: str) -> None:
 def _table(found: Reproduced) -> str:
     """Return each check, and the mean score and seconds of each method on each set at the end of the axis, in Markdown."""
     lines = [f"- {STATES[check.state]} {check.words}" for check in found.checks]
-    lines += ["", "| set | method | score | seconds |", "|---|---|---|---|"]
+    lines += ["", "| set | method | score, % | seconds |", "|---|---|---|---|"]
     ends = found.fits[found.fits["at"] == found.fits.groupby("dataset")["at"].transform("max")]
     for name, of_set in ends.groupby("dataset", sort=False):
         means = of_set.groupby("method", sort=False)[["score", "seconds"]].mean()

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 from test_file_on_pages import give, open_own
 
 from dsgcore.experiments import SETTINGS, FileStore, SpecError, default_spec
+from dsgcore.lessons import lessons_of
 from pages.controls import controls
 from pages.controls.link import with_changes
 from pages.session.bench import Bench, begin
@@ -184,6 +185,12 @@ def test_what_is_pressed_has_a_name_of_its_own_on_each_page(name):
         pressed += [(image.proto.imgs[0].alt, number) for number, image in enumerate(app.get("image"))]
     aims = {label: {aim for other, aim in pressed if other == label} for label, _ in pressed}
     assert {label: len(own) for label, own in aims.items() if len(own) > 1} == {}
+
+
+def test_methods_has_the_number_of_lessons_that_the_page_lessons_has():
+    (table,) = (one.value for one in open_page("methods").markdown if "| Lessons |" in one.value)
+    rows = [line.split("|") for line in table.split("\n")[2:]]
+    assert [int(row[4]) for row in rows] == [len(lessons_of(setting)) for setting in SETTINGS.values()]
 
 
 def walked(node):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from html import escape
 from typing import Any
 
@@ -25,7 +26,7 @@ from pages.workbench.head import ANSWER, is_presented
 _FORMULA = re.compile(r"\|[^|\s]+(?: − [^|\s]+)?\|²?")
 # Measures that are no number to read.
 NOT_SAID = {"verdict", "gain", "growth"}
-REACHED = {
+REACHED: dict[str, Callable[[float], str]] = {
     "choice_rank": lambda share: f"beat {per_cent(share)} of them",
     "labels": "had {:.0f} labels".format,
     "step_size": "had a step size of {:g}".format,
