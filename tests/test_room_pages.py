@@ -501,7 +501,7 @@ def test_every_kind_of_question_is_drawn_with_and_without_answers_and_says_it_in
             assert made.count("aria-label=") == made.count('role="img"') >= 1
 
 
-def test_bars_count_answers_a_band_holds_eight_of_ten_curves_and_a_map_counts_its_places():
+def test_bars_count_answers_a_band_holds_eight_of_ten_curves_or_all_of_few_and_a_map_counts_its_places():
     assert "A: 2, B: 0, C: 1" in answers(PICK.question, [[0, 0, 2]], {}, {})
     made = answers(NUMBER.question, [[0.05, 0.41, 0.42]], {"value": 0.05}, {})
     counts = [int(n) for n in re.findall(r"<span>(\d+)</span>", made)]
@@ -512,11 +512,13 @@ def test_bars_count_answers_a_band_holds_eight_of_ten_curves_and_a_map_counts_it
         ("0 to 1999999", 1999999.0, "1800000 to 2000000: 1"),
     ):
         assert counted in answers(question_in(f"How many? | {ends}"), [[guess]], {}, {})
-    made = answers(CURVE.question, [[[value] * 6 for value in (0.5, 0.6, 0.7, 0.8, 0.9)]], {}, {})
     low, high = CURVE.question.low, CURVE.question.high
-    ys = [float(point.split(",")[1]) for point in re.search(r'class="band" points="([^"]*)"', made)[1].split()]
-    expected = [30 + (high - value) / (high - low) * 202 for value in (0.86, 0.54)]
-    assert (ys[0], ys[-1]) == pytest.approx(expected, abs=0.06)
+    for n, said, ends in ((5, "all", (0.9, 0.5)), (11, "eight of ten", (0.86, 0.54))):
+        made = answers(CURVE.question, [[[value] * 6 for value in (0.5 + 0.4 * k / (n - 1) for k in range(n))]], {}, {})
+        ys = [float(point.split(",")[1]) for point in re.search(r'class="band" points="([^"]*)"', made)[1].split()]
+        expected = [30 + (high - value) / (high - low) * 202 for value in ends]
+        assert (ys[0], ys[-1]) == pytest.approx(expected, abs=0.06)
+        assert f"Band: {said} curves" in made
     assert "band" not in answers(CURVE.question, [[]], {}, {})
     made = answers(MAP.question, [[[0.05, 0.95] + [0.55, 0.55] * 4]], {}, {})
     cells = re.findall(r'class="cell" x="([\d.]+)" y="([\d.]+)".*?opacity="([\d.]+)"', made)

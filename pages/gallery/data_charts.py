@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from dsgcore.core.cost import per_cent
 from dsgcore.data import DATASETS, Split, load
 from dsgcore.experiments import Plane
 from dsgcore.problems import UNLABELED
@@ -91,7 +92,8 @@ def balance_chart(counts: pd.DataFrame, *, theme: str, labeled: str = "labeled")
         # A third of the width is for the count beside the longest bar.
         longest = float(shares.max(initial=0.0)) or 100.0
         # One tick besides 0, and not at the end, because the next panel's 0 is there.
-        ticks = {"ticksuffix": " %", "tickvals": [0, round(longest, -1) or longest], "range": [0, 1.5 * longest]}
+        places = [0, round(longest, -1) or longest]
+        ticks = {"tickvals": places, "ticktext": [per_cent(at / 100) for at in places], "range": [0, 1.5 * longest]}
         layout[f"xaxis{number}"] = {"domain": [left, right], "anchor": "y", **ticks}
         said = f"{labeled if sample == 'labeled' else sample}: {n:,}"
         above = {"xref": "paper", "yref": "paper", "x": left, "y": 1, "xanchor": "left", "yanchor": "bottom"}

@@ -32,6 +32,7 @@ _MAP, _EDGE = 340, 10
 _ROUNDS = ("first vote", "second vote")
 BINS = 10  # of a histogram, and of a map along each side
 BAND = (0.1, 0.5, 0.9)  # shares: the low end, the median and the high end of drawn curves
+FEW = 10  # of fewer curves the band holds all
 
 
 def answers(
@@ -109,7 +110,7 @@ def _curves(asks: Curve, rounds: Sequence[Sequence[Any]], outcome: Sequence[floa
         said.append(f"{name} {_in_words(values)}")
 
     *before, last = rounds
-    number = counted(len(last), "curve")
+    number, is_few = counted(len(last), "curve"), len(last) < FEW
     texts = (
         (_LEFT - 6, _TOP + 5, "end", f"{asks.high:g}"),
         (_LEFT - 6, _H - _BOTTOM + 4, "end", f"{asks.low:g}"),
@@ -122,13 +123,14 @@ def _curves(asks: Curve, rounds: Sequence[Sequence[Any]], outcome: Sequence[floa
     if before and before[0]:
         line("middle before", np.median(before[0], axis=0), "median of the first vote")
     if last:
-        low, middle, high = np.quantile(last, BAND, axis=0)
+        low, middle, high = np.quantile(last, (0.0, 0.5, 1.0) if is_few else BAND, axis=0)
         drawn.append(f'<polygon class="band" points="{" ".join([*points(high), *points(low)[::-1]])}"/>')
         line("middle", middle, "median")
     if outcome is not None:
         line("outcome", outcome, "outcome")
     label = escape(f"{asks.words}: {'; '.join(said)}")
-    key = "Band: eight of ten curves. Dotted: the median" + ", and pale that of the first vote" * bool(before) + "."
+    key = f"Band: {'all' if is_few else 'eight of ten'} curves. Dotted: the median"
+    key += ", and pale that of the first vote" * bool(before) + "."
     key += " Line: the run." * (outcome is not None)
     return (
         f'<svg class="room-curves" viewBox="0 0 {_W} {_H}" {_box(_LEFT, _W - _RIGHT, _TOP, _H - _BOTTOM)} '

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.cost import per_cent
 from dsgcore.studies import MEASURES, Importance, Response, Results, Study
 from dsgcore.studies.results import EVALUATIONS, ITERATIONS
 from dsgcore.studies.study import parameter_of
@@ -282,7 +283,9 @@ def importance_figure(found: Importance, labels: Sequence[str], *, title: str) -
     bars: Trace = {"type": "bar", "orientation": "h", "y": [labels[i] for i in order], "x": four_digits(mean[order])}
     bars |= {"marker": {"color": MEAN_COLOR}, "hovertemplate": "%{y}: %{x:.0f} %<extra></extra>"}
     bars["error_x"] = {"type": "data", "symmetric": False, "color": DIVERGED_COLOR, **whiskers}
-    share = {"title": {"text": "share"}, "ticksuffix": " %", "range": [0, 102]}
+    places = range(0, 101, 25)
+    share = {"title": {"text": "share"}, "tickvals": [*places], "ticktext": [per_cent(at / 100) for at in places]}
+    share |= {"range": [0, 102]}
     return _figure([bars], title, xaxis=share, yaxis={"automargin": True})
 
 
