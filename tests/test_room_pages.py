@@ -458,6 +458,7 @@ def test_nothing_that_a_page_offers_holds_the_lecturers_key(phones, rooms, caplo
     secret, found = bench.group.room.secret, offered(app)
     found += [phones.asked(code).text, phones.get(f"/r/{code}").text]
     found.append(phones.get("/notes", of="unlabeled", room=code).text)
+    assert "<p>Ranking (QSG-S2AUC)</p>" in found[-1]
     app.query_params["present"], app.query_params["tabs"] = "", "Code"  # the whole page, with its code
     app.session_state["tabs"] = "Code"
     bench.drawing.opened |= set(OTHER_TABS)

@@ -300,6 +300,7 @@ def test_the_exported_script_gives_the_history_of_the_run(setting, tmp_path, mon
     run.advance(5)
     run.change("step_size", 0.2)
     run.advance(4)
+    assert script(run).startswith(f'"""Repeat one run of {profile_of(run.problem).paper}: ')  # its name in the app
     (tmp_path / "repeat_run.py").write_text(script(run), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     runpy.run_path("repeat_run.py", run_name="__main__")

@@ -354,6 +354,7 @@ def test_the_command_writes_a_file_with_the_numbers_of_the_app_that_asks_no_serv
     run.advance()
     assert recorded[0]["y"][-1] == pytest.approx(run.history.last()["objective"], rel=1e-5)
     assert np.shape(recorded[0]["surfaces"][-1]["trace"]["z"]) == (static_lesson.GRID,) * 2
+    assert "Ranking (QSG-S2AUC), recorded with DSG Lab" in page  # a method has one name everywhere
     assert "://" not in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
     if NODE:  # the modules were one script that no browser could read
         (script := tmp_path / "script.mjs").write_text(

@@ -77,9 +77,11 @@ def script(run: Run) -> str:
 
     If the spec uses a file, the file must be beside the script, under its name. The script checks its digest.
     """
+    from dsgcore.experiments.race import title  # here, because it imports the competitors
+
     spec = run.spec
     parts = _WITH_FILE if spec.data.name == FILE else _PLAIN
-    words = {"title": spec.problem.title, "score_name": spec.problem.score_name}
+    words = {"title": title(spec, ""), "score_name": spec.problem.score_name}
     text = _SCRIPT.format(spec=spec.to_json(indent=2), iterations=run.tried, **words, **parts)
     estimator, other_names = estimator_of_run(spec)
     if estimator is None or spec.changes or run.stop_reason not in (StopReason.FINISHED, StopReason.SETTLED):

@@ -16,7 +16,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.experiments import SETTINGS
 from dsgcore.lessons import lesson_named
 from dsgcore.rooms.questions import Question, question_in
-from dsgcore.settings import GuidedLesson, LessonStep
+from dsgcore.settings import GuidedLesson, LessonStep, profile_of
 from pages.charts.live_chart import address_of
 from pages.room.entrance import page
 from pages.session.link import lecture_in
@@ -48,7 +48,7 @@ def _part(part: str) -> str:
         return f"<h2>{marked(asks.text)}</h2>{_answers(asks)}"
     lesson = lesson_named(part)
     steps = "".join(_step(lesson, number, step) for number, step in enumerate(lesson.steps))
-    return f"<h2>{escape(lesson.title)}</h2><p>{escape(SETTINGS[lesson.setting].title)}</p>{steps}"
+    return f"<h2>{escape(lesson.title)}</h2><p>{escape(profile_of(SETTINGS[lesson.setting]).full_name)}</p>{steps}"
 
 
 def _step(lesson: GuidedLesson, number: int, step: LessonStep) -> str:

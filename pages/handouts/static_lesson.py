@@ -20,7 +20,7 @@ from dsgcore.data.datasets import SEED
 from dsgcore.experiments import SETTINGS, LiveRun, Plane, Run, Setting, Spec, load_split, outcome_of
 from dsgcore.lessons import lesson_named
 from dsgcore.rooms.questions import Asked, plain_question, result_of
-from dsgcore.settings import GuidedLesson
+from dsgcore.settings import GuidedLesson, profile_of
 from pages.charts import figures as charts
 from pages.charts.live_chart import LIBRARY, MODULES, STYLE, encoded
 from pages.charts.run_map import CLASSES, SCORE, decision_heats, run_map
@@ -142,7 +142,7 @@ def _page(chosen: _Shown) -> str:
         "title": chosen.lesson.title,
         "place": chosen.place,
         "control": chosen.parameter.label,
-        "setting": chosen.setting.title,
+        "setting": profile_of(chosen.setting).full_name,
         "seed": SEED.default,
         "n_iter": run.n_iter,
         "last": len(runs) - 1,
