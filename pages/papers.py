@@ -58,8 +58,8 @@ def page() -> None:
     st.markdown(
         "Each card has the paper's statement, and what DSG Lab measured on the paper's own sets, against its rivals. "
         "The verdict is computed: the statement holds against a rival if the 95 % interval of the difference over the "
-        "seeds says so. Where one value for all points, which is chance, would do as well, a comparison of scores is open, and "
-        "no speed holds."
+        "seeds says so. If one value for all points, which is chance, scores as well as the methods, the scores decide "
+        "nothing: the comparison is open, and no method counts as faster."
     )
     st.caption(" · ".join(f"{mark} {outcome}" for outcome, mark in MARKS.items()))
     for setting in SETTINGS.values():
