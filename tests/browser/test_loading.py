@@ -99,6 +99,8 @@ def test_a_page_has_its_name_does_not_jump_while_it_loads_is_accessible_and_fits
     for role in ("button", "link", "img"):
         assert page.get_by_role(role, name=re.compile(r"\bicon$")).count() == 0, f"a {role} is called like its icon"
     assert names_of_several(page) == []
+    if path == "methods":
+        assert page.evaluate(f"new Set({HEIGHTS_OF_CARDS}).size") == 1
     if path not in SETTINGS:  # the next test but two looks at their tabs
         assert_accessible(page, THEMES if path in COLD else LOOKED_AT)
     at_size(page, *PHONE)
@@ -107,6 +109,7 @@ def test_a_page_has_its_name_does_not_jump_while_it_loads_is_accessible_and_fits
         page.wait_for_function(TABLE_IS_NO_WIDER, timeout=5_000)
 
 
+HEIGHTS_OF_CARDS = "[...document.querySelector('.st-key-methods').children].map(card => card.clientHeight)"
 FIRST_SHOWN = """(() => {
     const all = window.firstShown = [];
     new MutationObserver(() => {
