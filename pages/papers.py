@@ -23,6 +23,7 @@ from dsgcore.comparing.reproductions import (
     find_set,
     how_to_get,
     kept,
+    on_page,
     reproduction,
     reproductions,
 )
@@ -80,7 +81,9 @@ def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:
     found, (n_runs, link) = kept(asked), link_to_figure(setting.name, number)
     about = f"{profile_of(setting).full_name}, {figure.title}"
     st.markdown(f"### {figure.title}\n**{figure.asks}**\n\nThe paper: {figure.says}")
-    st.markdown(f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {asked.checked} {found.size} {asked.why}")
+    st.markdown(
+        f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {on_page(asked.checked)} {found.size} {asked.why}"
+    )
     if len(found.fits):
         _draw(found, about)
         with st.expander(label_about("Each comparison", about)):
@@ -123,13 +126,14 @@ def _offer_quick(asked: Reproduction, about: str) -> None:
 
 def _table(found: Reproduced) -> str:
     """Return each check, and the mean score and seconds of each method on each set at the end of the axis, in Markdown."""
-    lines = [f"- {STATES[check.state]} {check.words}" for check in found.checks]
+    lines = [f"- {STATES[check.state]} {on_page(check.words)}" for check in found.checks]
     lines += ["", "| set | method | score, % | seconds |", "|---|---|---|---|"]
     ends = found.fits[found.fits["at"] == found.fits.groupby("dataset")["at"].transform("max")]
     for name, of_set in ends.groupby("dataset", sort=False):
         means = of_set.groupby("method", sort=False)[["score", "seconds"]].mean()
         lines += [
-            f"| {name} | {method} | {100 * own.score:.1f} | {own.seconds:.3g} |" for method, own in means.iterrows()
+            f"| {name} | {on_page(str(method))} | {100 * own.score:.1f} | {own.seconds:.3g} |"
+            for method, own in means.iterrows()
         ]
         lines += [f"| {name} | chance | {100 * of_set['chance'].mean():.1f} | |"]
     return "\n".join(lines)
@@ -145,7 +149,7 @@ def _draw(found: Reproduced, about: str) -> None:
         for i, (name, own) in enumerate(of_set.groupby("method", sort=False)):
             middle, color, dash = own.groupby("at")[what].median(), charts.COLORS[i % 8], charts.DASHES[i % 8]
             x, y = middle.index.to_numpy(float), middle.to_numpy()
-            curves.append(charts.Curve(str(name), x, y, color, dash=dash))
+            curves.append(charts.Curve(on_page(str(name)), x, y, color, dash=dash))
         options: dict[str, Any] = {"is_log_x": True, "is_log_y": what == "seconds", "x_title": AXES[asked.axis]}
         options["x_ticks"] = of_set["at"]
         figure = charts.line_chart(curves, title=title, **options)
@@ -173,7 +177,7 @@ def _scores(fits: pd.DataFrame) -> Iterator[dict[str, Any]]:
         mean, spread = by.mean(), by.std(ddof=0)
         marker = {"color": charts.COLORS[i % 8], "symbol": SYMBOLS[i % 8], "size": 8}
         error = {"type": "data", "array": spread.tolist(), "thickness": 1}
-        yield charts.dots(str(method), mean.index, mean, marker, error_y=error, hoverinfo="all")
+        yield charts.dots(on_page(str(method)), mean.index, mean, marker, error_y=error, hoverinfo="all")
 
 
 page()

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -20,7 +21,14 @@ from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.__main__ import main
 from dsgcore.baselines import SAMULT
 from dsgcore.comparing import reproductions as module
-from dsgcore.comparing.reproductions import Reproduced, carry_out_reproduction, kept, reproduction, reproductions
+from dsgcore.comparing.reproductions import (
+    Reproduced,
+    carry_out_reproduction,
+    kept,
+    on_page,
+    reproduction,
+    reproductions,
+)
 from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.parameters import ParameterError
 from dsgcore.core.sampling import batches
@@ -95,9 +103,11 @@ def test_the_page_and_the_note_have_statement_verdict_numbers_and_link_of_each_f
     for setting, figure in FIGURES:
         asked = asked_of(setting, figure)
         found = kept(asked)
-        words = [figure.says, figure.differs, *(check.words for check in found.checks)]
+        words = [figure.says, figure.differs, *(on_page(check.words) for check in found.checks)]
         for one in (*words, f"`dsg-lab reproduce {asked.name} "):
             assert one in said
+        for name in found.fits["method"].unique():
+            assert not re.search(r"_|\b(lam|centers|kernel|variant|correction) \w+$", on_page(name)), name
         verdict = f"**{found.outcome.capitalize()}.**"
         assert any(verdict in one.value and asked.why in one.value for one in app.markdown), asked.name
         assert {check.rival for check in found.checks} <= set(asked.methods)

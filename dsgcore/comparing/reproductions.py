@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import re
 import time
 import tomllib
 import warnings
@@ -62,6 +63,17 @@ COLUMNS = ["dataset", "method", "at", "seed", "seconds", "score", "chance"]
 READ = cache(pd.read_csv)
 Parameters = Mapping[str, Any]
 Method = tuple[Any, Parameters, tuple[str, ...]]  # its class, its parameters, and what the paper claims against it
+# Parameters in the names of methods, and how a page writes them.
+_SHOWN = {
+    r"\blam (\S+)": r"λ = \1",
+    r"\bcenters (\d+)": r"\1 centres",
+    r"\bC_star 0\.0": "labels only",
+    r"\bkernel dot_product": "dot-product kernel",
+    r"\bcorrection identity": "no correction",
+    r"\bbatch_size (\d+)": r"mini-batches of \1",
+    r"\bstep_size (\S+)": r"step size \1",
+    r"\bvariant released": "released variant",
+}
 NO_PARAMETERS, NONE = ("of", "claims", "usual"), "none"  # what else is told of a method, and the value that TOML lacks
 
 
@@ -133,6 +145,19 @@ class Reproduction:
             return [(t, {"n_iter": t}) for t in self.n_iter] if iterates else [(self.n_iter[-1], {})]
         is_share = self.axis == "share_labeled"
         return [(round(n_labeled / (n_labeled + n_unlabeled), 3) if is_share else n_unlabeled, {})]
+
+
+def on_page(text: str) -> str:
+    """Return a text with the names of methods as a page writes them.
+
+    Examples
+    --------
+    >>> on_page("QS3ORAO, lam 0.125"), on_page("CUU, kernel dot_product, centers 200")
+    ('QS3ORAO, λ = 0.125', 'CUU, dot-product kernel, 200 centres')
+    """
+    for name, words in _SHOWN.items():
+        text = re.sub(name, words, text)
+    return text
 
 
 @cache
