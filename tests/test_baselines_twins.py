@@ -409,7 +409,7 @@ CLOSED = {"f": 1e-8, "theta": 1e-8, "auc": 1e-8}
 OF_SAMULT = {"euclidean": 1e-8, "half euclidean": 1e-8, "half rkhs": 1e-6}
 ORACLES = [
     ("su_sl_linear", of_su_sl, limits_of_su_sl(1e-8)),
-    ("su_sl_gauss_a", of_su_sl, limits_of_su_sl(1e-8)),
+    ("su_sl_gauss_[!b]", of_su_sl, limits_of_su_sl(1e-8)),
     ("su_sl_gauss_b", of_su_sl, limits_of_su_sl(1e-6)),  # the worst conditioned one
     ("su_dh_", of_su_dh, {"f": 1e-3, "objective": 1e-6, "released": -1e-12}),
     # The program rounds the risk to single precision; its largest is some 5.
