@@ -153,11 +153,15 @@ def test_a_line_of_libsvm_text_has_its_number_whatever_the_pieces(size, monkeypa
         read_sniffed(content, "t.svm")
 
 
-def test_libsvm_text_with_a_byte_order_mark_is_read_and_in_utf_16_is_refused():
+def test_libsvm_text_and_json_with_a_byte_order_mark_are_read_and_in_utf_16_are_refused():
     rows = [f"{i % 2} 1:{i} 2:{2 * i}" for i in range(20)]
     assert read_sniffed(lines(*rows, encoding="utf-8-sig")).feature_names == ("x1", "x2")
     with pytest.raises(DataError, match="LIBSVM text must be in UTF-8, and this file is in utf-16: save it as UTF-8"):
         sniff(lines(*rows, encoding="utf-16"), "points.txt")
+    records = [f'{{"a": {i}, "k": "{"uv"[i % 2]}"}}' for i in range(20)]
+    assert read_sniffed(lines(*records, encoding="utf-8-sig")).feature_names == ("a",)
+    with pytest.raises(DataError, match="JSON must be in UTF-8, and this file is in utf-16: save it as UTF-8"):
+        sniff(lines(*records, encoding="utf-16"), "points.json")
 
 
 def test_a_model_of_libsvm_text_knows_its_first_and_its_last_index(tmp_path, capsys):

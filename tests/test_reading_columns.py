@@ -52,6 +52,7 @@ def labeled(cells, name="label", delimiter=","):
     return [f"x{delimiter}{name}", *(f"{i}{delimiter}{cell}" for i, cell in enumerate(cells))]
 
 
+TOWNS, LETTERS = ["K\u00f6ln", "Ko\u0308ln", "Bonn"], ["\u00fc", "u\u0308", "o"]
 QUOTED, SPARSE = [r"'5\" pipe'", r"'it\'s 3, ok'", "plain"], ["", "1 yes, ", "1 'x, y', "]
 NUMBERS = [f"{i},{'ab'[i % 2]}" for i in range(30)]
 THOUSANDS = [
@@ -129,6 +130,12 @@ DAYS = [
     ("5. Januar 2024", "31. Dezember 2023", 19727, 19722),
     ("5 de enero de 2024", "31 décembre 2023", 19727, 19722),
     ("2931-09-09", "1250-12-02", 351249, -262639),
+    ("01JAN2019:12:00:00", "02JAN2019:00:00:00.00", 17897.5, 17898),
+    ("2020-01-01 12:00:00.000000+00", "2020-01-01 12:00:00+06", 18262.5, 18262.25),
+    ("2020/01/5 3:00:00 PM GMT+3", "2020/01/5 3:00:00 AM EET", 18266.5, 18266.125),
+    ("Sun Jan 05 2020 12:00:00 GMT+0000 (UTC)", "2020-01-05 12:00 UTC+6", 18266.5, 18266.25),
+    ("2019m1", "2019M12", 17897, 18231),
+    ("2020年1月5日", "2020年01月06日 12:00", 18266, 18267.5),
 ]
 NO_DAYS = [
     "5 Marlins 2008",
@@ -137,6 +144,8 @@ NO_DAYS = [
     "Marine 5, 2008",
     "Monica 2020-01-01",
     "1500W05",
+    "1700m10",
+    "10 days 01:02",
 ]
 
 
@@ -279,6 +288,24 @@ TABLES = {
         ("x", "n: 0", "n: 1", f"n: {word}"), [], ["'n': 3 categories"]) for word in ("2+", "more", "<0")},
     **{f"boxes of a form, {word} or empty": Table(["t;x;label", *(f"{word * (i % 2)};{i};{'ab'[i // 3 % 2]}" for i in range(36))],
         ("x", f"t: {word}"), [range(36), [0, 1]]) for word in ("on", "yes", "✓", "No")},
+    "durations by pandas and Python": Table(["t;x;label", *(
+        f"{['0 days 06:00:00', '1 day, 12:00:00', '-1 days +12:00:00'][i % 3]};{i};{'ab'[i // 3 % 2]}" for i in range(36))],
+        ("t", "x"), [[0.25, 1.5, -0.5], range(36)], ["'t': durations as days."], unsaid="since 1970"),
+    "an account of a spreadsheet": Table(rows_of_cells(['" $ (1,000.00)"', '" $ 2,500.50 "', '" $ -   "'], ","),
+        ("price", "z"), [[-1000, 2500.5, 0], range(40)], ["'price': '$ (1,000.00)' is read as -1000, and '$ -' as 0."]),
+    "a minus before money and after its sign": Table(rows_of_cells(["-$1.50", "$-2.50", "€ 3"], ","),
+        ("price", "z"), [[-1.5, -2.5, 3], range(40)]),
+    "letters of two forms that look the same": Table(["gr\u00f6\u00dfe,ort,k", *(
+        f"{i},{TOWNS[i % 3]},{LETTERS[i // 3 % 3]}" for i in range(36))],
+        ("gr\u00f6\u00dfe", "ort: Bonn", "ort: K\u00f6ln"), [range(36), [0, 0, 1], [1, 1, 0]], classes=("o", "\u00fc")),
+    "dates last, which are no labels": Table(["a,ok,day", *(
+        f"{i * 7 % 40},{i // 3 % 2},2023-01-{1 + i % 9:02}" for i in range(60))],
+        ("a", "day"), [], classes=("0", "1")),
+    "empty columns after the labels": Table(["a,b,ok,,", *(f"{i % 5},{i * 7 % 40}.5,{i // 3 % 2},," for i in range(60))],
+        ("a", "b"), [], classes=("0", "1")),
+    **{f"{number} for missing": Table(["a,b,k", *(
+        f"{number if i % 6 == 0 else i % 9},{i},{'uv'[i // 3 % 2]}" for i in range(60))], ("a", "b"), [],
+        [f"Does {number} mean missing in 'a'? 10 cells hold it"]) for number in ("1e+20", "-1e+20", "-32768", "-2147483648")},
     "ids of two parts": Table(["t;x;label", *(f"{i % 2 + 1}_234;{i};{'ab'[i // 3 % 2]}" for i in range(36))],
         ("x", "t: 1_234", "t: 2_234"), [range(36), [1, 0], [0, 1]]),
     "units": Table(["a,b,label", "mm,kg,", *(f"{i}.5,{i},{'xy'[i % 2]}" for i in range(40))], ("a", "b"), [],
@@ -425,6 +452,7 @@ LEFT_OUT = {
     "a name for each row, and numbers": ("gene",),
     "two lines of names": ("column 1",),
     "padded numbers of rows": ("id",),
+    "empty columns after the labels": ("column 4", "column 5"),
 }
 
 
@@ -469,6 +497,11 @@ REFUSED = [
         "got 'Open answer' in row 1: correct it, delete row 1 if it is a second line of names, let its word mean missing"),
     (["a,x,k", *(f"{i},{i % 7},{'uv'[i % 2]}" for i in range(30)), "Total,90,u"], {},
         r"got 'Total' \(a row that sums others, to be deleted\) in row 31"),
+    (['"a;b;k"', *(f'"{i};{i * i % 7};{"uv"[i % 2]}"' for i in range(40))], {},
+        r"the table has one column, 'a;b;k', and there must be a label and a feature: .*--delimiter"),
+    (["a,k", *(f"{'-3.4028235e+38' if i % 9 == 4 else i},{'uv'[i % 2]}" for i in range(40))], {},
+        r"size, got -3.40282e\+38 in row 5: correct it, let it mean missing \(--missing-words\), or leave the column out"),
+    (rows_of_cells(["-", "1.5", "2.5"]), {}, "column 'price' must hold numbers, got '-' in row 1"),
     *(([text], {}, "the file is a program in SQL; those that can be read are") for text in (
         "INSERT INTO `t` (`a`, `k`) VALUES\n(1, 'u'),\n(2, 'v');\n", "-- by us\n\nCREATE TABLE t (\n a int);\n",
         "SET names = 'utf8';\n")),
@@ -679,6 +712,7 @@ def test_words_for_true_and_false_in_another_order_are_no_other_unit(words):
     train = pd.DataFrame({"a": list(words) * 10, "b": range(20), "kind": ["n", "n", "m", "m"] * 5})
     features = Features(File.of_frame(train, "t").recipe("classes", target="kind"), LOCAL).fit(train)
     assert list(features.unseen(train.iloc[::-1])) == []
+    assert list(features.unseen(train.assign(a=[True, False] * 10))) == []
     assert "are they in one unit?" in " ".join(features.unseen(train.assign(a=[1, 0] * 10)))
 
 
@@ -782,6 +816,40 @@ def test_a_file_is_read_as_the_training_file_was_or_the_difference_is_said(name,
         fitted = Fitted.of(files[2])
         (part,) = fitted.parts(files[1], None, [], {})
         np.testing.assert_allclose(np.concatenate([*part.read()[0]])[:, 0], expected, rtol=1e-6)
+
+
+@each("kind", ["csv", "parquet", "large parquet"])
+def test_words_that_mean_missing_in_a_new_table_alone_are_an_option_of_predict(kind, tmp_path_factory, capsys):
+    to, name = tmp_path_factory.mktemp("words"), f"t.{kind.split()[-1]}"
+    write = (
+        (lambda own, path: own.to_csv(path, index=False)) if kind == "csv" else (lambda own, path: own.to_parquet(path))
+    )
+    (to / "new").mkdir()
+    write(frame(a=[-999.0, *range(N - 1)]), to / name)
+    write(pd.DataFrame({"a": [-999.0, -99.0, 3.0], "b": [1.0, 2.0, 3.0]}), to / "new" / name)
+    fit = ["fit", "TSGS3VM", str(to / name), "--target=label", "--out", str(to / "model"), "--missing-words=-999"]
+    assert main([*fit, "--scaling=none", "--set", "n_iter=2", "--set", "sigma=9", "--quiet"]) == 0
+    mean, places = np.mean(range(N - 1)), (to / "model", to / "new" / name)
+    with pytest.MonkeyPatch.context() as patch:
+        if kind == "large parquet":
+            patch.setattr("dsgcore.cli.predict.is_large", lambda path: True)
+        for words, first in ((None, [mean, -99, 3]), (["-99"], [mean, mean, 3]), (["only", "-99"], [-999, mean, 3])):
+            (part,) = Fitted.of(places[0]).parts(places[1], None, [], {"missing_words": words})
+            np.testing.assert_allclose(np.concatenate([*part.read()[0]])[:, 0], first, rtol=1e-6)
+    scores = []
+    for words in ([], ["--missing-words=-99"]):
+        assert main(["predict", *map(str, places), "--out", str(to / f"out{len(words)}"), *words, "--quiet"]) == 0
+        scores.append(pd.read_parquet(to / f"out{len(words)}")["score"].tolist())
+    assert [one == other for one, other in zip(*scores, strict=True)] == [True, False, True]
+    assert main(["predict", str(to / "model"), str(places[1]), "--out", str(to / "out0"), "--missing-words=-99"]) == 2
+    assert "holds other data than this model's values" in capsys.readouterr().err
+    assert (
+        main(
+            ["predict", str(to / "model" / "model.npz"), str(places[1]), "--out", str(to / "out"), "--missing-words=-9"]
+        )
+        == 2
+    )
+    assert "--missing-words needs the folder that" in capsys.readouterr().err
 
 
 # --- roles of columns

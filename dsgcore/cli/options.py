@@ -157,18 +157,18 @@ def reading_of(given: argparse.Namespace) -> dict[str, Any]:
         "roles": roles,
         "order": None if given.order is None else tuple(given.order),
         "unlabeled": None if given.unlabeled == "auto" else given.unlabeled,
-        "missing_words": _missing_words(given.missing_words),
+        "missing_words": missing_words(given.missing_words),
         **text_of(given),
     }
 
 
-def _missing_words(given: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return the words that mean missing: the usual ones and those given, or only those."""
+def missing_words(given: Sequence[str] | None, usual: Sequence[str] = ()) -> tuple[str, ...] | None:
+    """Return the words that mean missing: the usual ones (default: the reader's) and those given, or only those."""
     from dsgcore.data.reading.recipe import MISSING_WORDS, ONLY  # here, as --help needs no tables
 
     if given is None:
         return None
-    return tuple(given[1:]) if given[:1] == [ONLY] else (*MISSING_WORDS, *given)
+    return tuple(given[1:]) if given[:1] == [ONLY] else (*(usual or MISSING_WORDS), *given)
 
 
 def text_of(given: argparse.Namespace) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from pyarrow import parquet
 from sklearn.utils import gen_batches
 
 from dsgcore.cli.ending import Made, Progress, note
-from dsgcore.cli.options import check_file, text_of
+from dsgcore.cli.options import check_file, missing_words, text_of
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import whole_file, whole_files
 from dsgcore.core.parameters import quoted
@@ -69,7 +69,8 @@ def predict(given: argparse.Namespace) -> Made:
         counts, words = (done, new), f"{done} of {of} parts, {new} new"
         progress.part(done, of, words, is_new=new > 0)
 
-    options = {"features": given.features, "keep": keep, "text": text_of(given), "callback": tell}
+    text = {"missing_words": given.missing_words, **text_of(given)}
+    options = {"features": given.features, "keep": keep, "text": text, "callback": tell}
     try:
         write_scores(given.model, given.data, given.out, **options)
     except KeyboardInterrupt:
@@ -105,8 +106,9 @@ def write_scores(
     """Write classes and scores of a table's rows, one Parquet file per row group; return the number of new files.
 
     A model's file takes the feature columns of Parquet files, in their order; the folder of a fit also gives the columns, their
-    preparation and the classes. `text` says how a text is written, by the fields of a recipe. Files of the same model and data
-    are kept, and not computed again. `callback` gets the numbers of finished, of all and of new parts.
+    preparation and the classes. `text` says how a text is written, by the fields of a recipe, and the words that mean missing
+    besides those of the fit. Files of the same model and data are kept, and not computed again. `callback` gets the numbers of
+    finished, of all and of new parts.
     """
     fitted = Fitted.of(model)
     said = {name: value for name, value in (text or {}).items() if value is not None}
@@ -189,8 +191,18 @@ class Fitted:
 
     def parts(self, data: Path, features: Sequence[str] | None, keep: Sequence[str], text: Mapping) -> list[Part]:
         """Return the parts of a table, read and prepared as the training table was."""
+        words, text = text.get("missing_words"), {name: text[name] for name in text if name != "missing_words"}
         if self.features is None:
+            if words is not None:
+                raise DSGError(
+                    f"--missing-words needs the folder that {WRITERS} has written, since a model's file has no preparation"
+                )
             return self._parts_of_rows(data, features, keep)
+        if words is not None:
+            changed, usual = copy(self.features), self.features.recipe.missing_words
+            every = tuple(dict.fromkeys(["", *(missing_words(words, usual) or ())]))
+            changed.recipe = replace(changed.recipe, missing_words=every)
+            return replace(self, features=changed).parts(data, features, keep, text)
         if features is not None and tuple(features) != tuple(self.features.columns):
             raise DSGError(
                 f"--features must be left out, because the model was trained on {listed(self.features.columns)}, "

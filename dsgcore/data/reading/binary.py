@@ -375,7 +375,9 @@ def _read_npz(content: IO[bytes], limits: Limits) -> tuple[pd.DataFrame, list[st
     for name, array in arrays.items():
         is_column = array.ndim == 1 and array.dtype.kind in "biufUS"
         if name == LABELS and array.shape != (n,):
-            raise DataError(f"{name} must have shape ({n},), one value for each row of X, got {array.shape}")
+            raise DataError(
+                f"{name} must have shape ({n},), one value for each row of X, got {array.shape}: reshape it"
+            )
         if is_column and len(array) == n:
             others[name] = array.astype(object) if array.dtype.kind == "U" else np.asarray(array)
         else:

@@ -13,6 +13,7 @@ from importlib.resources import files
 from itertools import count
 from math import isfinite
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -59,7 +60,8 @@ _GROUPED = {
 _SIGNS = str.maketrans({**dict.fromkeys("−–‐‑‒﹣－", "-"), "％": "%", "（": "(", "）": ")"})
 _ADORNED = ("%", ")", "-")
 _SIGNS_OF_MONEY = rf"(?:[$€£¥₹₽₩]|{_WORDS['money']})"
-_MONEY = re.compile(rf"(?<![\w.,]){_SIGNS_OF_MONEY}\s?(?=[\d.,])|(?<=\d)\s?{_SIGNS_OF_MONEY}(?=\)?$)")
+_MONEY = re.compile(rf"(?<![\w.,]){_SIGNS_OF_MONEY}\s?(?=[(-]?\s?[\d.,])|(?<=\d)\s?{_SIGNS_OF_MONEY}(?=\)?$)")
+_NO_MONEY = re.compile(rf"{_SIGNS_OF_MONEY}\s*-+|-+\s*{_SIGNS_OF_MONEY}")  # a spreadsheet's account writes 0 so
 THOUSANDS_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be either number
 _WITH_UNIT = re.compile(r"([^\s\w]?\s?[\d.,]*\d(?:[eE][+-]?\d+)?)\s*([^\W\d_][\w°µ/²³^%]{0,9}|[°µ][\w/]{1,9})")
 # Words for truth values, each by its number: a column that holds only those of one language is read as 1 and 0.
@@ -68,7 +70,7 @@ _TRUTHS = tuple(
     for pair in _WORDS["truths"]
 )
 _DAY, _EPOCH = pd.Timedelta(days=1), pd.Timestamp(0, tz="UTC")
-_HOURS = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:[AP]M|[ap]m|Z|[+-]\d{2}:?\d{2}))?"
+_HOURS = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?(?:[+-]\d{2}\Z)?)?(?: ?(?:[AP]M|[ap]m))?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?"
 _TIME = rf"(?:[ T]{_HOURS})?"
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})({_TIME})")
 # By language, names and their beginnings, of three letters and more, by the English beginning; jui may be two months.
@@ -86,11 +88,13 @@ _MONTH_OF = {name: month[:3] for own in _MONTHS for name, month in own.items()}
 _MONTH = rf"({'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})"
 _NUMBERED = re.compile(r"([^\W\d_]+)\.?[ -]?\d+")  # as is Jan 2020, but also set-01
 _BEFORE_YEAR = re.compile(r"\D+(?:19|20)\d\d")
-# A day of the week before a date, and a zone after it, which changes nothing.
+# A day of the week before a date, and a zone after it, of which a number of hours changes the time.
 _AROUND_A_DATE = re.compile(
     r"(?i)\A(?:mon|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri|sat(?:urday)?|sun|(?:mon|fri|sun)day)\.?,? "
-    r"|\[[\w/+-]+\]\Z| (?:utc|gmt)\Z"
+    r"|\[[\w/+-]+\]\Z| \([\w ]+\)\Z| (?:utc|gmt)(?:([+-])(\d{1,2}):?(\d\d)?)?\Z|(?<=:\d\d| [ap]m) [a-z]{3,5}\Z"
 )
+# As pandas and Python write them.
+_DURATION = re.compile(r"-?\d{1,5} days?,? [+-]?\d{1,2}:\d\d:\d\d(?:\.\d{1,9})?")
 # Times of day and angles: a sign, hours or degrees, minutes, seconds, and what changes them.
 _CLOCK = re.compile(r"([+-]?)(\d{1,3}):([0-5]\d)(?::([0-5]\d(?:[.,]\d+)?))?(?: ?([ap])\.?m\.?)?")
 _RATIO, _HOURS_A_DAY = re.compile(r"(\d+):\d+"), 24
@@ -105,7 +109,9 @@ _SPREADSHEET_ERROR = re.compile(r"#[A-Z/0-9_]+[!?]?|Err:\d+|#+")
 # The number of cells that were read as missing, by word and column.
 Seen = Counter[tuple[str, str]]
 _TOTAL = re.compile(r"(?i)\W*((grand|sub)[ -]?)?(totals?|sum|(zwischen|gesamt)?summe|gesamt)\W*")
-_SENTINEL = re.compile(r"-?(9{1,7}|8{2,7}|7{2,7})(\.0|\.9+)?|-1|-?9{1,7}\.\d*|-200|-1e\+\d+|9?99e\+\d+")
+_SENTINEL = re.compile(
+    r"-?(9{1,7}|8{2,7}|7{2,7})(\.0|\.9+)?|-1|-?9{1,7}\.\d*|-200|-32768|-2147483648|-?1e\+\d+|9?99e\+\d+"
+)
 _FEWEST_ASKED, _MOST_ASKED, _MOST_COLUMNS, _SHARE_OF_SUMS = 10, 6, 1000, 0.25
 
 
@@ -148,6 +154,7 @@ def printable(text: str) -> str:
 
 
 def _cleaned(text: str) -> str:
+    text = text if text.isascii() else normalize("NFC", text)  # one of a letter's two forms, which look the same
     return " ".join((text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)).split())
 
 
@@ -223,6 +230,12 @@ def is_numeric(column: pd.Series) -> bool:
     return pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column)
 
 
+def is_duration(column: pd.Series) -> bool:
+    """Return True for a column of durations, or of text whose first cell is one."""
+    first = column.dropna().head(1)
+    return pd.api.types.is_timedelta64_dtype(column) or any(_DURATION.fullmatch(written(one)) for one in first)
+
+
 def is_time(column: pd.Series) -> bool:
     """Return True if a column's type is a date or a duration."""
     return pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column)
@@ -231,9 +244,11 @@ def is_time(column: pd.Series) -> bool:
 def plain_numeral(text: str) -> tuple[str, float]:
     """Return a numeral without brackets, per cent sign and Unicode minus, and the divisor of its number.
 
-    (1.5) and 1.5- are -1.5, as in accounts; 12 % is 0.12.
+    (1.5) and 1.5- are -1.5, as in accounts, and $ - is 0; 12 % is 0.12.
     """
-    text, divisor = _MONEY.sub("", text.strip().translate(_SIGNS)), 1.0
+    if _NO_MONEY.fullmatch(text := text.strip().translate(_SIGNS)):
+        return "0", 1.0
+    text, divisor = _MONEY.sub("", text), 1.0
     for _ in range(2 if text.endswith(_ADORNED) else 0):  # the sign may be inside the brackets or after them
         if text.endswith("%"):
             text, divisor = text[:-1].rstrip(), divisor * _PERCENT
@@ -395,10 +410,16 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
         _in_english,
     ),
     (re.compile(r"(\d{4})[ -]?[qQ]([1-4])"), lambda one: f"{one[1]}-{3 * int(one[2]) - 2:02}-01"),
-    (  # 01JAN2020, 1-Jan-20, Jan 2020, Jan-20
-        re.compile(rf"(?i)(?:(\d\d?)[ -]?)?{_MONTH}(?:\.?[ -])?([12]\d{{3}}|(?<=-)\d\d)"),
-        lambda one: f"{one[1] or 1} {_MONTH_OF[one[2].lower()]} {_year(one[3])}",
+    (re.compile(r"((?:1[89]|20)\d\d)[mM](0?[1-9]|1[0-2])"), lambda one: f"{one[1]}-{one[2]:0>2}-01"),
+    (  # 01JAN2020, 1-Jan-20, Jan 2020, Jan-20, 01JAN2020:10:30:00
+        re.compile(rf"(?i)(?:(\d\d?)[ -]?)?{_MONTH}(?:\.?[ -])?([12]\d{{3}}|(?<=-)\d\d)(?:[: ]({_HOURS}))?"),
+        lambda one: f"{one[1] or 1} {_MONTH_OF[one[2].lower()]} {_year(one[3])} {one[4] or ''}",
     ),
+    (
+        re.compile(rf"(\d{{4}})[年년] ?(\d{{1,2}})[月월] ?(\d{{1,2}})[日일]({_TIME})"),
+        lambda one: f"{one[1]}-{one[2]:0>2}-{one[3]:0>2}{one[4]}",
+    ),
+    (_DURATION, lambda one: str(pd.Timestamp(0) + pd.Timedelta(one[0].replace(",", "")))),
     (re.compile(r"((?:1[89]|20)\d\d)-?W([0-4]\d|5[0-3])(?:-?([1-7]))?"), _of_week),
 )
 
@@ -408,7 +429,7 @@ def _in_pandas_form(text: str) -> str | None:
     for form, rewritten in _FORMS:
         if one := form.fullmatch(text):
             return rewritten(one)
-    bare = _AROUND_A_DATE.sub("", text)
+    bare = _AROUND_A_DATE.sub(lambda one: f"{one[1]}{one[2]:0>2}:{one[3] or '00'}" if one[1] else "", text)
     return _in_pandas_form(bare) if bare != text else None
 
 
@@ -474,7 +495,9 @@ def reading_of_adorned(column: pd.Series, mark: str | None = None) -> tuple[str,
         if signs := _ADORNMENT.findall(text.translate(_SIGNS)) or ["-"] * text.endswith("-"):
             words = "words" * bool(truths_of({text.lower()}))  # no is one of several languages
             words = words or (":" if ":" in text else "°") * bool(sixtieths([text]))
-            return f"{printable(text)!r} is read as {values[i]:g}", words or "".join(signs).strip("()-")
+            zero = next((one for one in map(written, column.dropna().unique()) if _NO_MONEY.fullmatch(one)), text)
+            more = f", and {zero!r} as 0" * (zero != text)
+            return f"{printable(text)!r} is read as {values[i]:g}{more}", words or "".join(signs).strip("()-")
     return "", ""
 
 
@@ -507,7 +530,8 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
     values = numeric(column, mark).to_numpy(dtype=np.float64, na_value=np.nan)
     if len(values) and np.fmax.reduce(np.abs(values)) > LARGEST:  # one pass in the usual case: fmax ignores NaN
         i = int(np.flatnonzero(np.abs(values) > LARGEST)[0])
-        raise _wrong(column, i, f"finite numbers of at most {LARGEST:g} in size", f"{values[i]:g}")
+        advice = ": correct it, let it mean missing (--missing-words), or leave the column out (--drop)"
+        raise _wrong(column, i, f"finite numbers of at most {LARGEST:g} in size", f"{values[i]:g}", advice)
     is_wrong = np.isnan(values) & column.notna().to_numpy()
     if mark is None and not is_numeric(column) and has_thousands([*map(written, column.dropna().unique())]):
         is_wrong = column.map(lambda cell: "." in written(cell)).to_numpy()  # beside small whole numbers
@@ -614,8 +638,8 @@ def suspicions(frame: pd.DataFrame, label: str | None, seen: Seen) -> list[str]:
             spread = max(float(np.ptp(others)), float(np.abs(others).max()) * 0.05)
             if np.abs(others - number).min() > 2 * spread > 0:
                 asked.append(
-                    f"Does {number:g} mean missing in {printable(str(name))!r}? {n:,} cells hold it, far from all other "
-                    f"numbers: if so, let it mean missing (--missing-words={','.join([*known, f'{number:g}'])})."
+                    f"Does {number:.10g} mean missing in {printable(str(name))!r}? {n:,} cells hold it, far from all other "
+                    f"numbers: if so, let it mean missing (--missing-words={','.join([*known, f'{number:.10g}'])})."
                 )
                 break
     return asked[:_MOST_ASKED]

@@ -34,7 +34,7 @@ from dsgcore.data.reading.cells import (
     written,
 )
 from dsgcore.data.reading.labels import MAX_FRACTIONS, is_open_range
-from dsgcore.data.reading.recipe import DATE, MARKS, ROLES, Limits, Recipe
+from dsgcore.data.reading.recipe import DATE, DATES, MARKS, ROLES, Limits, Recipe
 
 # Every reader uses at most this many rows to decide if a column numbers the rows.
 ROWS = 20_000
@@ -143,7 +143,8 @@ def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, st
     """
     called = _named(frame, ("y", *LABEL_NAMES) if recipe.format == "npz" else LABEL_NAMES)
     known, keys = list(map(str, frame.columns)), frame.attrs.get("keys", ())  # in the names of folders
-    others = [name for name in known if alone.get(name) != "index" and name not in keys] or known
+    others = [name for name in known if alone.get(name) not in ("index", *DATES) and name not in keys]
+    others = [name for name in others if frame[name].notna().any()] or known
     if called is not None or recipe.format == "npz":
         return [] if called is None else [called]
     if len(others) < 2:

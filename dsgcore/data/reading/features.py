@@ -26,6 +26,7 @@ from dsgcore.data.reading.cells import (
     as_cell,
     check_column,
     dates,
+    is_duration,
     is_numeric,
     is_time,
     listed,
@@ -150,7 +151,7 @@ class Features:
             yield f"Missing numbers in {listed(gaps)}, where the training rows had none: {replaced}."
         for name, (there, sign) in getattr(self, "_signs", {}).items():  # which an earlier version has not saved
             here, own = reading_of_adorned(frame[name], self._mark(name))
-            if own != sign:
+            if own != sign and not (sign == "words" and pd.api.types.is_bool_dtype(frame[name])):
                 here, there = here or "they are plain", there or "they are plain"
                 yield f"The numbers in {name!r}: {here}, and in the training rows {there}: are they in one unit?"
             (low, high), values = self._ends[name], numbers(frame[name], self._mark(name))
@@ -209,9 +210,9 @@ class Features:
                 yield f"{listed(columns)}: numbers written like {form}, which is read as {numeric(pd.Series([form]), mark)[0]}."
         days = [name for name in self._numbers if roles.get(name) in DATES]
         for kind, are_durations in (("dates as the number of days since 1970", False), ("durations as days", True)):
-            if own := [name for name in days if pd.api.types.is_timedelta64_dtype(frame[name]) == are_durations]:
+            if own := [name for name in days if is_duration(frame[name]) == are_durations]:
                 first, such = frame[own[0]].dropna().head(1), ""
-                if len(first) and not is_time(first):
+                if len(first) and not is_time(first) and not are_durations:
                     day = np.datetime64(int(dates(first, roles[own[0]])[0] // 1), "D")
                     such = f", such as {day} for {printable(written(first.iloc[0]))!r}"
                 yield f"{listed(own)}: {kind}{such}."

@@ -109,11 +109,13 @@ def sniff_format(source: Source, others: Iterable[Source] = (), **given: Any) ->
         roles = dict.fromkeys(index_columns(source), "index") if found == "parquet" else {}
         return replace(Recipe(format=found).with_roles(roles), **given)
     encoding = given.get("encoding") or source.known.get("encoding") or sniffed_encoding(source)
-    if is_svmlight(head_text(source, encoding)):
+    if is_svmlight(text := head_text(source, encoding)):
         if encoding not in ("utf-8", "utf-8-sig"):
             raise DataError(f"LIBSVM text must be in UTF-8, and this file is in {encoding}: save it as UTF-8")
         unlabeled = "0" if zero_is_unlabeled(chain([source], others)) else AUTO
         return replace(Recipe(format="svmlight", roles=((TARGET, "label"),), unlabeled=unlabeled), **given)
+    if binary_format(Source.of_bytes(text.encode(), source.name)) == "json":
+        raise DataError(f"JSON must be in UTF-8, and this file is in {encoding}: save it as UTF-8")
     known = {**source.known, **given}
     return replace(sniff_delimited(source, encoding, known.get("delimiter")), **known)
 
@@ -436,6 +438,12 @@ class File:
             raise DataError(f"labels must be one of {', '.join(LABELS)}, got {quoted(labels)}")
         table = self.table(recipe)
         self.report("making points of its columns")
+        if table.frame.shape[1] == 1 and recipe.format == "delimited":
+            name = quoted(str(table.frame.columns[0]))
+            raise DataError(
+                f"the table has one column, {name}, and there must be a label and a feature: if it holds several cells, name "
+                "what separates them (--delimiter), and take quotes around whole lines away"
+            )
         label, frame = recipe.label(), table.frame
         features = Features(recipe, self.limits, scaling).fit(frame, fitted_rows)
         kept = features.is_kept(frame)

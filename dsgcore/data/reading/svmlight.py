@@ -192,7 +192,7 @@ def _blame(lines: list[tuple[int, str]], error: BaseException) -> str:
         if as_number(first) is None:
             remedy = ": number the classes"
             if ":" in first:
-                remedy = ", an index:value pair: the label is missing, so write one before it"
+                remedy = ", an index:value pair: write the label before it, or leave out a weight after the label"
             elif "," in first:
                 remedy = ", several labels: keep one of them, or make a file for each label"
             return f"line {number} must begin with one number as its label, got {quoted(first)}{remedy}"
