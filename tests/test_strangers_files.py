@@ -331,6 +331,14 @@ def in_hive(path, end):
         (path / "part=0" / "0.csv").write_text("a,b,label\n")
 
 
+def in_unlike_parts(path):
+    """Write a folder of CSV whose first file has numbers alone where another one has words."""
+    path.mkdir()
+    for number, part in enumerate(PARTS):
+        codes = ["001", "A02"] if number else ["001"]
+        part.assign(label=np.resize(codes, len(part))).to_csv(path / f"{number}.csv", index=False)
+
+
 def numbered(name, start=0):
     table = frame()
     table.insert(0, name, np.arange(start, start + N))
@@ -375,6 +383,8 @@ BY_EVERY_WAY = {
     "an index of several levels": Case("t.parquet", lambda path: frame(INDEXES["several levels"]).to_parquet(path), ways=ALL),
     **{f"numbers in the names of folders, and empty parts, {end}": Case("folder", lambda path, end=end: in_hive(path, end),
         ("a", "b", "part"), ways=(by_description, by_conversion, *OF_ROWS)) for end in ("csv", "jsonl")},
+    "numbers in one file of a folder and words in others": Case("folder", in_unlike_parts, classes=("001", "A02"),
+        ways=(by_description, by_conversion, *OF_ROWS)),
     "the label as the index": Case("t.parquet", lambda path: frame().set_index("label").to_parquet(path), ways=ALL),
     "Parquet, customer_id in any order": Case("t.parquet", lambda path: in_any_order("customer_id").to_parquet(path),
         ways=ALL),

@@ -57,7 +57,7 @@ from dsgcore.data.reading.labels import (
     suited,
 )
 from dsgcore.data.reading.parse import NoRowsError, read_delimited, rows_below
-from dsgcore.data.reading.recipe import AUTO, DELIMITERS, LOCAL, OF_FILE, UPLOADED, Limits, Recipe
+from dsgcore.data.reading.recipe import AUTO, DELIMITERS, LOCAL, MARKS, OF_FILE, UPLOADED, Limits, Recipe
 from dsgcore.data.reading.sniffing import head_text, sniff_delimited, sniffed_encoding
 from dsgcore.data.reading.sources import Source, about_others, binary_format, files_of, telling, unpacked
 from dsgcore.data.reading.svmlight import TARGET, is_svmlight, read_svmlight, zero_is_unlabeled
@@ -196,6 +196,11 @@ def _read_files(folder: Path, recipe: Recipe, limits: Limits) -> Table:
                 raise DataError(f"{file.name}: {OTHER_COLUMNS}")
     if not read:
         raise DataError("the table has no rows")
+    kinds = {name: {_kind(table.frame[name]) for table in read} - {""} for name in first}
+    if recipe.format == "delimited" and (mixed := [name for name, own in kinds.items() if len(own) > 1]):
+        # As text, which the whole table would have: 01 is not 1 because only another file has A1 beside it.
+        roles = {**dict(recipe.roles), **dict.fromkeys(mixed, next(iter(MARKS)))}
+        return _read_files(folder, recipe.with_roles(roles), limits)
     begins = np.cumsum([0, *(table.n_read for table in read)])  # rows are counted over the files as they are
     frame = pd.concat([t.frame.set_axis(t.frame.index + n) for t, n in zip(read, begins[:-1], strict=True)])
     frame.attrs["keys"] = tuple(keys)
@@ -203,6 +208,13 @@ def _read_files(folder: Path, recipe: Recipe, limits: Limits) -> Table:
     seen, said = sum((table.seen for table in read), Seen()), _about_folder(folder, len(read))
     said += [one for one in read[0].notes[1:] if one not in about_empty_rows(read[0].n_read - len(read[0].frame))]
     return Table(frame, (*said, *about_empty_rows(int(begins[-1]) - len(frame))), seen, int(begins[-1]))
+
+
+def _kind(column: pd.Series) -> str:
+    """Return the kind of a column's cells, "" if it has none."""
+    if not column.notna().any():
+        return ""
+    return "truth" if pd.api.types.is_bool_dtype(column) else "number" if is_numeric(column) else "text"
 
 
 def _about_folder(folder: Path, n: int) -> list[str]:
