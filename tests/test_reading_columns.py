@@ -7,7 +7,9 @@ import pickletools
 import re
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -53,6 +55,7 @@ def labeled(cells, name="label", delimiter=","):
 
 
 TOWNS, LETTERS = ["K\u00f6ln", "Ko\u0308ln", "Bonn"], ["\u00fc", "u\u0308", "o"]
+SAID = ["\"he said 'no', so\"", "\"a 'b', c\"", "'in \"d\", it'"]
 QUOTED, SPARSE = [r"'5\" pipe'", r"'it\'s 3, ok'", "plain"], ["", "1 yes, ", "1 'x, y', "]
 NUMBERS = [f"{i},{'ab'[i % 2]}" for i in range(30)]
 THOUSANDS = [
@@ -293,6 +296,8 @@ TABLES = {
         ("t", "x"), [[0.25, 1.5, -0.5], range(36)], ["'t': durations as days."], unsaid="since 1970"),
     "an account of a spreadsheet": Table(rows_of_cells(['" $ (1,000.00)"', '" $ 2,500.50 "', '" $ -   "'], ","),
         ("price", "z"), [[-1000, 2500.5, 0], range(40)], ["'price': '$ (1,000.00)' is read as -1000, and '$ -' as 0."]),
+    "codes that begin with a currency's": Table(rows_of_cells(["EUR-1", "USD-2", "CAD-"], ","),
+        ("z", "price: CAD-", "price: EUR-1", "price: USD-2"), [range(40), [0, 0, 1], [1, 0, 0], [0, 1, 0]]),
     "a minus before money and after its sign": Table(rows_of_cells(["-$1.50", "$-2.50", "€ 3"], ","),
         ("price", "z"), [[-1.5, -2.5, 3], range(40)]),
     "letters of two forms that look the same": Table(["gr\u00f6\u00dfe,ort,k", *(
@@ -335,6 +340,14 @@ TABLES = {
     "words of Weka in quotes": Table(["@relation r", r"@attribute t {'5\" pipe', 'it\'s 3, ok', plain}", "@attribute 'a b' real",
         "@attribute k {u, v}", "@data", *(f"{QUOTED[i % 3]},{i},{'uv'[i // 3 % 2]}" for i in range(36))],
         ("a b", 't: 5" pipe', "t: it's 3, ok", "t: plain"), [range(36), [1, 0, 0], [0, 1, 0], [0, 0, 1]], classes=("u", "v")),
+    "single quotes in double ones of ARFF": Table(["@relation r", "@attribute a real", "@attribute t string", "@attribute e {}",
+        "@attribute k {u, v}", "@data", *(f"{i},{SAID[i % 3]},?,{'uv'[i // 3 % 2]}" for i in range(36))],
+        ("a", "t: a 'b', c", "t: he said 'no', so", 't: in "d", it'), [range(36), [0, 1, 0], [1, 0, 0], [0, 0, 1]],
+        classes=("u", "v")),
+    "single quotes in double ones of sparse ARFF": Table(["@relation r", "@attribute a real", "@attribute t string",
+        "@attribute e {}", "@attribute k {u, v}", "@data", *(
+        f"{{0 {i}, 1 {SAID[i % 2]}, 3 {'uv'[i // 3 % 2]}}}" for i in range(36))],
+        ("a", "t: a 'b', c", "t: he said 'no', so"), [range(36), [0, 1], [1, 0]], classes=("u", "v")),
     "words of sparse ARFF in quotes": Table(["@relation r", "@attribute a real", "@attribute t {'no way', yes, 'x, y'}",
         "@attribute k{u,v}", "@data", *(
         f"{{{f'0 {i}.5, ' * (i % 4 > 0)}{SPARSE[i % 3]}2 {'uv'[i // 3 % 2]}}}" for i in range(36))],
@@ -453,6 +466,8 @@ LEFT_OUT = {
     "two lines of names": ("column 1",),
     "padded numbers of rows": ("id",),
     "empty columns after the labels": ("column 4", "column 5"),
+    "single quotes in double ones of ARFF": ("e",),
+    "single quotes in double ones of sparse ARFF": ("e",),
 }
 
 
@@ -529,6 +544,8 @@ REFUSED = [
     *((["@relation r", "@attribute a real", "@attribute k {u, v}", "@data", "{0 1, 1 v}", row], {},
         r"row 2 of the ARFF file must hold numbers of attributes, 0 to 1, each with its value, between braces, got '")
       for row in ("{0 2, 7 v}", "{0 2, v}", "{0 2", "0 2", "{0 2, 9999999999 v}")),
+    (["@relation r", "@attribute a real", f"@attribute k {{u, {'x' * 200_000}}}", "@data", "{0 1}"], {},
+        "the ARFF file cannot be read: field larger than field limit"),
     (["@relation r", "@attribute a real", "@attribute k {u, v}", "@data", "x" * 200_000 + ",u"], {},
         "the ARFF file cannot be read: field larger than field limit"),
     *(([line.format(i=i) for i in range(60)], {}, f"line 1 must begin with one number as its label, {said}") for line, said in (
@@ -551,6 +568,17 @@ REFUSED = [
 def test_a_table_that_does_not_say_what_is_needed_is_refused_in_one_sentence(rows, given, said):
     with pytest.raises(DataError, match=rf"^[^\n]*{said}[^\n]*\Z"):
         points_of(*rows, **given)
+
+
+@each("of_table, of_person", [(one, other) for one in ("NFC", "NFD") for other in ("NFC", "NFD")])
+def test_a_label_is_named_in_either_form_of_its_letters_and_a_column_in_its_own(of_table, of_person):
+    words, said = (["groß", "mittel", "früh"], lambda word: normalize(of_person, word))
+    name = normalize(of_table, "größe")
+    rows = [f"{name},x", *(f"{normalize(of_table, words[i % 3])},{i}" for i in range(36))]
+    ordered = points_of(*rows, labels="ordinal", target=name, order=tuple(map(said, words)))
+    assert ordered.class_names == tuple(words)
+    assert points_of(*rows, target=name, unlabeled=said("früh")).class_names == ("groß", "mittel")
+    assert points_of(*rows, labels="binary", target=name, positive=said("früh")).class_names[1] == "früh"
 
 
 @each("cell", ["10.0.{}.1", "12.05.20{}", "v1.{}", "030 123 4{}", "12-{}"])
@@ -821,9 +849,7 @@ def test_a_file_is_read_as_the_training_file_was_or_the_difference_is_said(name,
 @each("kind", ["csv", "parquet", "large parquet"])
 def test_words_that_mean_missing_in_a_new_table_alone_are_an_option_of_predict(kind, tmp_path_factory, capsys):
     to, name = tmp_path_factory.mktemp("words"), f"t.{kind.split()[-1]}"
-    write = (
-        (lambda own, path: own.to_csv(path, index=False)) if kind == "csv" else (lambda own, path: own.to_parquet(path))
-    )
+    write = partial(pd.DataFrame.to_csv, index=False) if kind == "csv" else pd.DataFrame.to_parquet
     (to / "new").mkdir()
     write(frame(a=[-999.0, *range(N - 1)]), to / name)
     write(pd.DataFrame({"a": [-999.0, -99.0, 3.0], "b": [1.0, 2.0, 3.0]}), to / "new" / name)
@@ -843,12 +869,8 @@ def test_words_that_mean_missing_in_a_new_table_alone_are_an_option_of_predict(k
     assert [one == other for one, other in zip(*scores, strict=True)] == [True, False, True]
     assert main(["predict", str(to / "model"), str(places[1]), "--out", str(to / "out0"), "--missing-words=-99"]) == 2
     assert "holds other data than this model's values" in capsys.readouterr().err
-    assert (
-        main(
-            ["predict", str(to / "model" / "model.npz"), str(places[1]), "--out", str(to / "out"), "--missing-words=-9"]
-        )
-        == 2
-    )
+    line = ["predict", str(to / "model" / "model.npz"), str(places[1]), "--out", str(to / "out")]
+    assert main([*line, "--missing-words=-9"]) == 2
     assert "--missing-words needs the folder that" in capsys.readouterr().err
 
 

@@ -60,8 +60,9 @@ _GROUPED = {
 _SIGNS = str.maketrans({**dict.fromkeys("−–‐‑‒﹣－", "-"), "％": "%", "（": "(", "）": ")"})
 _ADORNED = ("%", ")", "-")
 _SIGNS_OF_MONEY = rf"(?:[$€£¥₹₽₩]|{_WORDS['money']})"
-_MONEY = re.compile(rf"(?<![\w.,]){_SIGNS_OF_MONEY}\s?(?=[(-]?\s?[\d.,])|(?<=\d)\s?{_SIGNS_OF_MONEY}(?=\)?$)")
-_NO_MONEY = re.compile(rf"{_SIGNS_OF_MONEY}\s*-+|-+\s*{_SIGNS_OF_MONEY}")  # a spreadsheet's account writes 0 so
+_FIRST = rf"{_SIGNS_OF_MONEY}(?!(?<=[A-Z])-)"  # $-1 and USD -1 are money, USD-1 is a code
+_MONEY = re.compile(rf"(?<![\w.,]){_FIRST}\s?(?=[(-]?\s?[\d.,])|(?<=\d)\s?{_SIGNS_OF_MONEY}(?=\)?$)")
+_NO_MONEY = re.compile(rf"{_FIRST}\s*-+|-+\s*{_SIGNS_OF_MONEY}")  # a spreadsheet's account writes 0 so
 THOUSANDS_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be either number
 _WITH_UNIT = re.compile(r"([^\s\w]?\s?[\d.,]*\d(?:[eE][+-]?\d+)?)\s*([^\W\d_][\w°µ/²³^%]{0,9}|[°µ][\w/]{1,9})")
 # Words for truth values, each by its number: a column that holds only those of one language is read as 1 and 0.
@@ -154,7 +155,6 @@ def printable(text: str) -> str:
 
 
 def _cleaned(text: str) -> str:
-    text = text if text.isascii() else normalize("NFC", text)  # one of a letter's two forms, which look the same
     return " ".join((text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)).split())
 
 
@@ -179,11 +179,12 @@ def as_label(text: str) -> str:
 def written(value: Any) -> str:
     """Return a value of a table as label text: 3.0 as 3, true as True."""
     if isinstance(value, bytes):
-        return _cleaned(value.decode("utf-8", UNDECODED))
+        return written(value.decode("utf-8", UNDECODED))
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     try:
-        return _cleaned(str(value))
+        text = str(value)  # of a letter's two forms, which look the same, one
+        return _cleaned(text if text.isascii() else normalize("NFC", text))
     except ValueError:  # a whole number of more digits than Python writes
         return "a number of too many digits"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
+from unicodedata import normalize
 
 from dsgcore.core.parameters import (
     Parameter,
@@ -101,6 +102,22 @@ class _Words(Parameter):
 
 
 @dataclass(frozen=True)
+class _Label(Text):
+    """A label, whose letters have the form that labels of a file get."""
+
+    def _checked(self, value: object) -> str:
+        return normalize("NFC", super()._checked(value))
+
+
+@dataclass(frozen=True)
+class _Labels(_Words):
+    """A list of labels."""
+
+    def check(self, value: object) -> tuple[str, ...]:
+        return tuple(normalize("NFC", word) for word in super().check(value))
+
+
+@dataclass(frozen=True)
 class Recipe:
     """Recipe for reading a file, and the roles of its columns.
 
@@ -169,10 +186,10 @@ class Recipe:
     roles: tuple[tuple[str, str], ...] = field_of(_Roles, ())
     missing: str = choice("mean", options=MISSING)
     text_dimensions: int = integer(50, low=1, high=1000)
-    unlabeled: str | None = field_of(Text, AUTO, optional=True)
-    positive: str | None = field_of(Text, None, optional=True)
+    unlabeled: str | None = field_of(_Label, AUTO, optional=True)
+    positive: str | None = field_of(_Label, None, optional=True)
     bins: int | None = integer(None, low=2, high=100, optional=True)
-    order: tuple[str, ...] = field_of(_Words, ())
+    order: tuple[str, ...] = field_of(_Labels, ())
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Recipe:

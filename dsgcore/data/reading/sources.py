@@ -58,9 +58,12 @@ _OTHER_TEXTS = {
         r"|(?:create table (?:if not exists )?|insert into )\S+\s*(?:\(|values\b|select\b|as\b))"
     ),
 }
-_ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"[^\"]*\"|[^\s{]+)\s*(.+)", re.IGNORECASE | re.ASCII)
+_ATTRIBUTE = re.compile(
+    r"@attribute\s+('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\s{]+(?=[\s{]))\s*(.+)", re.IGNORECASE | re.ASCII
+)
 _NUMERIC = re.compile("numeric|real|integer", re.IGNORECASE)
-_SINGLE_QUOTED = re.compile(r"(?<![^\s,{])'((?:[^'\\]|\\.)*)'(?=\t|\s*(?:[,}]|\Z))", re.ASCII)
+# A cell in double quotes, or what is between single ones.
+_QUOTED = re.compile(r"(?<![^\s,{])(?:\"(?:[^\"\\]|\\.|\"\")*\"|'((?:[^'\\]|\\.)*)'(?=\t|\s*(?:[,}]|\Z)))", re.ASCII)
 _IN_BRACES = re.compile(r"\{(.*?)\}\s*(?:,\s*\{[^{}]*\})?", re.ASCII)  # and the weight of a row
 _PAIR = re.compile(r"\s*(\d{1,9})\s(\s*\"(?:[^\"\\]|\\.)*\"\s*|[^,\"]*)(?:,|\Z)", re.ASCII)
 _BLANKS = " \t\r\n\f\v"
@@ -322,7 +325,7 @@ def _arff_as_csv(source: Source, limits: Limits) -> Source:
     """
     with source.open() as stream:
         text = stream.read().removeprefix(codecs.BOM_UTF8).decode("latin-1")
-    names, blank, lines, is_data = list[str](), list[str](), list[str](), False
+    names, kinds, lines, is_data = list[str](), list[str](), list[str](), False
     for line in re.split(r"\r\n|\r|\n", text):
         bare = line.strip(_BLANKS)
         if not bare or bare.startswith("%"):
@@ -331,13 +334,12 @@ def _arff_as_csv(source: Source, limits: Limits) -> Source:
             lines.append(bare)
         elif found := _ATTRIBUTE.match(bare):
             names.append(found[1].strip("'\"").replace("\\'", "'"))
-            values = next(_cells_of_arff([found[2].strip("{}")])) if found[2].startswith("{") else [""]
-            blank.append("0" if _NUMERIC.match(found[2]) else values[0].strip(_BLANKS))
+            kinds.append(found[2])
         is_data = is_data or bare.lower().startswith("@data")
     limits.check_columns(len(names))
     if is_sparse := any(line.startswith("{") for line in lines[:1]):
         limits.check_unpacked(2 * len(lines) * len(names), "the sparse ARFF file")  # a sign and a comma a cell
-        rows: Iterable[list[str]] = (_filled(line, number, blank) for number, line in enumerate(lines, start=1))
+        rows: Iterable[list[str]] = _filled(lines, kinds)
     else:
         cells = _cells_of_arff(lines, "\t" if lines and "," not in lines[0] and "\t" in lines[0] else ",")
         rows = (row[:-1] if len(row) > len(names) and row[-1].startswith("{") else row for row in cells)
@@ -348,28 +350,36 @@ def _arff_as_csv(source: Source, limits: Limits) -> Source:
 
 def _cells_of_arff(lines: Iterable[str], mark: str = ",") -> Iterator[list[str]]:
     """Yield the cells of rows, in quotes of either kind."""
-    plain = (_SINGLE_QUOTED.sub(_in_double_quotes, line) if "'" in line else line for line in lines)
+    plain = (_QUOTED.sub(_in_double_quotes, line) if "'" in line else line for line in lines)
     return csv.reader(plain, delimiter=mark, escapechar="\\", skipinitialspace=True)
 
 
 def _in_double_quotes(one: re.Match[str]) -> str:
-    return '"' + re.sub(r'(\\.)|"', lambda sign: sign[1] or r"\"", one[1]) + '"'
+    return one[0] if one[1] is None else '"' + re.sub(r'(\\.)|"', lambda sign: sign[1] or r"\"", one[1]) + '"'
 
 
-def _filled(line: str, number: int, blank: list[str]) -> list[str]:
-    """Return the cells of a row such as {0 1.5, 3 yes}; raise `DataError` if it is none."""
-    row, found = list(blank), _IN_BRACES.fullmatch(_SINGLE_QUOTED.sub(_in_double_quotes, line))
-    body, place = found[1].strip(_BLANKS) if found else line, 0
-    while place < len(body):
-        pair = _PAIR.match(body, place) if found else None
-        if pair is None or int(pair[1]) >= len(row):
-            raise DataError(
-                f"row {number} of the ARFF file must hold numbers of attributes, 0 to {len(row) - 1}, each with its value, "
-                f"between braces, got {quoted(body[place:])}"
-            )
-        row[int(pair[1])] = next(csv.reader([pair[2].strip(_BLANKS)], escapechar="\\"), [""])[0]
-        place = pair.end()
-    return row
+def _filled(lines: Iterable[str], kinds: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the cells of rows such as {0 1.5, 3 yes}; raise `DataError` at a row that is none."""
+    blank = [_blank(kind) for kind in kinds]
+    for number, line in enumerate(lines, start=1):
+        row, found = list(blank), _IN_BRACES.fullmatch(_QUOTED.sub(_in_double_quotes, line))
+        body, place = found[1].strip(_BLANKS) if found else line, 0
+        while place < len(body):
+            pair = _PAIR.match(body, place) if found else None
+            if pair is None or int(pair[1]) >= len(row):
+                raise DataError(
+                    f"row {number} of the ARFF file must hold numbers of attributes, 0 to {len(row) - 1}, each with its value, "
+                    f"between braces, got {quoted(body[place:])}"
+                )
+            row[int(pair[1])] = next(csv.reader([pair[2].strip(_BLANKS)], escapechar="\\"), [""])[0]
+            place = pair.end()
+        yield row
+
+
+def _blank(kind: str) -> str:
+    """Return the value of an attribute that a row in braces does not name: 0, or the first one."""
+    values = next(_cells_of_arff([kind.strip("{}")])) if kind.startswith("{") else []
+    return "0" if _NUMERIC.match(kind) else values[0].strip(_BLANKS) if values else ""
 
 
 def _as_csv(source: Source, rows: Iterable[list[Any]], encoding: str = "utf-8", **more: Any) -> Source:
