@@ -35,6 +35,7 @@ from dsgcore.comparing import METHODS
 from dsgcore.data import DataError, load
 from dsgcore.data.converting import convert_file
 from dsgcore.data.reading import File, binary
+from dsgcore.data.reading.sources import streamed
 from dsgcore.experiments import Run, read_spec
 from dsgcore.experiments.verdict import predicted_classes
 
@@ -497,6 +498,18 @@ def test_a_file_of_a_folder_that_has_names_alone_does_not_stop_the_conversion(wr
     for name, part in (("a.csv", content), ("b.csv", content.split(b"\n")[0] + b"\n"), ("c.csv", content)):
         (folder / name).write_bytes(part)
     assert convert_file(folder, tmp_path / "out", recipe) == 180
+
+
+def test_convert_unpacks_the_files_of_a_folder_one_after_the_other(tmp_path, monkeypatch):
+    (folder := tmp_path / "folder").mkdir()
+    for number in range(3):
+        pd.DataFrame({"a": range(9), "k": list("uvw") * 3}).to_csv(folder / f"{number}.csv", index=False)
+    unpacked = list[str]()
+    monkeypatch.setattr(
+        "dsgcore.cli.data.streamed", lambda one, limits: unpacked.append(one.name) or streamed(one, limits)
+    )
+    assert main(["data", "convert", str(folder), str(tmp_path / "out"), "--quiet"]) == 0
+    assert unpacked == ["0.csv"]  # the first one tells how all are written
 
 
 def test_libsvm_text_is_converted_in_pieces(write, tmp_path, monkeypatch):

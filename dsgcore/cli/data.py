@@ -106,8 +106,10 @@ def convert(given: argparse.Namespace) -> Made:
         raise DataError(f"{given.what} is not in the cache: dsg-lab data fetch {given.what}")
     said = {name: value for name, value in reading_of(given).items() if name in _OF_TEXT and value is not None}
     files = [Source.of_path(path)] if path.is_file() else files_of(path)
-    sources = [streamed(one, IN_PIECES) for one in files]
-    recipe = sniff_format(telling(sources), sources, **said)
+    first, others = (
+        (streamed(one, IN_PIECES) for one in files) for _ in range(2)
+    )  # one after the other, not all in memory
+    recipe = sniff_format(telling(first), others, **said)
     line = Progress(is_quiet=given.quiet)
     n = convert_file(path, given.folder, recipe, progress=lambda *so_far: line.show("{}: {:,} rows".format(*so_far)))
     return Made({"folder": given.folder, "rows": n}, f"{given.folder}: {n:,} rows as Parquet")
