@@ -635,9 +635,8 @@ def test_a_run_is_replaced_by_the_run_of_the_same_spec_and_file_only_and_says_so
     assert contents(out) == before
     spec.write_text(json.dumps(plain))
     (data := tmp_path / "data.csv").write_text(data.read_text() + data.read_text().splitlines()[-1] + "\n")
-    assert "holds the run of another spec or file" in refusal(
-        capsys, line
-    )  # the spec's file has changed, and the spec has not
+    said = refusal(capsys, line)  # the spec's file has changed, and the spec has not
+    assert "holds the run of another spec or file" in said
     spec.write_text(json.dumps(plain | {"seed": 1}))
     for name in ("result.json", "fit.json"):  # either of them tells the run
         (kept := tmp_path / name).write_bytes((out / name).read_bytes())

@@ -323,9 +323,10 @@ def in_hive(path, end):
     """Write a folder of text as Spark does, with numbers in the names of its folders, and a part of no rows before the others."""
     for number, part in enumerate(PARTS):
         (folder := path / f"part={number}").mkdir(parents=True)
-        part.to_csv(folder / "1.csv", index=False) if end == "csv" else part.to_json(
-            folder / "1.jsonl", orient="records", lines=True
-        )
+        if end == "csv":
+            part.to_csv(folder / "1.csv", index=False)
+        else:
+            part.to_json(folder / "1.jsonl", orient="records", lines=True)
     (path / "part=1" / f"2.{end}").write_bytes(b"")
     if end == "csv":
         (path / "part=0" / "0.csv").write_text("a,b,label\n")

@@ -238,10 +238,8 @@ class FreshSoftmaxEngine(SoftmaxEngine):
         super()._begin()
         K = self.task.n_classes
         self._values = self._sums = {which: np.zeros((len(points.X), K)) for which, points in self._points.items()}
-        self._of_sum = (
-            0.0,
-            0.0,
-        )  # the product of the averaged iterates' sum with the iterate, and the sum's own square
+        # The product of the averaged iterates' sum with the iterate, and the sum's own square.
+        self._of_sum = (0.0, 0.0)
         self.blocks = list[tuple[NDArray, float]]()  # coefficients, and the factor that they apply to all earlier ones
 
     def _after(self, block: Block) -> tuple[NDArray, NDArray]:
