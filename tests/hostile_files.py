@@ -122,7 +122,7 @@ REFUSED = {
     "blank lines": ("blank.csv", b"\n\n  \n\n", "blank lines"),
     "header only": ("header.csv", lines(HEAD), "no rows below its header"),
     "one column": ("one.csv", lines("label", *"abab"), "no column of features is left"),
-    "one column of numbers": ("one.csv", lines("x", "1", "2", "3"), "role label"),
+    "one column of numbers": ("one.csv", lines("x", "1", "2", "3"), "one column, .x., and there must be a label and a"),
     "one row": ("row.csv", lines(HEAD, "1,2,a"), "between 2 and 1000 classes"),
     "one class": ("class.csv", lines(HEAD, *(f"{i},{i},a" for i in range(9))), "2 and 1000 classes, got 'a' alone"),
     "no labels": ("none.csv", lines(HEAD, *(f"{i},{i}," for i in range(9))), "between 2 and 1000 classes, got 0"),
