@@ -13,7 +13,9 @@ const PRESENTED = ".st-key-stage:has(.st-key-stage-notes)", SHOW = `${PRESENTED}
 const ON = `.st-key-lesson-on button[kind=primary]:enabled, .st-key-lesson-on a[href$=lessons], ${SHOW}`;
 const BACK = ".st-key-lesson-back button:enabled", LEAVE = ".st-key-lesson-leave button:enabled";
 const RETURN = ".st-key-lesson-return button", OF_LESSON = ":is([class*=st-key-lesson-], [class*=st-key-guided-]) button";
-const MOVES = {ArrowRight: ON, PageDown: ON, ArrowLeft: BACK, PageUp: BACK, Escape: LEAVE};
+// In How it works a clicked slider keeps the arrow keys.
+const NEXT = ".how-next:enabled", PREVIOUS = ".how-back:enabled";
+const MOVES = {ArrowRight: ON, PageDown: `${ON}, ${NEXT}`, ArrowLeft: BACK, PageUp: `${BACK}, ${PREVIOUS}`, Escape: LEAVE};
 const TYPED = "textarea, input:not([type=range], [type=radio], [type=checkbox], [role=combobox]), [contenteditable=true]";
 const SLIDERS = "input[type=range], [role=slider]", MAP = ".hand-area";  // with keys of their own
 // Escape closes these, and leaves the lesson only if none is open.

@@ -91,6 +91,11 @@ def test_keys_alone_reach_the_slider_and_the_next_screen_and_the_link_keeps_the_
     page.goto("about:blank")
     page.go_back()
     screen(page, 3)
+    slider.click()  # a presenter's remote control sends the page keys
+    page.keyboard.press("PageDown")
+    screen(page, 4)
+    page.keyboard.press("PageUp")
+    screen(page, 3)
 
 
 DEMO = Path(__file__).parents[2] / ".github" / "demo" / "step-size.html"
