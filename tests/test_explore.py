@@ -17,6 +17,7 @@ from dsgcore.studies import Store, StudyRuns, carry_out, csv_of, table_of
 from dsgcore.studies.examples import FILE, KIND, example_study
 from pages.studies import links
 from pages.studies.differing import said_difference
+from pages.studies.examples import NO_EXAMPLE
 from pages.studies.going import look_at
 from pages.studies.links import link_to_study
 from pages.studies.study_charts import DIVERGED_COLOR
@@ -217,6 +218,13 @@ def test_the_store_is_small_and_holds_an_example_of_each_page():
     names = {f"study-{setting}" for setting in SETTINGS} | {f"ways-{setting}" for setting in WITH_A_WAY}
     assert Store(FILE, is_fixed=True).kept(KIND).keys() == names
     assert FILE.stat().st_size < 90_000 * len(SETTINGS)
+
+
+@pytest.mark.usefixtures("store")
+def test_where_no_example_fits_the_data_a_sentence_says_that_the_chart_comes_after_start():
+    app = opened(setting="auc", **{"data.name": "xor"})
+    assert not is_example(app)
+    assert NO_EXAMPLE in [caption.value for caption in app.caption]
 
 
 @pytest.mark.usefixtures("store")

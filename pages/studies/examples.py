@@ -21,6 +21,8 @@ from pages.studies.question import NOTHING
 from pages.studies.trajectory_asking import ALL, AskedTrajectories, Case
 from pages.studies.trajectory_showing import LENGTH, Shown
 
+NO_EXAMPLE = "The chart and the ranking appear here after Start, with the first runs."
+
 
 def draw_example_study(asked: Spec, measure: str, view: str) -> None:
     """Draw the finished study of a setting and its data as the page draws the reader's own. An example has no time to a
@@ -28,6 +30,7 @@ def draw_example_study(asked: Spec, measure: str, view: str) -> None:
     setting = asked.problem.name
     made = example_study(setting)
     if made is None or made.study.spec.data.name != asked.data.name:
+        st.caption(NO_EXAMPLE)
         return
     state = exploring("example")
     if state.made is not made:
