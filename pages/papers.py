@@ -34,7 +34,7 @@ from dsgcore.settings import PaperFigure, profile_of
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
 from pages.shell.job_panel import job_panel, watched
-from pages.shell.plain_text import label_about
+from pages.shell.plain_text import label_about, with_minus
 from pages.shell.router import page_named
 from pages.shell.warm_up import is_ready
 from pages.studies.links import link_to_figure
@@ -50,6 +50,7 @@ MARKS = {
 LEASE_SECONDS = 20.0
 _JOBS = "_quick_forms"  # key of the quick forms that the session runs
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon")
+SETS_AT_ONCE = 5  # a card with the tables of more sets scrolls inside
 STATES = {"holds": "✓", "fails": "✗", "open": "?"}
 
 
@@ -82,12 +83,13 @@ def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:
     about = f"{profile_of(setting).full_name}, {figure.title}"
     st.markdown(f"### {figure.title}\n**{figure.asks}**\n\nThe paper: {figure.says}")
     st.markdown(
-        f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {on_page(asked.checked)} {found.size} {asked.why}"
+        f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {on_page(asked.checked)} {found.size} {with_minus(asked.why)}"
     )
     if len(found.fits):
         _draw(found, about)
         with st.expander(label_about("Each comparison", about)):
-            st.markdown(_table(found))
+            sets = found.fits["dataset"].nunique()
+            st.container(height="content" if sets <= SETS_AT_ONCE else 600, border=False).markdown(_table(found))
     if found.missing:
         st.caption(f"Not run: needs {', '.join(found.missing)}.")
     _offer_quick(asked, about)
@@ -125,17 +127,17 @@ def _offer_quick(asked: Reproduction, about: str) -> None:
 
 
 def _table(found: Reproduced) -> str:
-    """Return each check, and the mean score and seconds of each method on each set at the end of the axis, in Markdown."""
-    lines = [f"- {STATES[check.state]} {on_page(check.words)}" for check in found.checks]
-    lines += ["", "| set | method | score, % | seconds |", "|---|---|---|---|"]
+    """Return each check, and a table of each set: the mean score and seconds of each method at the end of the axis, in Markdown."""
+    lines = [f"- {STATES[check.state]} {with_minus(on_page(check.words))}" for check in found.checks]
     ends = found.fits[found.fits["at"] == found.fits.groupby("dataset")["at"].transform("max")]
     for name, of_set in ends.groupby("dataset", sort=False):
         means = of_set.groupby("method", sort=False)[["score", "seconds"]].mean()
+        lines += ["", f"| {name} | score, % | seconds |", "|---|---|---|"]
         lines += [
-            f"| {name} | {on_page(str(method))} | {100 * own.score:.1f} | {own.seconds:.3g} |"
+            f"| {on_page(str(method))} | {100 * own.score:.1f} | {own.seconds:.3g} |"
             for method, own in means.iterrows()
         ]
-        lines += [f"| {name} | chance | {100 * of_set['chance'].mean():.1f} | |"]
+        lines += [f"| chance | {100 * of_set['chance'].mean():.1f} | |"]
     return "\n".join(lines)
 
 
@@ -144,11 +146,11 @@ def _draw(found: Reproduced, about: str) -> None:
     asked, dataset = found.asked, found.fits["dataset"].iloc[0]
     what, curves = "seconds" if asked.claim == FASTER else "score", list[charts.Curve]()
     if len(getattr(asked, asked.axis)) > 1:
-        title = f"{what.capitalize()} on {dataset}"
+        title = f"Seconds on {dataset}" if what == "seconds" else f"Score on {dataset}, %"
         of_set = found.fits[found.fits["dataset"] == dataset]
         for i, (name, own) in enumerate(of_set.groupby("method", sort=False)):
             middle, color, dash = own.groupby("at")[what].median(), charts.COLORS[i % 8], charts.DASHES[i % 8]
-            x, y = middle.index.to_numpy(float), middle.to_numpy()
+            x, y = middle.index.to_numpy(float), middle.to_numpy() * (1.0 if what == "seconds" else 100.0)
             curves.append(charts.Curve(on_page(str(name)), x, y, color, dash=dash))
         options: dict[str, Any] = {"is_log_x": True, "is_log_y": what == "seconds", "x_title": AXES[asked.axis]}
         options["x_ticks"] = of_set["at"]
@@ -156,7 +158,7 @@ def _draw(found: Reproduced, about: str) -> None:
         for trace in figure["data"]:
             trace |= {"mode": "lines+markers", "marker": {"color": trace["line"]["color"]}}
     else:
-        title = "Scores at the end of the axis"
+        title = "Scores at the end of the axis, %"
         traces = [*_scores(found.fits)]
         figure = charts.plain_figure(traces, title=title)
         # Marks of a set are side by side, because equal scores would hide each other. Plotly's axis would then begin at zero.
@@ -164,7 +166,7 @@ def _draw(found: Reproduced, about: str) -> None:
             np.concatenate(v) for v in zip(*((t["y"], t["error_y"]["array"]) for t in traces), strict=True)
         )
         low, high = np.nanmin(means - spreads), np.nanmax(means + spreads)
-        room = 0.05 * (high - low) + 0.005
+        room = 0.05 * (high - low) + 0.5
         figure["layout"] |= {"scattermode": "group", "yaxis": {"range": [low - room, high + room]}}
     figure["layout"].setdefault("meta", {})["about"] = about  # several figures have a chart of the same title
     live_chart(figure, key=f"chart-{asked.name.replace('/', '-')}", alt=f"{asked.name}: {title}.", height=260)
@@ -174,7 +176,7 @@ def _scores(fits: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield a trace of marks for each method: its mean score on each set, with the spread over the seeds."""
     for i, (method, own) in enumerate(fits.groupby("method", sort=False)):
         by = own.groupby("dataset", sort=False)["score"]
-        mean, spread = by.mean(), by.std(ddof=0)
+        mean, spread = 100 * by.mean(), 100 * by.std(ddof=0)
         marker = {"color": charts.COLORS[i % 8], "symbol": SYMBOLS[i % 8], "size": 8}
         error = {"type": "data", "array": spread.tolist(), "thickness": 1}
         yield charts.dots(on_page(str(method)), mean.index, mean, marker, error_y=error, hoverinfo="all")

@@ -24,6 +24,7 @@ from dsgcore.jobs import shared_queue
 from dsgcore.studies import Study, StudyRuns, curves_of
 from dsgcore.studies.results import EVALUATIONS, SECONDS, x_values
 from pages.comparing import which_method
+from pages.shell.plain_text import with_minus
 from pages.studies.going import BUDGET
 
 DATA = {"name": "two_moons", "n": 200, "n_labeled": 20}
@@ -72,8 +73,10 @@ def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):
     scores, parameters = (frame.value for frame in app.dataframe)
     assert scores["run"].tolist() == ["A: Two moons", "B: Two moons"]
     difference = runs.results("score").compared(1, 0)
-    assert scores["minus A"][1] == f"{difference.mean:+.2g}"
-    assert scores["95 % interval"][1] == f"{difference.low:+.2g} to {difference.high:+.2g}"
+    assert scores["minus A"][1] == with_minus(f"{difference.mean:+.2g}")
+    assert scores["95 % interval"][1].replace(" to ", " ") == with_minus(
+        f"{difference.low:+.2g} {difference.high:+.2g}"
+    )
     differs = {"Step size": {"A": "0.5", "B": "0.1"}, "Iterations": {"A": "6", "B": "4"}}
     assert parameters.set_index("parameter").T.to_dict() == differs
     assert [trace["name"] for trace in figure(app, "chart-pinned")["data"][-2:]] == ["A: Two moons", "B: Two moons"]
@@ -127,7 +130,7 @@ def test_a_run_of_the_workbench_is_shown_over_ten_seeds_once_they_are_there(stor
     assert "mean and standard error of 10 seeds" in words
     # The twin has the scores of the later places: higher by the same amount for each seed.
     effect = next(m.value for m in app.markdown if "HURTS" in m.value)
-    for part in ("-0.1 [-0.1, -0.1]", "paired over 10 seeds", "its 95 % interval lies below 0"):
+    for part in ("−0.1 [−0.1, −0.1]", "paired over 10 seeds", "its 95 % interval lies below 0"):
         assert part in effect
     assert "labels only, median" in [trace.get("name") for trace in figure(app, "chart-repeats")["data"]]
     app.button(key="pin-auc").click().run()

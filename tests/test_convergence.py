@@ -29,6 +29,7 @@ from dsgcore.settings import profile_of
 from dsgcore.solver.exact import DiagnosticsError
 from dsgcore.solver.task import Change
 from dsgcore.studies import Store, Study, StudyRuns, carry_out, convergences, price_of
+from pages.shell.plain_text import with_minus
 from pages.studies.examples import example_of_ways
 from pages.studies.study_charts import short_number
 from pages.studies.trajectory_asking import ALL, ASKED, EACH, WITH_A_WAY, AskedTrajectories, Case
@@ -354,7 +355,7 @@ def test_every_setting_begins_with_a_run_that_keeps_to_its_theorem_and_a_finishe
     found = example[1][0].found
     quantity = "distance" if "distance" in found.columns else "gradient_mean"
     assert f"at the end its median is {short_number(found.median(quantity)[-1])}." in rest
-    assert f"{found.slope(quantity).value:+.2f}" in rest
+    assert with_minus(f"{found.slope(quantity).value:+.2f}") in rest
     assert "|f − h|²" in held
     assert described.startswith("**")
 
@@ -376,7 +377,7 @@ def test_curves_have_seeds_median_band_bound_the_promised_slope_and_a_table(stor
     assert sum(trace.get("opacity", 1) < 0.5 for trace in chart["data"]) == 2
     assert chart["layout"]["xaxis"]["type"] == chart["layout"]["yaxis"]["type"] == "log"
     assert "2 seeds" in chart["layout"]["title"]["text"]
-    assert app.dataframe[0].value["theorem"][0].startswith("-1.00 (1/t)")
+    assert app.dataframe[0].value["theorem"][0].startswith("−1.00 (1/t)")
     assert words(app).count(":green[● holds:]") == 6
     assert "with κ = 1, φ = 1, M = " in words(app)
     drawn = next(trace["y"][-1] for trace in chart["data"] if trace.get("name") == "the theorem's bound")

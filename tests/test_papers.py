@@ -41,6 +41,7 @@ from dsgcore.settings import profile_of
 from dsgcore.settings.theorems import _lipschitz
 from dsgcore.studies import MEASURES, Study
 from dsgcore.studies.store import Store
+from pages.shell.plain_text import with_minus
 from pages.studies.going import BUDGET
 from pages.studies.links import link_to_figure
 
@@ -103,17 +104,20 @@ def test_the_page_and_the_note_have_statement_verdict_numbers_and_link_of_each_f
     for setting, figure in FIGURES:
         asked = asked_of(setting, figure)
         found = kept(asked)
-        words = [figure.says, figure.differs, *(on_page(check.words) for check in found.checks)]
+        words = [figure.says, figure.differs, *(with_minus(on_page(check.words)) for check in found.checks)]
         for one in (*words, f"`dsg-lab reproduce {asked.name} "):
             assert one in said
         for name in found.fits["method"].unique():
-            assert not re.search(r"_|\b(lam|centers|kernel|variant|correction) \w+$", on_page(name)), name
+            assert not re.search(
+                r"_|\b(lam|centers|kernel|variant|correction) \w+$|\.0\b|(?<!\.)\b\d{4}", on_page(name)
+            ), name
         verdict = f"**{found.outcome.capitalize()}.**"
-        assert any(verdict in one.value and asked.why in one.value for one in app.markdown), asked.name
+        assert any(verdict in one.value and with_minus(asked.why) in one.value for one in app.markdown), asked.name
         assert {check.rival for check in found.checks} <= set(asked.methods)
-        assert f"| {found.fits['dataset'].iloc[0]} | chance | " in said
+        assert all(f"| {name} | score, % | seconds |" in said for name in found.fits["dataset"].unique())
         assert (f"Not run: needs {', '.join(found.missing)}." in captions) == bool(found.missing)
         assert f"| {profile_of(SETTINGS[setting]).paper}, {figure.title} | {found.outcome} |" in note
+    assert not re.search(r"[ (][-.]\d|0\.\d+ share", said), "a minus sign, a zero before the point, 50 %"
     for setting, paper in AS_IN_PAPER.items():
         assert SETTINGS[setting].citation in said
         assert paper.says in said

@@ -66,12 +66,14 @@ Method = tuple[Any, Parameters, tuple[str, ...]]  # its class, its parameters, a
 # Parameters in the names of methods, and how a page writes them.
 _SHOWN = {
     r"\blam (\S+)": r"λ = \1",
+    r"\bcenters (\d)(\d{3})\b": r"\1,\2 centres",
     r"\bcenters (\d+)": r"\1 centres",
     r"\bC_star 0\.0": "labels only",
     r"\bkernel dot_product": "dot-product kernel",
     r"\bcorrection identity": "no correction",
     r"\bbatch_size (\d+)": r"mini-batches of \1",
     r"\bstep_size (\S+)": r"step size \1",
+    r"\b(radius|step size) (\d+)\.0\b": r"\1 \2",
     r"\bvariant released": "released variant",
 }
 NO_PARAMETERS, NONE = ("of", "claims", "usual"), "none"  # what else is told of a method, and the value that TOML lacks
@@ -152,8 +154,8 @@ def on_page(text: str) -> str:
 
     Examples
     --------
-    >>> on_page("QS3ORAO, lam 0.125"), on_page("CUU, kernel dot_product, centers 200")
-    ('QS3ORAO, λ = 0.125', 'CUU, dot-product kernel, 200 centres')
+    >>> on_page("QS3ORAO, lam 0.125"), on_page("CUU, kernel dot_product, centers 2000")
+    ('QS3ORAO, λ = 0.125', 'CUU, dot-product kernel, 2,000 centres')
     """
     for name, words in _SHOWN.items():
         text = re.sub(name, words, text)
@@ -266,9 +268,10 @@ class Reproduced:
         if not len(self.fits):
             return ""
         n_sets, n_seeds = self.fits["dataset"].nunique(), self.fits["seed"].nunique()
-        of_axis = f"up to {self.fits['at'].max():,g} {AXES[self.asked.axis]}"
+        most, axis = self.fits["at"].max(), self.asked.axis
+        of_axis = f"{100 * most:g} % of the points labeled" if axis == "share_labeled" else f"{most:,g} {AXES[axis]}"
         took = f"{len(self.fits)} fits in {self.fits['seconds'].sum():,.0f} s"
-        return f"{n_sets} set{'s' * (n_sets > 1)}, {n_seeds} seeds, {took}, {of_axis}."
+        return f"{n_sets} set{'s' * (n_sets > 1)}, {n_seeds} seeds, {took}, up to {of_axis}."
 
 
 def kept(asked: Reproduction) -> Reproduced:

@@ -22,7 +22,7 @@ from pages.comparing.label_rows import label_rows
 from pages.controls.control import draw_download
 from pages.gallery.gallery import setting_link
 from pages.shell.job_panel import watched
-from pages.shell.plain_text import plain
+from pages.shell.plain_text import plain, with_minus
 
 GOING, LABELS, SEEDS, SECONDS = "_which_method", "which_labels", "which_seeds", "which_seconds"
 USUAL_LABELS, TIMES = 200, (30, 75, 150, 300)
@@ -120,10 +120,10 @@ def _answer(going: Background) -> None:
 
 
 def _draw(found: Comparison) -> None:
-    st.markdown(f"**{plain(found.verdict.sentence)}**")
+    st.markdown(f"**{plain(with_minus(found.verdict.sentence))}**")
     for sentence in found.warnings:
         st.warning(plain(sentence), icon=":material/warning:")
-    st.dataframe(shown_table(found), hide_index=True, width="stretch", key="which-table")
+    st.dataframe(shown_table(found).map(with_minus), hide_index=True, width="stretch", key="which-table")
     st.caption(plain(f"{setting_of(found)} {explanation_of(found)}"))
     if figure := curve_figure(found.curves, found.score.title, found.most):
         st.subheader("How many labels would you need?")

@@ -28,7 +28,7 @@ from pages.charts.detail_charts import risk_chart
 from pages.charts.run_map import color_of
 from pages.controls.control import brief
 from pages.session.bench import Scene, View
-from pages.shell.plain_text import in_sentence
+from pages.shell.plain_text import in_sentence, with_minus
 
 
 def names_of(spec: Spec) -> dict[str, str]:
@@ -220,7 +220,7 @@ def bound_figure(live: LiveRun) -> charts.Figure:
         elif not theory.holds:
             note += ", but the theorem's assumptions do not hold"
     range_ = (1, live.run.length)
-    return _error_chart(live, curves, x_range=range_, is_log_x=True, revision="bound", note=note)
+    return _error_chart(live, curves, x_range=range_, is_log_x=True, revision="bound", note=with_minus(note))
 
 
 def _error_chart(live: LiveRun, curves: list[charts.Curve], **options: Any) -> charts.Figure:
@@ -273,7 +273,9 @@ def risk_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     lines = [charts.Curve(line.name, t, line.values, color_of(line.role, view.theme), dash="dash") for line in risks]
     negative = [f"{line.name} {line.values[-1]:.2g}" for line in risks if line.values[-1] < 0]
     note = f"below zero: {', '.join(negative)}" if negative else "no estimated risk is below zero" if risks else ""
-    return risk_chart(t, parts, lines, theme=view.theme, note=note, x_range=(0, run.length), revision=revision)
+    return risk_chart(
+        t, parts, lines, theme=view.theme, note=with_minus(note), x_range=(0, run.length), revision=revision
+    )
 
 
 # By their names in lessons.

@@ -31,6 +31,11 @@ def label_about(label: str, subject: str) -> str:
     return f"{label} *{plain(subject)}*"
 
 
+def with_minus(text: str) -> str:
+    """Return a text for people with a minus sign before negative numbers, where formatting writes a hyphen."""
+    return re.sub(r"(?<![^\s(\[])-(?=\d)", "\N{MINUS SIGN}", text)
+
+
 # Addresses become links also if all their characters are escaped, unless something stands within.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 _JOINER = "\N{WORD JOINER}"  # has no width

@@ -18,6 +18,7 @@ from dsgcore.studies import Results
 from pages.controls.control import Control, shown
 from pages.controls.controls import PICKER, controls_for
 from pages.controls.own_file import entry_of
+from pages.shell.plain_text import with_minus
 
 # In place of a parameter that a spec lacks: another kernel has other parameters.
 NOT_THERE = "–"
@@ -111,4 +112,4 @@ def said_difference(difference: Difference) -> str:
     mean, low, high = (
         f"{value:+.2g}" if value else "0" for value in (difference.mean, difference.low, difference.high)
     )
-    return f"{mean} [{low}, {high}]" if np.isfinite(difference.low) else mean
+    return with_minus(f"{mean} [{low}, {high}]" if np.isfinite(difference.low) else mean)

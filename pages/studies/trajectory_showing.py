@@ -26,7 +26,7 @@ from pages.charts import figures as charts
 from pages.charts.figures import COLORS, DASHES, Curve
 from pages.charts.live_chart import live_chart
 from pages.controls.control import buttons, draw_download
-from pages.shell.plain_text import plain
+from pages.shell.plain_text import plain, with_minus
 from pages.studies.going import draw_whole_page
 from pages.studies.study_charts import X_TITLES, short_number
 from pages.studies.trajectory_asking import ALL, OVER, QUANTITY, AskedTrajectories, Case
@@ -126,13 +126,15 @@ def _described(asked: AskedTrajectories, shown: list[Shown], quantity: str) -> s
     if not np.isfinite(slope.value):
         return "**Nothing can be said of the theorem**: there is no slope."
     does = "The theorem describes it" if slope.keeps(rate.slope) else "It is slower than the theorem's bound so far"
-    return f"**{does}**: the slope is {_slope_text(slope)}, and {rate.slope:+.2f} ({rate.words}) is promised."
+    return with_minus(
+        f"**{does}**: the slope is {_slope_text(slope)}, and {rate.slope:+.2f} ({rate.words}) is promised."
+    )
 
 
 def _slope_text(slope: Slope) -> str:
     if not np.isfinite(slope.value):
         return "–"
-    return f"{slope.value:+.2f}" + (f" ± {slope.error:.2f}" if np.isfinite(slope.error) else "")
+    return with_minus(f"{slope.value:+.2f}") + (f" ± {slope.error:.2f}" if np.isfinite(slope.error) else "")
 
 
 def _draw_curves(shown: list[Shown], quantity: str, over: str) -> None:
@@ -259,7 +261,7 @@ def _compared(slope: Slope, rate: Rate | None, *, holds: bool) -> dict[str, str]
     if rate is not None and np.isfinite(slope.value):
         agrees = ": agrees" if slope.keeps(rate.slope) else ": not yet"
         said = f"{rate.slope:+.2f} ({rate.words}){agrees if holds else ', but assumptions are broken'}"
-    return {"slope": _slope_text(slope), "theorem": said}
+    return {"slope": _slope_text(slope), "theorem": with_minus(said)}
 
 
 def _draw_assumptions(shown: list[Shown]) -> None:
