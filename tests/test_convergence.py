@@ -427,5 +427,5 @@ def test_the_rate_of_a_constant_step_is_read_from_runs_of_several_lengths(store)
     app = answered(store, setting="Gaps", **small)
     table = app.dataframe[0].value
     assert table.iloc[:, 0].tolist() == ["T = 16", "T = 32", "T = 64", "against T"]
-    assert table["theorem"].iloc[-1].startswith("-0.25 (1/T^¼)")
+    assert table["theorem"].iloc[-1].startswith("−0.25 (1/T^¼)")
     assert "the theorem's 1/T^¼" in names_of(figure(app, "chart-ends"))
