@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -45,6 +46,7 @@ def test_each_is_refused_in_one_sentence_and_takes_little_memory(name, capsys):
     assert taken < 40 * len(content) + 30 * 2**20
     sentence = str(caught.value)
     assert re.search(said, sentence), sentence
+    assert str(pickle.loads(pickle.dumps(caught.value))) == sentence  # as from a worker
     assert len(sentence) < 400
     assert sentence.isprintable()
     assert capsys.readouterr().out == ""  # nothing was unpickled

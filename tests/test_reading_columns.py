@@ -149,6 +149,11 @@ NO_DAYS = [
     "1500W05",
     "1700m10",
     "10 days 01:02",
+    "2020-01-01 10:30 POST",
+    "2020-01-01 10:30 am Start",
+    "2020-01-05 (e)",
+    "Jan 2020 (planned)",
+    "USD-10",
 ]
 
 
@@ -291,6 +296,9 @@ TABLES = {
         ("x", "n: 0", "n: 1", f"n: {word}"), [], ["'n': 3 categories"]) for word in ("2+", "more", "<0")},
     **{f"boxes of a form, {word} or empty": Table(["t;x;label", *(f"{word * (i % 2)};{i};{'ab'[i // 3 % 2]}" for i in range(36))],
         ("x", f"t: {word}"), [range(36), [0, 1]]) for word in ("on", "yes", "✓", "No")},
+    "areas of as many m2 as there are years": Table(["t;x;label", *(
+        f"{[2000, 1850, 1900][i % 3]}m2;{i};{'ab'[i // 3 % 2]}" for i in range(36))], ("t", "x"),
+        [[2000, 1850, 1900], range(36)], unsaid="date"),
     "durations by pandas and Python": Table(["t;x;label", *(
         f"{['0 days 06:00:00', '1 day, 12:00:00', '-1 days +12:00:00'][i % 3]};{i};{'ab'[i // 3 % 2]}" for i in range(36))],
         ("t", "x"), [[0.25, 1.5, -0.5], range(36)], ["'t': durations as days."], unsaid="since 1970"),
@@ -348,6 +356,9 @@ TABLES = {
         "@attribute e {}", "@attribute k {u, v}", "@data", *(
         f"{{0 {i}, 1 {SAID[i % 2]}, 3 {'uv'[i // 3 % 2]}}}" for i in range(36))],
         ("a", "t: a 'b', c", "t: he said 'no', so"), [range(36), [0, 1], [1, 0]], classes=("u", "v")),
+    "empty cells at both ends of lines of ARFF with tabs": Table(["@relation r", "@attribute a real", "@attribute k {u, v}",
+        "@attribute b real", "@data", *("\t".join((str(i) * (i != 4), "uv"[i // 3 % 2], str(i) * (i != 5))) for i in range(36))],
+        ("a", "b"), [range(4), range(4)], given={"target": "k"}, classes=("u", "v")),
     "words of sparse ARFF in quotes": Table(["@relation r", "@attribute a real", "@attribute t {'no way', yes, 'x, y'}",
         "@attribute k{u,v}", "@data", *(
         f"{{{f'0 {i}.5, ' * (i % 4 > 0)}{SPARSE[i % 3]}2 {'uv'[i // 3 % 2]}}}" for i in range(36))],

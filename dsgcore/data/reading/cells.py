@@ -88,11 +88,13 @@ _MONTHS = [
 _MONTH_OF = {name: month[:3] for own in _MONTHS for name, month in own.items()}
 _MONTH = rf"({'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})"
 _NUMBERED = re.compile(r"([^\W\d_]+)\.?[ -]?\d+")  # as is Jan 2020, but also set-01
+_AREA = re.compile(r"\d{4}m[23]")  # or a volume, and no February or March if all cells are such
 _BEFORE_YEAR = re.compile(r"\D+(?:19|20)\d\d")
 # A day of the week before a date, and a zone after it, of which a number of hours changes the time.
 _AROUND_A_DATE = re.compile(
     r"(?i)\A(?:mon|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri|sat(?:urday)?|sun|(?:mon|fri|sun)day)\.?,? "
-    r"|\[[\w/+-]+\]\Z| \([\w ]+\)\Z| (?:utc|gmt)(?:([+-])(\d{1,2}):?(\d\d)?)?\Z|(?<=:\d\d| [ap]m) [a-z]{3,5}\Z"
+    r"|\[[\w/+-]+\]\Z|(?<=[+-]\d{4}) \([^()]+\)\Z| (?:utc|gmt)(?:([+-])(\d{1,2}):?(\d\d)?)?\Z"
+    rf"|(?<=:\d\d| [ap]m) (?-i:{_WORDS['zones']})\Z"
 )
 # As pandas and Python write them.
 _DURATION = re.compile(r"-?\d{1,5} days?,? [+-]?\d{1,2}:\d\d:\d\d(?:\.\d{1,9})?")
@@ -452,7 +454,7 @@ def date_role(present: pd.Series) -> str | None:
         return DATE
     texts = [written(value) for value in present.unique()]
     if all(map(_in_pandas_form, texts)):
-        return None if _are_numbered_names(texts) else DATE
+        return None if _are_numbered_names(texts) or all(map(_AREA.fullmatch, texts)) else DATE
     if not all(map(_YEAR_LAST.fullmatch, texts)):
         return None
     pairs = [re.split("[-/.]", text)[:2] for text in texts]

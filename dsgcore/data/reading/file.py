@@ -317,7 +317,7 @@ class File:
             return replace(Recipe(format="parquet").with_roles(roles), **given)
         self.report("finding out what it is")
         folder = self.source.path
-        others = () if folder is None else (unpacked(one, self.limits) for one in files_of(folder)[1:])
+        others = () if folder is None else (unpacked(one, self.limits) for one in files_of(folder))
         return sniff_format(self._first, others, **given)
 
     @cached_property

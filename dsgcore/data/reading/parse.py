@@ -50,9 +50,9 @@ _TEXT, _REAL = pyarrow.large_string(), pyarrow.float64()
 class NoRowsError(DataError):
     """A text with nothing below the columns' names."""
 
-    def __init__(self, names: list[str], message: str) -> None:
+    def __init__(self, message: str, names: Sequence[str] = ()) -> None:
         super().__init__(message)
-        self.names = names
+        self.names = list(names)
 
 
 def read_delimited(source: Source, recipe: Recipe, limits: Limits, seen: Seen) -> tuple[pd.DataFrame, list[str]]:
@@ -60,7 +60,7 @@ def read_delimited(source: Source, recipe: Recipe, limits: Limits, seen: Seen) -
     names, notes, skipped, head = rows_below(source, recipe, limits)
     if not head:
         raise NoRowsError(
-            names, "the table has no rows" + " below its header (--no-header: it is a row)" * recipe.header
+            "the table has no rows" + " below its header (--no-header: it is a row)" * recipe.header, names
         )
     marked, texts = {name for name, _ in recipe.marked()}, [_TEXT] * len(names)
     cells = zip_longest(*head[:_TRIED], fillvalue="")

@@ -331,7 +331,7 @@ def _arff_as_csv(source: Source, limits: Limits) -> Source:
         if not bare or bare.startswith("%"):
             continue
         if is_data:
-            lines.append(bare)
+            lines.append(bare if bare.startswith("{") else line)
         elif found := _ATTRIBUTE.match(bare):
             names.append(found[1].strip("'\"").replace("\\'", "'"))
             kinds.append(found[2])
