@@ -142,14 +142,14 @@ def _table(found: Reproduced) -> str:
 
 
 def _draw(found: Reproduced, about: str) -> None:
-    """Draw the medians over the seeds along the figure's axis on its first set, or the scores on all sets."""
+    """Draw the means over the seeds along the figure's axis on its first set, or the scores on all sets."""
     asked, dataset = found.asked, found.fits["dataset"].iloc[0]
     what, curves = "seconds" if asked.claim == FASTER else "score", list[charts.Curve]()
     if len(getattr(asked, asked.axis)) > 1:
         title = f"Seconds on {dataset}" if what == "seconds" else f"Score on {dataset}, %"
         of_set = found.fits[found.fits["dataset"] == dataset]
         for i, (name, own) in enumerate(of_set.groupby("method", sort=False)):
-            middle, color, dash = own.groupby("at")[what].median(), charts.COLORS[i % 8], charts.DASHES[i % 8]
+            middle, color, dash = own.groupby("at")[what].mean(), charts.COLORS[i % 8], charts.DASHES[i % 8]
             x, y = middle.index.to_numpy(float), middle.to_numpy() * (1.0 if what == "seconds" else 100.0)
             curves.append(charts.Curve(on_page(str(name)), x, y, color, dash=dash))
         options: dict[str, Any] = {"is_log_x": True, "is_log_y": what == "seconds", "x_title": AXES[asked.axis]}

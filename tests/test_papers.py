@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import each, some
+from live_page import figure as figure_on_page
 from numpy.testing import assert_allclose, assert_array_equal
 from opened_pages import checked, left_in_browser, open_page
 
@@ -96,6 +97,16 @@ def test_a_figure_opens_on_the_explore_page_as_the_same_runs_and_leaves_a_link_t
     assert keys(again.session_state["_exploring_explore"].made.study) == keys(study)
 
 
+def assert_ends_as_its_table(drawn, found):
+    """Assert that the chart ends with the means that the verdict and the first set's table have."""
+    of_set = found.fits[found.fits["dataset"] == found.fits["dataset"].iloc[0]]
+    means = of_set[of_set["at"] == of_set["at"].max()].groupby("method", sort=False)[["seconds", "score"]].mean()
+    is_axis = len(getattr(found.asked, found.asked.axis)) > 1
+    what, factor = ("seconds", 1.0) if is_axis and found.asked.claim == module.FASTER else ("score", 100.0)
+    ends = {trace["name"]: np.array(trace["y"], float)[-1 if is_axis else 0] for trace in drawn["data"]}
+    assert ends == pytest.approx({on_page(name): factor * mean for name, mean in means[what].items()}, rel=1e-3)
+
+
 @pytest.mark.usefixtures("store")
 def test_the_page_and_the_note_have_statement_verdict_numbers_and_link_of_each_figure():
     app = checked(open_page("papers"))
@@ -116,6 +127,7 @@ def test_the_page_and_the_note_have_statement_verdict_numbers_and_link_of_each_f
         assert {check.rival for check in found.checks} <= set(asked.methods)
         assert all(f"| {name} | score, % | seconds |" in said for name in found.fits["dataset"].unique())
         assert (f"Not run: needs {', '.join(found.missing)}." in captions) == bool(found.missing)
+        assert_ends_as_its_table(figure_on_page(app, f"chart-{asked.name.replace('/', '-')}"), found)
         assert f"| {profile_of(SETTINGS[setting]).paper}, {figure.title} | {found.outcome} |" in note
     assert not re.search(r"[ (][-.]\d|0\.\d+ share", said), "a minus sign, a zero before the point, 50 %"
     for setting, paper in AS_IN_PAPER.items():
