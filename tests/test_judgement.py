@@ -290,7 +290,7 @@ def test_a_score_that_has_fallen_is_said_with_the_iteration_where_it_was_best():
     assert found.changes["solver"]["n_iter"] < live.run.n_iter / 2
     spec = default_spec("similar_unlabeled")
     spec = replace(spec, solver=replace(spec.solver, step_size=20.0))
-    assert re.search(r"by \d,\d{3}% of its size", judgement(finished(replace(spec, seed=2))).sentence)
+    assert re.search(r"by \d,\d{3} % of its size", judgement(finished(replace(spec, seed=2))).sentence)
     wild = finished(spec)  # its last iterate is a lucky one
     best, now = fallen(wild)
     assert now < best < wild.result_score
