@@ -23,7 +23,6 @@ from dsgcore.comparing.reproductions import (
     find_set,
     how_to_get,
     kept,
-    on_page,
     reproduction,
     reproductions,
 )
@@ -83,7 +82,7 @@ def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:
     about = f"{profile_of(setting).full_name}, {figure.title}"
     st.markdown(f"### {figure.title}\n**{figure.asks}**\n\nThe paper: {figure.says}")
     st.markdown(
-        f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {on_page(asked.checked)} {found.size} {with_minus(asked.why)}"
+        f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {asked.checked} {found.size} {with_minus(asked.why)}"
     )
     if len(found.fits):
         _draw(found, about)
@@ -128,15 +127,12 @@ def _offer_quick(asked: Reproduction, about: str) -> None:
 
 def _table(found: Reproduced) -> str:
     """Return each check, and a table of each set: the mean score and seconds of each method at the end of the axis, in Markdown."""
-    lines = [f"- {STATES[check.state]} {with_minus(on_page(check.words))}" for check in found.checks]
+    lines = [f"- {STATES[check.state]} {with_minus(check.words)}" for check in found.checks]
     ends = found.fits[found.fits["at"] == found.fits.groupby("dataset")["at"].transform("max")]
     for name, of_set in ends.groupby("dataset", sort=False):
         means = of_set.groupby("method", sort=False)[["score", "seconds"]].mean()
         lines += ["", f"| {name} | score, % | seconds |", "|---|---|---|"]
-        lines += [
-            f"| {on_page(str(method))} | {100 * own.score:.1f} | {own.seconds:.3g} |"
-            for method, own in means.iterrows()
-        ]
+        lines += [f"| {method} | {100 * own.score:.1f} | {own.seconds:.3g} |" for method, own in means.iterrows()]
         lines += [f"| chance | {100 * of_set['chance'].mean():.1f} | |"]
     return "\n".join(lines)
 
@@ -151,7 +147,7 @@ def _draw(found: Reproduced, about: str) -> None:
         for i, (name, own) in enumerate(of_set.groupby("method", sort=False)):
             middle, color, dash = own.groupby("at")[what].mean(), charts.COLORS[i % 8], charts.DASHES[i % 8]
             x, y = middle.index.to_numpy(float), middle.to_numpy() * (1.0 if what == "seconds" else 100.0)
-            curves.append(charts.Curve(on_page(str(name)), x, y, color, dash=dash))
+            curves.append(charts.Curve(str(name), x, y, color, dash=dash))
         options: dict[str, Any] = {"is_log_x": True, "is_log_y": what == "seconds", "x_title": AXES[asked.axis]}
         options["x_ticks"] = of_set["at"]
         figure = charts.line_chart(curves, title=title, **options)
@@ -179,7 +175,7 @@ def _scores(fits: pd.DataFrame) -> Iterator[dict[str, Any]]:
         mean, spread = 100 * by.mean(), 100 * by.std(ddof=0)
         marker = {"color": charts.COLORS[i % 8], "symbol": SYMBOLS[i % 8], "size": 8}
         error = {"type": "data", "array": spread.tolist(), "thickness": 1}
-        yield charts.dots(on_page(str(method)), mean.index, mean, marker, error_y=error, hoverinfo="all")
+        yield charts.dots(str(method), mean.index, mean, marker, error_y=error, hoverinfo="all")
 
 
 page()

@@ -26,7 +26,6 @@ from dsgcore.comparing.reproductions import (
     Reproduced,
     carry_out_reproduction,
     kept,
-    on_page,
     reproduction,
     reproductions,
 )
@@ -104,7 +103,7 @@ def assert_ends_as_its_table(drawn, found):
     is_axis = len(getattr(found.asked, found.asked.axis)) > 1
     what, factor = ("seconds", 1.0) if is_axis and found.asked.claim == module.FASTER else ("score", 100.0)
     ends = {trace["name"]: np.array(trace["y"], float)[-1 if is_axis else 0] for trace in drawn["data"]}
-    assert ends == pytest.approx({on_page(name): factor * mean for name, mean in means[what].items()}, rel=1e-3)
+    assert ends == pytest.approx({name: factor * mean for name, mean in means[what].items()}, rel=1e-3)
 
 
 @pytest.mark.usefixtures("store")
@@ -115,13 +114,11 @@ def test_the_page_and_the_note_have_statement_verdict_numbers_and_link_of_each_f
     for setting, figure in FIGURES:
         asked = asked_of(setting, figure)
         found = kept(asked)
-        words = [figure.says, figure.differs, *(with_minus(on_page(check.words)) for check in found.checks)]
+        words = [figure.says, figure.differs, *(with_minus(check.words) for check in found.checks)]
         for one in (*words, f"`dsg-lab reproduce {asked.name} "):
             assert one in said
         for name in found.fits["method"].unique():
-            assert not re.search(
-                r"_|\b(lam|centers|kernel|variant|correction) \w+$|\.0\b|(?<!\.)\b\d{4}", on_page(name)
-            ), name
+            assert not re.search(r"_|\b(lam|centers|kernel|variant|correction) \w+$|\.0\b|(?<!\.)\b\d{4}", name), name
         verdict = f"**{found.outcome.capitalize()}.**"
         assert any(verdict in one.value and with_minus(asked.why) in one.value for one in app.markdown), asked.name
         assert {check.rival for check in found.checks} <= set(asked.methods)
@@ -421,7 +418,7 @@ def test_a_rival_with_its_usual_values_is_not_searched(made, monkeypatch):
     rivals = ({"of": "SAMULT"}, {"of": "SAMULT", "usual": True}, {"of": "SAMULT", "lam": 0.5, "usual": True})
     asked = small("auc/fig2", rivals=rivals, beside=(), grid={"sigma": [0.5], "lam": [0.2], "n_iter": [5]})
     fits = carry_out_reproduction(asked, made).fits
-    names = ["QSG-S2AUC", "SAMULT", "SAMULT, usual values", "SAMULT, lam 0.5, usual values"]
+    names = ["QSG-S2AUC", "SAMULT", "SAMULT, usual values", "SAMULT, λ = 0.5, usual values"]
     assert list(fits["method"].unique()) == names
     usual = {name: value for name, value in SAMULT().get_params().items() if name in ("sigma", "lam")}
     assert found == [{}, {}, usual, usual | {"lam": 0.5}]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import math
-import re
 import time
 import tomllib
 import warnings
@@ -63,18 +62,20 @@ COLUMNS = ["dataset", "method", "at", "seed", "seconds", "score", "chance"]
 READ = cache(pd.read_csv)
 Parameters = Mapping[str, Any]
 Method = tuple[Any, Parameters, tuple[str, ...]]  # its class, its parameters, and what the paper claims against it
-# Parameters in the names of methods, and how a page writes them.
-_SHOWN = {
-    r"\blam (\S+)": r"λ = \1",
-    r"\bcenters (\d)(\d{3})\b": r"\1,\2 centres",
-    r"\bcenters (\d+)": r"\1 centres",
-    r"\bC_star 0\.0": "labels only",
-    r"\bkernel dot_product": "dot-product kernel",
-    r"\bcorrection identity": "no correction",
-    r"\bbatch_size (\d+)": r"mini-batches of \1",
-    r"\bstep_size (\S+)": r"step size \1",
-    r"\b(radius|step size) (\d+)\.0\b": r"\1 \2",
-    r"\bvariant released": "released variant",
+# Parameters in the names of methods: how one is written, and one with a certain value.
+PARAMETERS = {
+    "lam": "λ = {}",
+    "centers": "{:,} centres",
+    "batch_size": "mini-batches of {}",
+    "step_size": "step size {:g}",
+    "radius": "radius {:g}",
+}
+VALUES = {
+    ("as_in_paper", True): "as in the paper",
+    ("variant", "released"): "released variant",
+    ("kernel", "dot_product"): "dot-product kernel",
+    ("correction", "identity"): "no correction",
+    ("C_star", 0.0): "labels only",
 }
 NO_PARAMETERS, NONE = ("of", "claims", "usual"), "none"  # what else is told of a method, and the value that TOML lacks
 
@@ -125,19 +126,19 @@ class Reproduction:
 
     @cached_property
     def methods(self) -> dict[str, Method]:
-        """Ours, the rivals, and those beside them, by the name that their fits have, such as "SU-SL" or "CUU, centers 200"."""
+        """Ours, the rivals, and those beside them, by the name that their fits have, such as "SU-SL" or "CUU, 200 centres"."""
         ours, found = estimator_of(SETTINGS[self.setting]), dict[str, Method]()
         claims = [(), *[(self.claim,)] * len(self.rivals), *[()] * len(self.beside)]
         for said, claimed in zip(({}, *self.rivals, *self.beside), claims, strict=True):
             own = {name: value for name, value in said.items() if name not in NO_PARAMETERS}
-            words = [f"{name} {value}" for name, value in own.items()] + ["usual values"] * ("usual" in said)
+            words = [VALUES.get((name, value)) or PARAMETERS[name].format(value) for name, value in own.items()]
+            words += ["usual values"] * ("usual" in said)
             kind, own = (competitor(self.setting, said["of"]), own) if "of" in said else (ours, {**self.ours, **own})
             name = ", ".join([profile_of(SETTINGS[self.setting]).paper if kind is ours else kind.title, *words])
             known = inspect.signature(kind).parameters
             usual = {name: known[name].default for name in self.grid if "usual" in said and name in known}
             own = {name: None if value == NONE else value for name, value in {**usual, **own}.items()}
-            shown = name.replace("as_in_paper True", "as in the paper")
-            found[shown] = kind, own, tuple(said.get("claims", claimed))
+            found[name] = kind, own, tuple(said.get("claims", claimed))
         return found
 
     def places(self, kind: Any, n_labeled: int, n_unlabeled: int) -> list[tuple[float, Parameters]]:
@@ -147,19 +148,6 @@ class Reproduction:
             return [(t, {"n_iter": t}) for t in self.n_iter] if iterates else [(self.n_iter[-1], {})]
         is_share = self.axis == "share_labeled"
         return [(round(n_labeled / (n_labeled + n_unlabeled), 3) if is_share else n_unlabeled, {})]
-
-
-def on_page(text: str) -> str:
-    """Return a text with the names of methods as a page writes them.
-
-    Examples
-    --------
-    >>> on_page("QS3ORAO, lam 0.125"), on_page("CUU, kernel dot_product, centers 2000")
-    ('QS3ORAO, λ = 0.125', 'CUU, dot-product kernel, 2,000 centres')
-    """
-    for name, words in _SHOWN.items():
-        text = re.sub(name, words, text)
-    return text
 
 
 @cache
