@@ -261,6 +261,14 @@ def test_no_verdict_where_the_table_is_too_small_or_only_noise(ask):
         assert "nothing to compare" in ask(one)
 
 
+def test_a_contour_and_the_importance_have_the_same_word_on_how_much_a_forest_explains():
+    for seed in range(3):
+        drawn = np.random.default_rng(seed)
+        results = results_of([OF_STEPS, OF_WIDTHS], lambda s, w, seed, drawn=drawn: 0.2 * np.log(w) + drawn.random())
+        found = importance(results), response(results, 0, 1)
+        assert found[0] == found[1] or not any(isinstance(one, str) for one in found)
+
+
 def naive_response(results, across, up, found):
     X, y = encoded(results)
     forest = _forest(0).fit(X, y)

@@ -88,9 +88,7 @@ def importance(results: Results) -> Importance | str:
     X, y, reason = _learnable(results)
     if reason:
         return reason
-    splits = [_split_importance(X, y, seed) for seed in range(N_SPLITS)]
-    fit = float(np.mean([own for own, _ in splits]))
-    losses = np.maximum([loss for _, loss in splits], 0.0)
+    fit, losses = _split_losses(X, y)
     sums = losses.sum(axis=1, keepdims=True)
     if fit < LEAST_FIT or not sums.any():
         return NO_FIT.format(per_cent(max(fit, 0.0)), per_cent(LEAST_FIT))
@@ -107,7 +105,7 @@ def response(results: Results, across: int, up: int) -> Response | str:
     X, y, reason = _learnable(results)
     if reason:
         return reason
-    fit = float(np.mean([_split_importance(X, y, seed, n_shuffles=1)[0] for seed in range(3)]))
+    fit, _ = _split_losses(X, y, n_shuffles=1)
     if fit < LEAST_FIT:
         return NO_FIT.format(per_cent(max(fit, 0.0)), per_cent(LEAST_FIT))
     axes = [results.study.axes[place] for place in (across, up)]
@@ -168,12 +166,16 @@ def _forest(seed: int) -> Any:
     return ExtraTreesRegressor(N_TREES, random_state=seed)
 
 
-def _split_importance(X: NDArray, y: NDArray, seed: int, n_shuffles: int = N_SHUFFLES) -> tuple[float, NDArray]:
-    """Return the R² of a forest on held-out points, and the mean loss of it by shuffling each column."""
+def _split_losses(X: NDArray, y: NDArray, n_shuffles: int = N_SHUFFLES) -> tuple[float, NDArray]:
+    """Return the mean R² of forests on held-out points, and its losses, at least 0, by shuffling: (splits, axes)."""
     from sklearn.inspection import permutation_importance
     from sklearn.model_selection import train_test_split
 
-    X_fit, X_held, y_fit, y_held = train_test_split(X, y, test_size=HELD_OUT, random_state=seed)
-    forest = _forest(seed).fit(X_fit, y_fit)
-    found = permutation_importance(forest, X_held, y_held, n_repeats=n_shuffles, random_state=seed)
-    return float(forest.score(X_held, y_held)), found.importances_mean
+    fits, losses = [], []
+    for seed in range(N_SPLITS):
+        X_fit, X_held, y_fit, y_held = train_test_split(X, y, test_size=HELD_OUT, random_state=seed)
+        forest = _forest(seed).fit(X_fit, y_fit)
+        found = permutation_importance(forest, X_held, y_held, n_repeats=n_shuffles, random_state=seed)
+        fits.append(forest.score(X_held, y_held))
+        losses.append(found.importances_mean)
+    return float(np.mean(fits)), np.maximum(losses, 0.0)
