@@ -42,6 +42,11 @@ CREATE TABLE IF NOT EXISTS rooms (
 """
 
 
+def spaced(code: str) -> str:
+    """Return a room's code as people read and type it: in two groups."""
+    return f"{code[: CODE_LENGTH // 2]} {code[CODE_LENGTH // 2 :]}"
+
+
 class RoomError(DSGError):
     """A request that a room does not allow. The message is a sentence for the client, and `status` is for its browser."""
 

@@ -11,6 +11,7 @@ import streamlit as st
 
 from dsgcore.cli.network import VARIABLE, address_in_network, said_address, whole_address
 from dsgcore.core.errors import DSGError
+from dsgcore.rooms.rooms import spaced
 from pages.room.entrance import ADDRESS
 from pages.shell.addresses import (
     base_path,
@@ -51,13 +52,13 @@ def draw_door(code: str) -> None:
     warn_of_no_address("Phones cannot reach this page")
     there, short = address_for_students(f"{ADDRESS}/{code}"), address_for_students(ADDRESS)
     if is_of_this_machine(there.hostname):
-        st.html(f'<p class="room-key">Room <b>{escape(code)}</b>, on this machine: {_link(there, there)}</p>')
+        st.html(f'<p class="room-key">Room <b>{escape(spaced(code))}</b>, on this machine: {_link(there, there)}</p>')
         return
     picture, alt = qr_image(there.geturl()), f"QR code of {escape(there.geturl())}"
     st.html(f'<div class="room-qr"><img src="{picture}" alt="{alt}"></div>')
     st.html(
         f'<div class="room-door"><p>Scan the code, or open</p><p class="room-address">{_link(there, short)}</p>'
-        f'<p>and enter <span class="room-code">{escape(code[:4])} {escape(code[4:])}</span></p></div>'
+        f'<p>and enter <span class="room-code">{escape(spaced(code))}</span></p></div>'
     )
 
 

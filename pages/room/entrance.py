@@ -26,7 +26,7 @@ from starlette.routing import Route
 
 from dsgcore.core.parameters import counted
 from dsgcore.rooms.questions import plain_question, plain_text
-from dsgcore.rooms.rooms import MOST_CLIENTS, Key, RoomError, Rooms, State, results_csv
+from dsgcore.rooms.rooms import MOST_CLIENTS, Key, RoomError, Rooms, State, results_csv, spaced
 from dsgcore.studies import Store, StoreError, default_store
 from pages.charts.live_chart import address_of
 from pages.room.drawings import answers, standing
@@ -243,11 +243,11 @@ def _for_key(made: Callable[[Key], Response]) -> Callable[[Request], Awaitable[R
 def _now(key: Key) -> Response:
     """Return the present question and the answers so far, which the class does not see yet."""
     state = rooms().look(key)
-    said, asks = {"said": f"Room {key.code}", "question": "", "drawing": ""}, state.asks
+    said, asks = {"said": f"Room {spaced(key.code)}", "question": "", "drawing": ""}, state.asks
     if asks is not None:
         # Made of numbers, of the project's own words, and of those of the lecturer.
         said["drawing"] = answers(asks, state.rounds, state.result, state.picture)
-        said |= {"said": f"Room {key.code}. {standing(state)}", "question": plain_text(asks.text)}
+        said |= {"said": f"Room {spaced(key.code)}. {standing(state)}", "question": plain_text(asks.text)}
     return JSONResponse(said, headers=HEADERS)
 
 
@@ -256,7 +256,7 @@ def _results(key: Key) -> Response:
     asked = rooms().questions(key)
     table = f"data:text/csv;charset=utf-8,{quote(results_csv(asked))}"
     body = "".join(_section(number, one) for number, one in enumerate(asked, start=1)) or "<p>Nothing was asked.</p>"
-    title, file = f"Results of room {key.code}", f"room-{key.code}.csv"
+    title, file = f"Results of room {spaced(key.code)}", f"room-{key.code}.csv"
     save = f'<p><a href="{table}" download="{escape(file)}">Save as a table</a></p>'
     return page("lecturer", title, f"<h1>{escape(title)}</h1>{save}{body}")
 

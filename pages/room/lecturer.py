@@ -16,7 +16,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.data.edits import PAIRS, labels_near
 from dsgcore.experiments import Setting
 from dsgcore.rooms.questions import LABELS, OWN, Asked, Places, Question, choice_of, plain_text, question_in
-from dsgcore.rooms.rooms import MOST_ROUNDS, Key, RoomError, State
+from dsgcore.rooms.rooms import MOST_ROUNDS, Key, RoomError, State, spaced
 from dsgcore.settings import GuidedLesson
 from dsgcore.settings.lessons import LETTERS, LessonError
 from pages.room.door import draw_door
@@ -73,7 +73,7 @@ def offer_to_lead(bench: Bench) -> None:
     room = bench.group.room
     assert room is not None
     st.html(STYLE)
-    st.markdown(f"Room {room.code} is led in another tab. Here you see the lesson without the class.")
+    st.markdown(f"Room {spaced(room.code)} is led in another tab. Here you see the lesson without the class.")
     st.button("Take over here?", key="room-lead", on_click=lead, args=(room,))
 
 
@@ -175,7 +175,7 @@ def _board(code: str, state: State, asked: Asked, asks: Question, *, is_warned: 
     elif state.is_open:
         draw_door(code)
     again = "<span>Nobody has answered yet. Press again to run.</span>" * is_warned
-    inside = again * (not state.count) if state.is_open else f"<span>Room {code}</span>"
+    inside = again * (not state.count) if state.is_open else f"<span>Room {spaced(code)}</span>"
     other = f"<b>{asks.text}</b><br>" * (asked.kind == LABELS)  # not the stage's question
     st.html(f'<p class="room-count" role="status">{other}{standing(state)} {inside}</p>')
 

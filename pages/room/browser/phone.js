@@ -28,7 +28,7 @@ const last = () => current() ?? answers.of(state.name, state.round - 1);
 function draw() {
   const {name, round, isOpen, isRevealed, question, result} = state;
   const now = JSON.stringify([name, round, isOpen, isRevealed, result]);
-  byId("code").textContent = `Room ${code}${round > 1 ? `, round ${round}` : ""}`;
+  byId("code").textContent = `Room ${code.slice(0, 4)} ${code.slice(4)}${round > 1 ? `, round ${round}` : ""}`;
   if (now === shown) return;
   shown = now;
   byId("title").textContent = question?.text ?? "Wait for the question";
