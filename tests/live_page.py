@@ -36,6 +36,12 @@ def figure(app, key):
     return json.loads(chart.proto.bytes.split(b"\n", 1)[1])
 
 
+def alt_of_chart(app, key):
+    """Return the words of a chart that stands alone."""
+    chart = next(c for c in app.get("bidi_component") if key in c.proto.id)
+    return json.loads(chart.proto.bytes.split(b"\n", 1)[0])["alt"]
+
+
 def _lines(app):
     (mount,) = [c for c in app.get("bidi_component") if "live-head" in c.proto.id]
     return mount.proto.bytes.decode().split("\n")

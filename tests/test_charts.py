@@ -1,6 +1,7 @@
 """Numbers as the charts send them, the words and marks on them, and the maps' planes and colours."""
 
 import itertools
+import re
 
 import numpy as np
 from cases import each
@@ -10,15 +11,17 @@ from live_page import figure
 from opened_pages import checked, open_page, said
 from small_specs import small
 
+from dsgcore.data import load
 from dsgcore.experiments import LiveRun, Plane, Run
 from dsgcore.settings import panels
 from dsgcore.settings.panels import Mark
 from pages.charts import figures as charts
-from pages.charts.detail_charts import risk_chart
+from pages.charts.detail_charts import histogram_chart, risk_chart
 from pages.charts.live_chart import alt_of
 from pages.charts.run_map import _blended, colors_of, decision_heats, point_sets
+from pages.gallery.data_charts import picture_of_data
 from pages.live import map_view
-from pages.live.curves import bound_figure, error_figure, score_figure
+from pages.live.curves import bound_figure, chart_of, error_figure, score_figure
 from pages.session.bench import Scene, View
 
 
@@ -133,12 +136,39 @@ def test_lines_of_random_choices_are_their_median_their_band_and_the_best(monkey
     assert drawn == [("random choices: median", 0.5), ("10 % to 90 %", 0.1), ("10 % to 90 %", 0.9), ("best", 1.0)]
 
 
+def test_the_guess_of_a_curve_lies_over_the_whole_planned_run():
+    live = live_run(3)
+    figure = chart_of("score", live, View(scene=Scene(chart="score", guess=(0.5, 0.6, 0.7, 0.8, 0.9, 1.0))), "0")
+    (guess,) = (trace for trace in figure["data"] if trace["name"] == "your guess")
+    assert (guess["x"][-1], guess["y"][-1]) == (live.run.n_iter, 1.0)
+
+
+def test_the_picture_of_a_set_has_its_upper_points_above():
+    data, paths = load("two_moons"), re.findall(r'd="([^"]*)"', picture_of_data("two_moons"))
+    drawn = [np.array(re.findall(r"M(\d+) (\d+)h0", path), dtype=float).mean(axis=0) for path in paths]
+    (right, up), (to_right, down) = (
+        np.diff(both, axis=0)[0] for both in ([data.X[data.y == k].mean(axis=0) for k in (0, 1)], drawn)
+    )
+    assert (np.sign(right), np.sign(up)) == (np.sign(to_right), -np.sign(down))
+
+
 def test_the_band_around_an_error_is_from_a_third_to_three_times_the_predicted_one():
     live = live_run(5)
     low, high = error_figure(live, View(), "0")["data"][:2]
     band = live.run.history.column("band")
     assert high["name"] == "calibrated band (×/÷ 3)"
     assert (low["y"], high["y"]) == (charts.four_digits(band / 3), charts.four_digits(band * 3))
+
+
+def test_a_histogram_has_shares_or_numbers_of_points_and_of_a_faint_sample_the_outline_alone():
+    values = [("own", np.array([0.0, 0.0, 0.0, 1.0]), False), ("other", np.array([0.0, 1.0]), True)]
+    samples = [panels.Values(name, own, panels.INK, is_faint) for name, own, is_faint in values]
+    for is_share, heights in ((True, [[0.75, 0.25], [0.5, 0.5]]), (False, [[3, 1], [1, 1]])):
+        panel = panels.Histogram("scores", "score", samples, "", is_share=is_share)
+        own, other = histogram_chart(panel, theme="light", bins=2)["data"]
+        assert [[trace["y"][1], trace["y"][3]] for trace in (own, other)] == heights
+        assert [one["line"]["dash"] for one in (own, other)] == ["solid", "dash"]
+        assert ("fill" in own, "fill" in other) == (True, False)
 
 
 def test_a_chart_in_words_has_a_part_below_zero_and_says_that_no_bound_is_known():

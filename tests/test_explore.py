@@ -1,12 +1,13 @@
 """The Explore page without a browser: what is asked, what it costs, what is shown, and the way to the workbench."""
 
+import re
 from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from cases import each
-from live_page import figure
+from live_page import alt_of_chart, figure
 from opened_pages import OF_EACH_ENGINE, checked, open_page, said
 
 from dsgcore.cli.runs import asked_study
@@ -159,6 +160,22 @@ def test_one_axis_is_lines_with_a_band_and_three_are_parallel_with_what_is_not_s
     grey = next(trace for trace in drawn(checked(app))["data"] if trace.get("name") == "not selected")
     assert grey["y"].count(None) == 11 - 3  # a gap a line
     assert grey["line"]["color"] == DIVERGED_COLOR
+
+
+def test_whiskers_of_importance_and_the_best_of_a_contour_are_those_in_words(made):
+    app = opened(view="Importance")
+    (bars,) = figure(app, "chart-importance")["data"]
+    x, whiskers = np.array(bars["x"]), bars["error_x"]
+    ends = zip(x - np.array(whiskers["arrayminus"]), x + np.array(whiskers["array"]), strict=True)
+    said = [f"{low:.0f} % to {high:.0f} %" for low, high in ends]
+    assert list(app.dataframe[0].value["range over splits"]) == said[::-1]  # the last bar is on top
+    app = opened(view="Contour")
+    surface = figure(app, "chart-contour")["data"][0]
+    z = np.array(surface["z"])
+    row, column = np.unravel_index(z.argmax(), z.shape)
+    words = r"The best is (\S+) at Step size (\S+), Inverse bandwidth (\S+)\.$"
+    best = [float(number) for number in re.search(words, alt_of_chart(app, "chart-contour")).groups()]
+    assert best == pytest.approx([z.max(), surface["x"][column], surface["y"][row]], rel=0.01)
 
 
 def test_the_pages_files_are_the_study_for_the_command_and_back_on_the_page(filled, made, tmp_path, monkeypatch):

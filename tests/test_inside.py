@@ -288,7 +288,9 @@ def test_a_screen_has_a_frame_for_each_stop_of_its_slider(number):
 
 
 def test_the_map_has_the_values_that_the_core_computes():
-    (panel,) = SCREENS[0]("light").panels
+    screen = SCREENS[0]("light")
+    assert (screen.stops[0], screen.stops[-1]) == ("wave 1 of 24", "wave 24 of 24")
+    (panel,) = screen.panels
     packed = [base64.b64decode(frame[0]["z"]["packed"]) for frame in panel["frames"]]
     sent = np.array([np.frombuffer(one, np.int8) for one in packed]) / 127
     np.testing.assert_allclose(sent, np.clip(explained.single_waves(explained.example(), 24), -1, 1), atol=0.02)

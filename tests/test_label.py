@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -192,6 +193,12 @@ def test_an_error_is_promised_to_fall(score, change):
     found = SimpleNamespace(score=SCORES[score], gain_of_labels=lambda method, more: gain)
     made = module.Labeled(pd.DataFrame(), (1, 2), "QS3ORAO", "", gain, 20, comparison=found)
     assert change in made.promise
+
+
+def test_of_many_classes_the_twelve_largest_have_their_shares_and_the_others_are_counted():
+    table = pd.DataFrame({"class": [f"c{i}" for i in range(15) for _ in range(20 - i)]})
+    said = module.Labeled(table, (), "SVC", "", Difference(), 20).report
+    assert re.search(r"Classes of these rows: c0 10 %, c1 10 %, [^.]*, c11 5 % and 3 more\.", said)
 
 
 @pytest.mark.ci

@@ -183,7 +183,8 @@ def test_the_projects_own_files_have_no_mistake():
 def test_a_saved_file_is_read_again_and_a_broken_one_is_left_out_with_its_message(own):
     file = own / "mine.toml"
     file.write_text(OWN)
-    (own / "week.toml").write_text('title = "Week 1"\nparts = ["auc/mine", "Who knows? | I do | I do not"]')
+    (own / "term").mkdir()
+    (own / "term" / "week.toml").write_text('title = "Week 1"\nparts = ["auc/mine", "Who knows? | I do | I do not"]')
     assert (lessons.lesson_named("mine").title, library().lectures["week"].title) == ("My lesson", "Week 1")
     file.write_text(OWN.replace("My lesson", "My other lesson"))
     assert lessons.lesson_named("auc/mine").title == "My other lesson"
@@ -286,6 +287,7 @@ MISTAKES = [
     ('["better"]', '["best"]', f", step 1, pick, option 1, claim 1 must be {CLAIM}, got 'best'"),
     ('curve.text = "', f'{PICK}curve.text = "', f", step 3 may ask {ASKS}, got pick and curve"),
     ('["map"]', '["score", "error"]', f", step 4 may show {CHARTS}, got score, error"),
+    ('["map"]', '["map", "map"]', f", step 4 may show {CHARTS}, got map, map"),
 ]
 
 

@@ -170,6 +170,8 @@ def test_a_page_names_what_it_does_not_know_in_its_link_and_the_closest_name(pag
     assert page != "s3vm" or said(open_page(page, **CLOSEST)) == [sentence]
     (notice,) = unknown_names(["data.size"], {name: name for name in ("solver.n_iter", "stop.size", "data.name")})
     assert "'data.size' (the closest name is stop.size)" in notice
+    (notice,) = unknown_names([f"ETA{i}" for i in range(6)], {"eta": "eta"})
+    assert notice.endswith("'ETA3' (the closest name is eta) and 2 more; they are left out.")
 
 
 UNKNOWN = "this page does not know"

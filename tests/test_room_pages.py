@@ -387,6 +387,8 @@ def test_a_second_tab_changes_nothing_until_it_takes_over_or_the_first_has_close
     assert "1 answered" in drawn(first, "room-count")[0]
     press(press(second, "room-lead"), "room-open")
     now = phones.asked(code).json()
+    press(first, "room-reveal")  # drawn before another tab led the room
+    assert phones.asked(code).json() == now
     assert now["name"] == "auc/five-labels/1/labels"
     first.run().run()
     assert moves(first) == ["room-lead"]

@@ -264,6 +264,7 @@ def test_notes_of_a_lecture_have_its_parts_alone_and_name_what_is_no_part(phones
     assert places == [f"auc/unlabeled/{k}" for k in range(4)] + [
         f"s3vm/gap/{k}" for k in range(len(LESSONS["s3vm", "gap"].steps))
     ]
+    assert re.findall(r"<h3>(\d+)\. ", page) == [str(int(place.rpartition("/")[2]) + 1) for place in places]
     assert "Point at the filled points" in page
     assert "<h2>Who &lt;i&gt;knows&lt;/i&gt;?</h2>" in page
     wrong = phones.get("/notes", of="auc/unlabeled\nno-lesson")
