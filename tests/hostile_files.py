@@ -157,6 +157,8 @@ REFUSED = {
     "a data set of SAS": ("data.sas7bdat", bytes(12) + b"\xc2\xea\x81\x60" + bytes(300), "a data set of SPSS, SAS or R"),
     "a data set of R": ("data.rds", gzip.compress(b"X\n\0\0\0\3\0\4" + bytes(100)), "a data set of SPSS, SAS or R"),
     "several of R": ("data.RData", gzip.compress(b"RDX3\nX\n" + bytes(100)), "a data set of SPSS, SAS or R"),
+    "a web page": ("page.csv", b"<HTML>\n<BODY>a,b,label\n1,2,x\n", "a web page or XML"),
+    "a program in SQL": ("t.csv", b"CREATE TABLE t (a int, b int);\nINSERT INTO t VALUES (1, 2);\n", "a program in SQL"),
     "a database": ("data.db", b"SQLite format 3\0" + bytes(100), "an SQLite database"),
     "a single array": ("X.npy", b"\x93NUMPY\x01\0v\0", "a single NumPy array"),
     "a zip of two tables": ("table.zip", archive(a__csv=GOOD, b__csv=GOOD), "zip archive of 2 files"),

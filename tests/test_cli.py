@@ -261,7 +261,7 @@ REFUSED = {
     "compare data.csv --target class --positive zzz": "the positive label must be one of",
     "compare data.csv --positive yes --ordered": "--positive makes two classes, which --ordered does not compare",
     "compare data.csv --encoding utf-16": "encoding",
-    "compare data.csv --target class --csv new --json ./new": "--csv and --json must name two files",
+    "compare data.csv --target class --csv new --json rows/../new": "--csv and --json must name two files",
     "compare iris --json nowhere/x.json": "the folder nowhere does not exist",
     f"label {OF_CLASS}": "every row has a label in 'class'",
     f"fit Nobody {OF_CLASS}": "METHOD must be one of ",

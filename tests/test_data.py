@@ -138,6 +138,10 @@ def test_only_a_wrong_number_of_labels_or_pairs_names_the_nearest_one_that_the_d
         with pytest.raises(DataError) as refused:
             make()
         assert not isinstance(refused.value, CountError) or re.search("n_labeled|similar pairs", str(refused.value))
+    for n_labeled, nearest in ((1, 2), (71, 70)):
+        with pytest.raises(CountError) as refused:
+            hidden(50, 50, n_labeled=n_labeled)
+        assert refused.value.nearest == nearest
 
 
 def test_a_set_suits_a_setting_or_says_in_one_sentence_why_not():
@@ -183,6 +187,13 @@ def test_drawn_sets_have_the_asked_size_and_shares_and_repeat_bit_by_bit(name, n
         assert (counts.sum(), np.ptp(counts) <= 1) == (n, True)
     if "n_classes" in options:  # the points do not depend on how many classes are cut
         assert made.X.tobytes() == load(name, n=n, seed=seed, **options | {"n_classes": 5}).X.tobytes()
+
+
+@each("name", ["breast_cancer", "iris", "diabetes"])
+def test_some_rows_of_a_real_set_are_drawn_from_all_rows_of_every_class(name):
+    some = [load(name, n=60, seed=seed) for seed in (0, 1)]
+    for label in np.unique(some[0].y):
+        assert not np.array_equal(*(made.X[made.y == label] for made in some))
 
 
 def test_clean_shapes_are_what_they_say():
@@ -377,6 +388,9 @@ def test_labeled_counts_follow_the_prior_but_reach_every_class(seed, n_labeled):
     small = hide_labels(labeled_data([2, 40]), 2, 0.9, seed)  # a class of two rows: one for testing and one label
     assert sorted(small.y_train[small.labeled]) == [0, 1]
     assert np.bincount(small.y_test).tolist() == [1, 37]
+    # The labels that rare classes get beyond their share are taken from the large classes alike.
+    many = hide_labels(labeled_data([4] * 20 + [300, 300]), 40, 0.5, seed)
+    assert np.bincount(many.y_train[many.labeled]).tolist() == [1] * 20 + [10, 10]
 
 
 def test_more_labels_with_the_same_seed_keep_the_test_rows_and_unstratified_ones_are_drawn_from_all_alike():

@@ -477,6 +477,14 @@ def test_a_setting_without_words_begins_with_data_that_suit_it(kind):
     assert (said.short, said.prefix, said.card) == ("Plain", "plain_", "Learns from few labels.")
 
 
+@each("setting, name", [("auc", "two_moons"), ("ordinal", "friedman"), ("multiclass", "circles"), ("s3vm", "circles")])
+def test_other_sets_have_the_settings_values_for_them_and_its_first_set_its_own(setting, name):
+    first, other = default_spec(setting), Spec.from_dict({"setting": setting, "data": {"name": name}})
+    for section, values in SETTINGS[setting].other_sets.items():
+        for field, value in values.items():
+            assert getattr(getattr(other, section), field) == value != getattr(getattr(first, section), field)
+
+
 # --- golden histories
 
 

@@ -780,6 +780,8 @@ PACKED = {  # several files in one, what is said of it, and if it is read
     "a zip of a table and notes": (lambda: in_files({"d/t.csv": text(), "d/README.md": b"x", "d/.DS_Store": b"x"}),
         "Other files of the archive are left out: 'd/README.md'.", True),
     "Parquet in a zip": (lambda: in_files({"t.parquet": packed(frame().to_parquet)}), "", True),
+    "Parquet and notes in a zip": (lambda: in_files({"t.parquet": packed(frame().to_parquet), "README.md": b"x"}),
+        "Other files of the archive are left out: 'README.md'.", True),
     "a zip of two tables": (lambda: in_files({"a.csv": text(), "b.csv": text()}),
         "zip archive of 2 files, 'a.csv', 'b.csv': give", False),
     "gzip in a zip": (lambda: in_files({"t.csv.gz": gzip.compress(text())}),

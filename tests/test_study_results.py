@@ -295,6 +295,9 @@ def test_a_response_is_the_mean_prediction_of_naive_loops_on_an_even_grid():
     assert np.ptp(np.diff(np.log(found.across))) < 1e-9
     assert np.ptp(np.diff(found.up)) < 1e-9
     assert found.values[:, -1].mean() > found.values[:, 0].mean() + 2
+    of_lam = {"name": "solver.lam", "values": np.linspace(0.0, 1.0, 30).tolist()}  # from 0 there is no ratio
+    found = response(results_of([of_lam, WORDS], lambda lam, word, seed: lam), 0, 1)
+    assert np.ptp(np.diff(found.across)) < 1e-9
 
 
 # --- runs of a study as trials in an Optuna storage
