@@ -82,6 +82,7 @@ ORDERS = [
     ["low", "medium", "high"],
     ["never", "sometimes", "always"],
     ["<18", "18-30", "31-50", "50+"],
+    ["[1,3]", "(3,5.5]", "(5.5,1e+03]"],  # by R's cut
     ["1 star", "2 stars", "10 stars"],
     ["[0, 10)", "[10, 100)", "[100, 1000)"],
     ["F", "D", "C", "B", "A"],
@@ -138,6 +139,9 @@ DAYS = [
     ("2020/01/5 3:00:00 PM GMT+3", "2020/01/5 3:00:00 AM EET", 18266.5, 18266.125),
     ("Sun Jan 05 2020 12:00:00 GMT+0000 (UTC)", "2020-01-05 12:00 UTC+6", 18266.5, 18266.25),
     ("2019m1", "2019M12", 17897, 18231),
+    ('"25/01/2020, 12:00"', '"26/01/2020, 06:00:00"', 18286.5, 18287.25),
+    ('"2020-01-25, 12:00"', "2020-01-26T06:00", 18286.5, 18287.25),
+    ("Fri Jan 05 12:00:00 +0000 2024", "Fri Dec 5 12:00:00 +0000 2003", 19727.5, 12391.5),
     ("2020年1月5日", "2020年01月06日 12:00", 18266, 18267.5),
 ]
 NO_DAYS = [
@@ -272,7 +276,19 @@ TABLES = {
         classes=("no", "yes")),
     **{f"a class that may mean no label, {words[-1]}": Table(labeled(words * 12), ("x",), [],
         [f"The label '{words[-1]}' is taken for a class: unlabeled={words[-1]} makes its rows “not labeled”."])
-       for words in (["yes", "no", "unknown"], ["a", "b", "Pending"], ["1. Yes", "2. No", ".a"])},
+       for words in (["yes", "no", "unknown"], ["a", "b", "Pending"], ["1. Yes", "2. No", ".a"], ["1", "2", "-9"],
+        ["0", "1", "99"])},
+    "one code more": Table(labeled(["98", "99", "100"] * 12), ("x",), [], classes=("98", "99", "100"), unsaid="taken for a class"),
+    "words of Matlab and KEEL for missing": Table(["a,b,k", *(
+        f"{'<null>' if i % 5 == 0 else i},{i},{['u', 'v', '<undefined>'][i % 3]}" for i in range(60))], ("a", "b"), [],
+        ["12 cells '<null>' (in 'a')", "20 cells '<undefined>' (in 'k')"], classes=("u", "v")),
+    "per cent beside plain numbers": Table(["a,b,k", *(f"{['12%', '0', '13'][i % 3]},{i},{'uv'[i // 3 % 2]}" for i in range(60))],
+        ("a", "b"), [[0.12, 0, 13], range(60)], ["'a': '12%' is read as 0.12, and '13' as 13."]),
+    "numbers of answers": Table(["Response ID,x,k", *(f"{i + 1},{i * i % 7},{'uv'[i // 3 % 2]}" for i in range(36))], ("x",), [],
+        ["'Response ID' names or numbers the rows"]),
+    "bars beside times": Table([f"{i % 7} | 10:{i:02} 11:{i:02} | {'uv'[i // 3 % 2]}" for i in range(36)], ("x1",), []),
+    "three times of LIBFFM's form": Table([f"{i // 3 % 2} 10:{i:02}:30 9:20:{i:02}" for i in range(36)], ("x2", "x3"), [
+        [10 + 30 / 3600], [9 + 20 / 60]], classes=("0", "1")),
     **{f"days of {first}, {second}": Table(["when,x,label", *(f"{[first, second][i % 2]},{i},{'ab'[i % 2]}" for i in range(40))],
         ("when", "x"), [[one, other], [0, 1]], ["'when': dates as the number of days since 1970"])
        for first, second, one, other in DAYS},
@@ -473,6 +489,8 @@ TABLES = {
 LEFT_OUT = {
     "years as names, over remarks": ("2021",),
     "an empty column": ("empty",),
+    "numbers of answers": ("Response ID",),
+    "bars beside times": ("x2",),
     "a name for each row, and numbers": ("gene",),
     "two lines of names": ("column 1",),
     "padded numbers of rows": ("id",),
@@ -569,6 +587,8 @@ REFUSED = [
       for line, said in (("1 1:0,5 2:{i}", "'1:0,5'"), ("+1 3:{i},25", "'3:0,25'"))),
     *(([text], {}, f"the file is {what}; those that can be read are") for what, *texts in (
         ("JSON, but no records", "[\n  [1, 2],\n  [3, 4]\n]", "[1.5, 2, 3]", "{}"),
+        ("a text of Vowpal Wabbit", "-1 |f a:0.5 b:2\n1 |f a:1 b:3", "1 0.5 'id|n:2.0 a:1 b:-2e-3 |w good film\n1 |n a:3 b:1"),
+        ("a text of LIBFFM", "1 0:3:1 1:7:0.5\n0 0:2:1 1:8:0.25", "0 1:15:1 2:77:12\n1 1:0:1 2:3:12"),
         ("a web page or XML", "<!-- a --><html>", "<html lang='en'>\n<body>\ntext", "<rows>\n<row>1, 2</row>\n</rows>\n",
             "<rows><row>1</row></rows>", "<?xml version='1.0'?>\nx"),
     ) for text in texts),
@@ -772,6 +792,13 @@ def test_gaps_and_categories_that_the_training_rows_do_not_have_are_said():
 HALVES, POINTS = [f"{i},5" for i in range(12)], [f"{i}.5" for i in range(12)]
 WITH_KG, WORDS = [f"{i} kg" for i in range(12)], ["red", "blue"] * 6
 FAR = "All numbers in 'a', 1234 to 2345, are far from those of the training rows, 0.5 to 11.5"
+
+
+def in_workbook(columns):
+    pd.DataFrame(columns).to_excel(to := io.BytesIO(), index=False)
+    return to.getvalue()
+
+
 WRITTEN_AS = {
     "thousands": (HALVES, ["1.234", "2.345"], ([1234, 2345], FAR)),
     "thousands, after a tab": (HALVES, "a\tb\n1.234\t2\n2.345\t3\n", ([1234, 2345], FAR)),
@@ -791,6 +818,18 @@ WRITTEN_AS = {
     "one row with its number, as R writes it": (POINTS, "a;b\n9;1.5;2\n", ([1.5], "no name .* 'column 1'")),
     "one line alone": ("a;b;kind\n" + "".join(f"{WORDS[i]};{'uv'[i % 2]};{'xy'[i // 2 % 2]}\n" for i in range(12)), "red;u\n",
         r"no rows below its header \(--no-header: it is a row\)"),
+    **{f"words of which the new table has {new[0]} alone": ("a;b;kind\n" + "".join(
+        f"{words[i % 3]};{'uv'[i % 2]};{'xy'[i // 2 % 2]}\n" for i in range(12)), f"a;b\n{new[0]};u\n{new[1]};v\n", said)
+       for words, new, said in ((["01", "A1", "B1"], ["01", "02"], ([1, 0], "'02' were not among the training rows")),
+        (["FALSE", "TRUE", "MAYBE"], ["FALSE", "TRUE"], [1, 0]))},
+    "thousands of another program": ("a,b,kind\n" + "".join(f'"1,{100 + i}",{i},{"xy"[i % 2]}\n' for i in range(12)),
+        "a;b\n1.986;0,5\n2.100;1,5\n", ([1986, 2100], "otherwise than the training file.*decimal comma")),
+    "no thousands in another program": ([f"1.{100 + i},5" for i in range(12)], "a,b\n1986.5,0.5\n",
+        ([1986.5], "otherwise than the training file.*decimal point")),
+    "no thousands in a workbook": ([f"1.{100 + i},5" for i in range(12)], in_workbook({"a": [1.125, 1986.5], "b": [1, 2]}), (
+        [1.125, 1986.5], "The sheet 'Sheet1' of the workbook is read")),
+    "days that may be of another order": ([f"{i + 10}.01.2020" for i in range(12)], ["2/3/2020"],
+        ([18323], "'a': as in the training rows the day is first, such as 2020-03-02 for '2/3/2020'")),
     "another unit": (WITH_KG, ["1000 g", "2 g"], ([1000, 2], "'1000 g' is read as 1000.* '0 kg' is read as 0")),
     "no unit": (WITH_KG, ["1", "2"], ([1, 2], "plain.* '0 kg' is read as 0")),
     "per cent": (["0.25", "0.75"] * 6, ["50 %", "30 %"], ([0.5, 0.3], "'50 %' is read as 0.5.* plain")),
@@ -825,7 +864,8 @@ def test_a_file_is_read_as_the_training_file_was_or_the_difference_is_said(name,
     options = ["--encoding", "mac-roman"] if "encoding" in name else []
     files = [to / name for name in ("train.csv", "other.csv", "model", "out")]
     for file, one in zip(files, (train, other), strict=False):
-        file.write_bytes((one if isinstance(one, str) else first_of(one)).encode(options[1] if options else "utf-8"))
+        text = one if isinstance(one, str | bytes) else first_of(one)
+        file.write_bytes(text if isinstance(text, bytes) else text.encode(options[1] if options else "utf-8"))
     named = ["--header", "--target=kind"] if b"kind" in files[0].read_bytes() else ["--no-header"]
     given = [str(files[0]), "--out", str(files[2]), "--quiet", *named, *options]
     assert (

@@ -319,17 +319,24 @@ def in_parts(path):
         part.rename_axis("id").reset_index().to_parquet(path / f"{number}.parquet")
 
 
-def in_hive(path, end):
+def in_hive(path, end, name="part"):
     """Write a folder of text as Spark does, with numbers in the names of its folders, and a part of no rows before the others."""
     for number, part in enumerate(PARTS):
-        (folder := path / f"part={number}").mkdir(parents=True)
+        (folder := path / f"{name}={number}").mkdir(parents=True)
         if end == "csv":
             part.to_csv(folder / "1.csv", index=False)
         else:
             part.to_json(folder / "1.jsonl", orient="records", lines=True)
-    (path / "part=1" / f"2.{end}").write_bytes(b"")
+    (path / f"{name}=1" / f"2.{end}").write_bytes(b"")
     if end == "csv":
-        (path / "part=0" / "0.csv").write_text("a,b,label\n")
+        (path / f"{name}=0" / "0.csv").write_text("a,b,label\n")
+
+
+def in_spark(path):
+    """Write a folder of packed text as Spark does, whose first part is empty."""
+    path.mkdir()
+    for number, part in enumerate([b"", *(part.to_csv(index=False).encode() for part in PARTS)]):
+        (path / f"part-{number}.csv.gz").write_bytes(gzip.compress(part))
 
 
 def in_unlike_parts(path):
@@ -386,6 +393,11 @@ BY_EVERY_WAY = {
         ("a", "b", "part"), ways=(by_description, by_conversion, *OF_ROWS)) for end in ("csv", "jsonl")},
     "numbers in one file of a folder and words in others": Case("folder", in_unlike_parts, classes=("001", "A02"),
         ways=(by_description, by_conversion, *OF_ROWS)),
+    "years named y in the names of folders": Case("folder", lambda path: in_hive(path, "csv", "y"), ("a", "b", "y"),
+        ways=(by_description, by_rows)),
+    "an empty part, packed": Case("folder", in_spark, ways=(by_description, by_conversion, by_rows)),
+    "numbers as FITS has them": Case("t.npz", lambda path: np.savez(path, X=frame()[["a", "b"]].to_numpy(">f4"), y=CODES.astype(
+        ">i8")), **X_Y, ways=OF_TABLES),
     "the label as the index": Case("t.parquet", lambda path: frame().set_index("label").to_parquet(path), ways=ALL),
     "Parquet, customer_id in any order": Case("t.parquet", lambda path: in_any_order("customer_id").to_parquet(path),
         ways=ALL),
@@ -610,6 +622,7 @@ def test_other_files_of_a_folder_are_left_out_and_said(ending, tmp_path_factory)
         )
     (folder / "README.txt").write_text("These are harvests.\nPlease, cite us.\n" * 999)
     (folder / "paper.pdf").write_bytes(b"%PDF-1.7" + bytes(99_999))
+    (folder / f"~$part.1.{ending}").write_bytes(b"open in Excel")
     for file in (File.of_path(folder), rows_of(folder, "label")[0]):
         notes = file.table(file.recipe("classes")).notes if isinstance(file, File) else file.notes
         assert "Other files of the folder are left out: 'README.txt', 'paper.pdf'." in notes
@@ -788,6 +801,10 @@ PACKED = {  # several files in one, what is said of it, and if it is read
         "packed twice, the second time by gzip: unpack it", False),
     "tar": (lambda: in_tar(""), "the file is a tar archive: give the table inside", False),
     "tar in gzip": (lambda: in_tar("gz"), "the file is a tar archive: give the table inside", False),
+    **{f"a document of {name}": (lambda names=names: in_files(dict.fromkeys(names, b"\0")),
+        "the file is an Office document: save its table as CSV", False) for name, names in (
+        ("LibreOffice", ("mimetype", "content.xml", "styles.xml")), ("Numbers", ("Index/Document.iwa", "preview.jpg")),
+        ("Excel, xlsb", ("[Content_Types].xml", "xl/workbook.bin", "xl/worksheets/sheet1.bin")))},
     **{f"a sheet of {name} before the table": (lambda rows=rows: after_sheet(rows),
         "The sheet 'Data' of the workbook is read, and 'About' left", True) for name, rows in BEFORE.items()},
 }  # fmt: skip

@@ -27,9 +27,9 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.files import whole_file, whole_files
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError
-from dsgcore.data.reading import Features, File
+from dsgcore.data.reading import MARKS, Features, File
 from dsgcore.data.reading.binary import is_large
-from dsgcore.data.reading.cells import as_cell, check_column, listed
+from dsgcore.data.reading.cells import as_cell, check_column, is_numeric, listed
 from dsgcore.data.reading.file import about_empty_rows
 from dsgcore.data.rows import PartedTable
 from dsgcore.models import load_model
@@ -212,6 +212,8 @@ class Fitted:
             file, trained = File.of_path(data), self.features.recipe
             own = file.sniff_like(trained, self.features.columns, **text)
             table, prepared = file.table(own), copy(self.features)
+            if texts := [name for name in prepared.words() if name in table.frame and is_numeric(table.frame[name])]:
+                table = file.table(own.with_roles(dict(own.roles) | dict.fromkeys(texts, next(iter(MARKS)))))
             prepared.recipe, notes = own, list(table.notes[1:])
             known = {*prepared.columns, *prepared.left_out, *dict(trained.roles)}
             strange = [name for name in table.frame.columns if _NUMBERED.fullmatch(name) and name not in known]

@@ -197,6 +197,8 @@ def as_in_parquet(table: pd.DataFrame) -> pd.DataFrame:
             changed[str(name)] = NESTED if _is_nested(whole.type) else exact(whole)
         elif column.dtype == object and column.map(lambda cell: isinstance(cell, _SEVERAL)).any():
             changed[str(name)] = NESTED
+        elif column.dtype.kind == "S" or not getattr(column.dtype, "isnative", True):  # as of FITS
+            changed[str(name)] = column.astype(object if column.dtype.kind == "S" else column.dtype.newbyteorder("="))
     return with_columns(frame, changed)
 
 
@@ -387,7 +389,7 @@ def _read_npz(content: IO[bytes], limits: Limits) -> tuple[pd.DataFrame, list[st
     frame.columns = pd.Index(names)
     if left:
         notes.append(f"Arrays of the archive that have no value for each row are left out: {listed(left)}.")
-    return frame, notes
+    return as_in_parquet(frame), notes
 
 
 # --- JSON

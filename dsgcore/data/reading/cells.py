@@ -72,7 +72,7 @@ _TRUTHS = tuple(
 )
 _DAY, _EPOCH = pd.Timedelta(days=1), pd.Timestamp(0, tz="UTC")
 _HOURS = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?(?:[+-]\d{2}\Z)?)?(?: ?(?:[AP]M|[ap]m))?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?"
-_TIME = rf"(?:[ T]{_HOURS})?"
+_TIME = rf"(?:(?:,? |T){_HOURS})?"
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})({_TIME})")
 # By language, names and their beginnings, of three letters and more, by the English beginning; jui may be two months.
 _MONTHS = [
@@ -393,7 +393,7 @@ def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
 
 def _in_english(one: re.Match[str]) -> str:
     text = re.sub(_MONTH, lambda month: _MONTH_OF[month[0].lower()], one[0], flags=re.IGNORECASE)
-    text = re.sub(r"(?<=:\d\d )[A-Za-z]+ ", "", text)  # a zone before the year, which changes nothing
+    text = re.sub(r"(?<=:\d\d )([A-Za-z]+|\+0000) ", "", text)  # a zone before the year, which changes nothing
     return re.sub(r"(?<=\d{4}):", " ", text).replace(" de ", " ").replace("/", "-")
 
 
@@ -403,12 +403,15 @@ def _of_week(one: re.Match[str]) -> str:
 
 # Forms of dates that tell the order of day and month, each with how pandas reads it; the first one is by far the most frequent.
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}{_TIME}"), lambda one: one[0].replace("/", "-")),
+    (
+        re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}{_TIME}"),
+        lambda one: one[0].replace("/", "-").replace(", ", " "),
+    ),
     (re.compile(r"(?:1[89]|20)\d\d-(?:0[1-9]|1[0-2])|(?:19|20)\d{6}T\d{4}(?:\d\d)?Z?"), lambda one: one[0]),
     (
         re.compile(
             rf"(?i)(?:\d{{1,2}}\.?(?: |-|/| de ){_MONTH}(?:[ .,/-]+| de )\d{{4}}|{_MONTH}\.? \d{{1,2}},? \d{{4}})"
-            rf"(?:[ ,:]+{_HOURS})?|{_MONTH} \d{{1,2}} \d\d:\d\d:\d\d (?:[A-Z]{{3,4}} )?\d{{4}}"
+            rf"(?:[ ,:]+{_HOURS})?|{_MONTH} \d{{1,2}} \d\d:\d\d:\d\d (?:(?:[A-Z]{{3,4}}|\+0000) )?\d{{4}}"
         ),
         _in_english,
     ),
@@ -420,7 +423,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     ),
     (
         re.compile(rf"(\d{{4}})[年년] ?(\d{{1,2}})[月월] ?(\d{{1,2}})[日일]({_TIME})"),
-        lambda one: f"{one[1]}-{one[2]:0>2}-{one[3]:0>2}{one[4]}",
+        lambda one: f"{one[1]}-{one[2]:0>2}-{one[3]:0>2}{one[4].removeprefix(',')}",
     ),
     (_DURATION, lambda one: str(pd.Timestamp(0) + pd.Timedelta(one[0].replace(",", "")))),
     (re.compile(r"((?:1[89]|20)\d\d)-?W([0-4]\d|5[0-3])(?:-?([1-7]))?"), _of_week),
@@ -440,7 +443,7 @@ def _in_order(text: str, role: str) -> str:
     """Return a date that begins with the day or the month as pandas reads it, in the role's order."""
     if one := _YEAR_LAST.fullmatch(text):
         day, month = one.group(1, 3) if role == DAY_FIRST else one.group(3, 1)
-        return f"{_year(one[4])}-{month:0>2}-{day:0>2}{one[5]}" if role != DATE else ""
+        return f"{_year(one[4])}-{month:0>2}-{day:0>2}{one[5].removeprefix(',')}" if role != DATE else ""
     return text.replace("/", "-")
 
 
@@ -500,6 +503,8 @@ def reading_of_adorned(column: pd.Series, mark: str | None = None) -> tuple[str,
             words = words or (":" if ":" in text else "°") * bool(sixtieths([text]))
             zero = next((one for one in map(written, column.dropna().unique()) if _NO_MONEY.fullmatch(one)), text)
             more = f", and {zero!r} as 0" * (zero != text)
+            if "%" in signs and (others := np.flatnonzero(~plain & (np.nan_to_num(values) != 0))).size:
+                more = f", and {printable(written(column.iloc[others[0]]))!r} as {values[others[0]]:g}"
             return f"{printable(text)!r} is read as {values[i]:g}{more}", words or "".join(signs).strip("()-")
     return "", ""
 

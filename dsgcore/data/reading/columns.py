@@ -53,7 +53,7 @@ _FEATURE_ROLES = tuple(role for role in ROLES if role not in ("label", "pair"))
 _ALWAYS = re.compile(r"__index_level_\d+__|__null_dask_index__|Unnamed: 0([._].*)?")
 # A column of such a name, without case and punctuation, is an index if its whole numbers count up by one.
 _NAMES = re.compile(rf"{INDEX_NAMES}|({PERSONS_AND_THINGS})(id|index|idx)")
-_ID = re.compile(r".*[ _.-](id|index|idx|uuid)|.*[a-z](Id|ID)", re.DOTALL)  # row_id, PassengerId
+_ID = re.compile(r"(?i:.*[ _.-](id|index|idx|uuid))|.*[a-z](Id|ID)", re.DOTALL)  # row_id, PassengerId, Response ID
 # Whole numbers of such a name that are all different are an index, too, in any order.
 _IDENTITY = re.compile(rf"(?i:(.*[ _.-])?(u|uu|gu)?id|({PERSONS_AND_THINGS})id)|.*[a-z](Id|ID)", re.DOTALL)
 _FEWEST_IDS = 20  # below which other whole numbers may all be different, too
@@ -141,8 +141,9 @@ def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, st
     A column named as a target; else the columns that are mostly empty and repeat a few values; else the last one, unless
     only another one repeats a few values.
     """
-    called = _named(frame, ("y", *LABEL_NAMES) if recipe.format == "npz" else LABEL_NAMES)
     known, keys = list(map(str, frame.columns)), frame.attrs.get("keys", ())  # in the names of folders
+    named = frame.drop(columns=[key for key in keys if key.lower() == "y"])  # a year
+    called = _named(named, ("y", *LABEL_NAMES) if recipe.format == "npz" else LABEL_NAMES)
     others = [name for name in known if alone.get(name) not in ("index", *DATES) and name not in keys]
     others = [name for name in others if frame[name].notna().any()] or known
     if called is not None or recipe.format == "npz":

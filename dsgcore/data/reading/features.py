@@ -24,7 +24,9 @@ from dsgcore.data.datasets import SCALING, DataError, checked
 from dsgcore.data.reading.binary import NESTED
 from dsgcore.data.reading.cells import (
     as_cell,
+    as_number,
     check_column,
+    date_role,
     dates,
     is_duration,
     is_numeric,
@@ -37,7 +39,7 @@ from dsgcore.data.reading.cells import (
     written,
 )
 from dsgcore.data.reading.labels import labels_of, ordered_names
-from dsgcore.data.reading.recipe import DATES, MARKS, Limits, Recipe
+from dsgcore.data.reading.recipe import DATE, DATES, DAY_FIRST, MARKS, MONTH_FIRST, Limits, Recipe
 
 # What depends on rows, a kernel's "scale" too, is learned from at most so many, evenly spread, wherever the rows are.
 SAMPLE = 65_536
@@ -129,6 +131,15 @@ class Features:
         """The table's columns that the points are made of."""
         return (*self._numbers, *self._categories, *self._texts)
 
+    def words(self) -> list[str]:
+        """Return the columns of categories that are words, so that TRUE and 01 beside them are words, too."""
+        of_numbers = ("True", "False")
+        return [
+            n
+            for n in self._categories
+            if any(as_number(one) is None for one in {*self._known[n]}.difference(of_numbers))
+        ]
+
     def _check_columns(self, frame: pd.DataFrame) -> None:
         """Raise `DataError` for a table without a column that the points are made of."""
         for name in self.columns:
@@ -162,6 +173,11 @@ class Features:
                     f"{some} numbers in {name!r}, {far.min():g} to {far.max():g}, are far from those of the training rows, "
                     f"{low:g} to {high:g}: check the unit, the decimal mark (--decimal), and numbers that mean missing."
                 )
+        for name in self._numbers:  # 1/5/2020 may be of another order than 05.01.2020 was
+            role, days = self.recipe.role(name), frame[name].dropna()
+            if role in (DAY_FIRST, MONTH_FIRST) and len(days) and date_role(days) not in (None, DATE, role):
+                first = "day" if role == DAY_FIRST else "month"
+                yield f"{name!r}: as in the training rows the {first} is first{_such(days, role)}."
         for name in self._categories:
             found = {label for label in labels_of(frame[name]) if label is not None}
             if others := sorted(found - set(self._known[name])):
@@ -211,10 +227,7 @@ class Features:
         days = [name for name in self._numbers if roles.get(name) in DATES]
         for kind, are_durations in (("dates as the number of days since 1970", False), ("durations as days", True)):
             if own := [name for name in days if is_duration(frame[name]) == are_durations]:
-                first, such = frame[own[0]].dropna().head(1), ""
-                if len(first) and not is_time(first) and not are_durations:
-                    day = np.datetime64(int(dates(first, roles[own[0]])[0] // 1), "D")
-                    such = f", such as {day} for {printable(written(first.iloc[0]))!r}"
+                such = "" if are_durations else _such(frame[own[0]].dropna(), roles[own[0]])
                 yield f"{listed(own)}: {kind}{such}."
         no_time = ": if it is no time, make it a category (--category)"
         yield from (f"{name!r}: {own}{no_time * (sign == ':')}." for name, (own, sign) in self._signs.items() if own)
@@ -331,6 +344,15 @@ def _directions(column: pd.Series, most: int, words: int) -> Pipeline:
     n = min(most, *weights.shape)
     turn: Any = TruncatedSVD(n, random_state=_SEED) if n < weights.shape[1] else FunctionTransformer(_dense)
     return Pipeline([("words", weigh), ("directions", turn.fit(weights))])
+
+
+def _such(days: pd.Series, role: str) -> str:
+    """Return how the first one of dates as text is read."""
+    if not len(days) or is_time(days):
+        return ""
+    return (
+        f", such as {np.datetime64(int(dates(days[:1], role)[0] // 1), 'D')} for {printable(written(days.iloc[0]))!r}"
+    )
 
 
 def _digest(column: pd.Series) -> int:

@@ -36,6 +36,7 @@ from dsgcore.data.reading.cells import (
     as_number,
     blanked,
     check_column,
+    decimal_mark,
     is_numeric,
     named,
     numbers_among,
@@ -130,7 +131,7 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
     elif recipe.format not in ("parquet", "svmlight"):
         return _read_files(source.path, recipe, limits)
     if recipe.format == "svmlight":  # whose files have the width of the widest one
-        texts = [source] if source.path is None else list(_texts(source.path, limits))
+        texts = [source] if source.path is None else list(_unpacked_files(source.path, limits, "svmlight"))
         frame, notes = read_svmlight(texts, limits, recipe.first_index, recipe.n_indices)
     elif source.path is not None:
         frame, notes = read_parquet_folder(source.path, limits)
@@ -167,13 +168,13 @@ def about_empty_rows(n: int) -> list[str]:
     return [f"{n:,} {'row without any value is' if n == 1 else 'rows without any value are'} left out."] * (n > 0)
 
 
-def _texts(folder: Path, limits: Limits) -> Iterator[Source]:
-    """Yield the unpacked files of a folder of LIBSVM text."""
+def _unpacked_files(folder: Path, limits: Limits, format: str = "") -> Iterator[Source]:
+    """Yield the unpacked files of a folder; raise `DataError` for one that is no text of this format."""
     for file in files_of(folder):
         with named(file.name):
             text = unpacked(file, limits)
-            if (found := binary_format(text)) is not None:
-                raise DataError(f"the recipe is for the format svmlight, and the file is {found}")
+            if format and (found := binary_format(text)) is not None:
+                raise DataError(f"the recipe is for the format {format}, and the file is {found}")
         yield text
 
 
@@ -317,18 +318,19 @@ class File:
             return replace(Recipe(format="parquet").with_roles(roles), **given)
         self.report("finding out what it is")
         folder = self.source.path
-        others = () if folder is None else (unpacked(one, self.limits) for one in files_of(folder))
+        others = () if folder is None else _unpacked_files(folder, self.limits)
         return sniff_format(self._first, others, **given)
 
     @cached_property
     def _first(self) -> Source:
         if self.source.path is None:
             return self.source
-        return telling(unpacked(one, self.limits) for one in files_of(self.source.path))
+        return telling(_unpacked_files(self.source.path, self.limits))
 
     def sniff_like(self, trained: Recipe, names: Collection[str], **given: Any) -> Recipe:
         """Return a training table's recipe for a file with its columns `names`, in the file's own format; `given` as in `sniff`."""
         own = self.sniff(**given)
+        is_alike = own.delimiter == trained.delimiter
         if own.format == trained.format == "delimited" and not self._first.known:
             is_unicode = own.encoding.startswith("utf") or trained.encoding.startswith("utf")  # which a guess finds
             alike = {name: getattr(trained, name) for name in ("delimiter", "header", "encoding")[: 3 - is_unicode]}
@@ -340,6 +342,13 @@ class File:
                 own = other if {*names} <= {*rows_below(self._first, other, self.limits)[0]} else own
             is_alike = own.delimiter == trained.delimiter or "," not in (own.decimal, own.delimiter)
             own = replace(own, decimal=given.get("decimal", trained.decimal if is_alike else own.decimal))
+        marked = dict(trained.marked()) if own.format == "delimited" else {}
+        if marked and (not is_alike or "decimal" in given):  # another program's thousands are written otherwise, too
+            frame, roles = self.table(own.with_roles(marked)).frame, dict(trained.roles)
+            for name in marked.keys() & frame.columns:
+                mark = decimal_mark(frame[name], own.decimal)
+                roles[name] = next((role for role, one in MARKS.items() if one == mark), "number")
+            trained = trained.with_roles(roles)
         return replace(trained, **{name: getattr(own, name) for name in OF_FILE})
 
     def recipe(

@@ -41,7 +41,7 @@ MAX_LEVELS, MAX_FRACTIONS = 30, 10
 DEFAULT_BINS = 5
 FEWEST_ORDERED = 3  # two classes have no order to learn
 _LETTERS = re.compile(r"[a-f][+-]?")
-_NUMBER = r"[-+]?\d+(?:[.,]\d+)?"
+_NUMBER = r"[-+]?\d+(?:[.,]\d+)?(?:e[-+]?\d+)?"
 _RANGE = re.compile(rf"[(\[]?\s*({_NUMBER})\s*(?:-|–|—|to|,|;|\.\.|bis|until)\s*({_NUMBER})\s*[)\]]?")
 _OPEN_BELOW = re.compile(rf"(?:<=?|≤|under|below|up to|less than|at most|fewer than|unter|bis)\s*({_NUMBER})")
 _OPEN_ABOVE = re.compile(

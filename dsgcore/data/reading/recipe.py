@@ -34,27 +34,12 @@ ENCODINGS = (
     *("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "latin-1", "cp1250", "cp1251"),
     *("gb18030", "shift_jis", "euc-jp", "euc-kr", "big5", "koi8-r", "mac-roman"),
 )
-# Words for a missing value: those of pandas' `read_csv`, "?" of the UCI archive, "." of SAS and Stata, those of MySQL and SPSS,
-# and #N/A in other languages. "-1" and "0" are not such words: they are numbers.
+# Words for a missing value: those of pandas' `read_csv`, "?" of the UCI archive, "." of SAS and Stata, those of MySQL, SPSS,
+# Matlab and KEEL, and #N/A in other languages. "-1" and "0" are not such words: they are numbers.
 MISSING_WORDS = (
     *("", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan"),
-    *(
-        "NULL",
-        "null",
-        "None",
-        "1.#IND",
-        "-1.#IND",
-        "1.#QNAN",
-        "-1.#QNAN",
-        "?",
-        ".",
-        r"\N",
-        "#NULL!",
-        "#NV",
-        "#N/V",
-        "#N/D",
-        "#N/B",
-    ),
+    *("NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "?", ".", r"\N"),
+    *("#NULL!", "#NV", "#N/V", "#N/D", "#N/B", "<undefined>", "<missing>", "<null>"),
 )
 # In front of words that a command is given: these alone mean missing, not the usual ones, too.
 ONLY = "only"

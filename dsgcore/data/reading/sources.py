@@ -16,6 +16,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -30,7 +31,7 @@ import pyarrow
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.cells import listed, readable, reason_of, tables
-from dsgcore.data.reading.recipe import Limits
+from dsgcore.data.reading.recipe import LOCAL, Limits
 
 PIECE = 2**20
 # Hive's name for a missing value, and its values that are numbers.
@@ -44,7 +45,9 @@ _TABLE_ENDINGS = {
     *(".arff", ".xlsx", ".npz", ".feather", ".arrow", ".orc"),
 }
 _PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
+_MOST_FOR_NOTHING = 200  # bytes that packing takes for none
 _KINDS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"ORC": "orc", b"\xff\xff\xff\xff": "arrow"}
+_OF_OFFICE = ("[Content_Types].xml", "content.xml", "Index/Document.iwa")  # files of Office, OpenDocument, Numbers
 _LEAST_SHEET = 10  # a sheet with fewer than a tenth of the largest one's cells is not the table
 CONTROL = re.compile(rb"[\0-\10\16-\37]")  # not in a text, whose first column may be called PAR1, ORCID or BZh1
 _PDF = "a PDF document"  # which may be text
@@ -53,6 +56,11 @@ _OTHERS = {magic.encode("latin-1"): what for what, all_magic in tables("kinds.to
 _OTHER_TEXTS = {
     "a web page or XML": re.compile(r"<[!?]|<html\b|<(?=(?s:.*)\n\s*<[^\n]*\s*\Z)|<[^\n]*>\s*\Z"),
     "JSON, but no records": re.compile(r"\{\s*(?:\"|\}\s*\Z)|\[\s*(?:[\[{\"]|-?\d[\d.e+-]*\s*[,\n])"),
+    # A label, a bar, and pairs of a name and a value; a label, and triples of field, index and value, but no times of a day.
+    "a text of Vowpal Wabbit": re.compile(r"[+-]?\d[^|\n]*\|[\w:.]*(?: +[^\s|:]+:-?\d[\d.e+-]*){2,} *(?=\|\w|\r?\n)"),
+    "a text of LIBFFM": re.compile(
+        r"[+-]?\d[\d.]*(?=[ \t][^\n]*:\d+:(?!\d\d\b))(?:[ \t]+\d+:\d+:-?[\d.]\S*){2,}[ \t]*\r?\n"
+    ),
     "a program in SQL": re.compile(
         r"(?:--.*\n|/\*.*\n|\s)*(?:(?:drop table|set \w+ ?=)[^\n]*;\s*(?:\n|\Z)"
         r"|(?:create table (?:if not exists )?|insert into )\S+\s*(?:\(|values\b|select\b|as\b))"
@@ -164,12 +172,20 @@ def data_files(path: Path) -> list[Path]:
     """
     if found := parquet_files(path):
         return found
-    shown = [file for file in shown_files(path) if file.stat().st_size]
+    shown = [file for file in shown_files(path) if not _is_empty(file)]
     found = [file for file in shown if _ending(file) in _TABLE_ENDINGS] or shown
     sizes = Counter[str]()
     for file in found:
         sizes[_ending(file)] += file.stat().st_size
     return [file for file in found if _ending(file) == sizes.most_common(1)[0][0]]
+
+
+def _is_empty(file: Path) -> bool:
+    """Return True for a file without a byte, which may be packed."""
+    if 0 < (size := file.stat().st_size) < _MOST_FOR_NOTHING and file.suffix.lower() in _PACKED_ENDINGS:
+        with suppress(DataError):  # as of a damaged one, which its reading names
+            return not streamed(Source.of_path(file), LOCAL).head(1)
+    return not size
 
 
 def _ending(file: Path) -> str:
@@ -187,7 +203,7 @@ def about_others(path: Path) -> list[str]:
 def shown_files(folder: Path) -> list[Path]:
     """Return the files of a folder and its folders, by their names; hidden ones are left out."""
     found = ((file, file.relative_to(folder).parts) for file in sorted(folder.rglob("*")) if file.is_file())
-    return [file for file, parts in found if not any(part.startswith((".", "_")) for part in parts)]
+    return [file for file, parts in found if not any(part.startswith((".", "_", "~$")) for part in parts)]
 
 
 def parquet_files(path: Path) -> list[Path]:
@@ -230,7 +246,8 @@ def streamed(source: Source, limits: Limits) -> Source:
         opened = _in_memory(opened, limits)
     if _ARFF.match(head.decode("utf-8", "replace")):
         return _arff_as_csv(opened if kind is None else _in_memory(opened, limits), limits)
-    is_workbook = head.startswith(_ZIP) and any(name.startswith("xl/") for name in _zip_names(opened))
+    names = _zip_names(opened) if head.startswith(_ZIP) else []
+    is_workbook = any(name.startswith("xl/") for name in names) and "xl/workbook.bin" not in names  # which is no XML
     return _sheet_as_csv(opened, limits) if is_workbook else opened
 
 
@@ -403,7 +420,7 @@ def binary_format(source: Source) -> str | None:
         names = _zip_names(source)
         if any(name.endswith(".npy") for name in names):
             return "npz"
-        if "[Content_Types].xml" in names:
+        if not {*_OF_OFFICE}.isdisjoint(names):
             raise DataError("the file is an Office document: save its table as CSV")
         raise DataError(f"the file is a zip archive of {len(names)} files, {listed(names)}: give the table inside")
     if is_binary and head[257:262] == b"ustar":

@@ -17,7 +17,7 @@ from sklearn.datasets import load_svmlight_file
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.cells import INEXACT, as_number, named, reason_of
+from dsgcore.data.reading.cells import INEXACT, as_number, listed, named, reason_of
 from dsgcore.data.reading.parse import lines_of
 from dsgcore.data.reading.recipe import Limits
 from dsgcore.data.reading.sources import Source
@@ -141,7 +141,12 @@ def read_svmlight(
     limits.check_points(n, width)
     table = pd.concat([piece.frame(base, width, ends.dtype) for piece in found], ignore_index=True)
     table.attrs = {"first_index": base, "n_indices": width}  # for files that the model predicts
-    return table, ["The ids of queries (qid) are left out."] * any(piece.has_queries for piece in found)
+    notes = ["The ids of queries (qid) are left out."] * any(piece.has_queries for piece in found)
+    if keys := dict.fromkeys(name for source in sources for name in source.keys):
+        notes.append(
+            f"Columns of LIBSVM text have no names, so those in the names of folders are left out: {listed(keys)}."
+        )
+    return table, notes
 
 
 class Ends:

@@ -29,6 +29,8 @@ _MISSING = ("", "nan", "NaN", "NaT", "<NA>")
 
 # A label that says by itself that it is none.
 _WORD = re.compile(r"(un|not[ _-]?|no[ _-]?)label(l?ed)?")
+# Codes of questionnaires and of genetics for no answer.
+_CODE = re.compile(r"-[789]|-?(9{2,7}|88|77)")
 # A label that may be none, or a class of its own. "none" is left out, because it is often the lowest class.
 _DOUBTFUL = re.compile(
     r"unknown|undefined|unspecified|missing|pending|todo|tb[ad]|n/?[ad]|not (known|available|assigned)|[?.*-]{1,9}|\.[a-z]"
@@ -69,7 +71,10 @@ def about_unlabeled(hidden: Collection[str], said: object = AUTO) -> tuple[str, 
 
 def about_doubtful(names: Collection[str], said: object = AUTO, *, classes: Collection[str] = ()) -> tuple[str, ...]:
     """Return a sentence about each class, of three or more, that may mean "not labeled"; none of `classes` does."""
-    doubtful = [name for name in names if is_doubtful(name) and name not in classes]
+    codes = {name for name in names if _CODE.fullmatch(name)}
+    others = {*names} - codes  # of 0 to 99 the label 99 is one more
+    alone = {name for name in codes if {str(int(name) - 1), str(int(name) + 1)}.isdisjoint(others)}
+    doubtful = [name for name in names if (is_doubtful(name) or name in alone) and name not in classes]
     return tuple(
         f"The label {quoted(name)} is taken for a class: unlabeled={name} makes its rows {MEANING}."
         for name in doubtful * (said == AUTO and len(names) > 2)
