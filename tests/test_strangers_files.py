@@ -629,6 +629,17 @@ def test_other_files_of_a_folder_are_left_out_and_said(ending, tmp_path_factory)
     check(folder, (by_description, by_rows), ["a", "b"], ("rye", "wheat"), 0)
 
 
+@each("ending", ["csv", "parquet"])
+def test_names_of_folders_without_a_column_are_said(ending, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kinds")
+    for name in ("x=1/rye", "x=2/wheat"):
+        (folder / name).mkdir(parents=True)
+        as_pandas(frame(), folder / name / f"t.{ending}")
+    said = "The names of folders, 'rye', 'wheat', are no column: to use them, name them as in kind=wheat."
+    for file in (File.of_path(folder), rows_of(folder, "label")[0]):
+        assert said in (file.table(file.sniff()).notes if isinstance(file, File) else file.notes)
+
+
 def test_an_index_that_a_person_names_is_used(tmp_path, capsys):
     path, table = tmp_path / "t.parquet", tmp_path / "t.csv"
     frame(pd.Index(SHUFFLED, name="place")).to_parquet(path)

@@ -195,9 +195,15 @@ def _ending(file: Path) -> str:
 
 
 def about_others(path: Path) -> list[str]:
-    """Return a sentence about the files of a folder that are not read, if there are any."""
-    found = set() if path.is_file() else {*shown_files(path)} - {*data_files(path)}
-    return [f"Other files of the folder are left out: {listed(sorted(file.name for file in found))}."] * bool(found)
+    """Return sentences about the files of a folder that are not read, and about names of folders that make no column."""
+    if path.is_file():
+        return []
+    files = data_files(path)
+    others = sorted(file.name for file in {*shown_files(path)} - {*files})
+    said = [f"Other files of the folder are left out: {listed(others)}."] * bool(others)
+    names = sorted({part for file in files for part in file.relative_to(path).parts[:-1] if "=" not in part})
+    how = f"to use them, name them as in kind={names[-1]}" if names else ""
+    return [*said, *[f"The names of folders, {listed(names)}, are no column: {how}."] * (len(names) > 1)]
 
 
 def shown_files(folder: Path) -> list[Path]:
