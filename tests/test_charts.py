@@ -15,6 +15,7 @@ from dsgcore.data import load
 from dsgcore.experiments import LiveRun, Plane, Run
 from dsgcore.settings import panels
 from dsgcore.settings.panels import Mark
+from dsgcore.studies.importance import Importance
 from pages.charts import figures as charts
 from pages.charts.detail_charts import histogram_chart, risk_chart
 from pages.charts.live_chart import alt_of
@@ -23,6 +24,7 @@ from pages.gallery.data_charts import picture_of_data
 from pages.live import map_view
 from pages.live.curves import bound_figure, chart_of, error_figure, score_figure
 from pages.session.bench import Scene, View
+from pages.studies.study_charts import importance_figure
 
 
 def bits(numbers):
@@ -134,6 +136,14 @@ def test_lines_of_random_choices_are_their_median_their_band_and_the_best(monkey
     figure = score_figure(live_run(3), View(scene=Scene(chart="score", measures=frozenset({"choice_rank"}))), "0")
     drawn = [(trace["name"], trace["y"][0]) for trace in figure["data"]][-4:]
     assert drawn == [("random choices: median", 0.5), ("10 % to 90 %", 0.1), ("10 % to 90 %", 0.9), ("best", 1.0)]
+
+
+def test_the_whiskers_of_an_importance_reach_from_its_lowest_to_its_highest_share():
+    found = Importance(np.array([[0.9, 0.1], [0.2, 0.8], [0.1, 0.9], [0.4, 0.6], [0.3, 0.7]]), 1.0, 5)
+    (bars,) = importance_figure(found, ["step", "width"], title="")["data"]
+    order, x = [["step", "width"].index(name) for name in bars["y"]], np.array(bars["x"])
+    ends = x - bars["error_x"]["arrayminus"], x + bars["error_x"]["array"]
+    np.testing.assert_allclose(ends, 100 * np.array(found.ends)[:, order])
 
 
 def test_the_guess_of_a_curve_lies_over_the_whole_planned_run():

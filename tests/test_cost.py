@@ -172,6 +172,9 @@ def test_data_in_python_are_checked_before_anything_is_allocated(monkeypatch, na
             said = rf"^{name} with these options needs about [\d.]+ GB .* has 0.05 GB: take fewer"
             with pytest.raises(DataError, match=said):
                 make(n=1_000_000)
+            if any(option.name == "n_irrelevant" for option in DATASETS[name].options):
+                with pytest.raises(DataError, match=said):
+                    make(n=20_000, n_irrelevant=500)
         assert tracemalloc.get_traced_memory()[1] < 10**6
     finally:
         tracemalloc.stop()

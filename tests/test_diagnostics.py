@@ -43,7 +43,7 @@ from pages.workbench.tabs import _begin
 def test_the_slope_is_that_of_least_squares_over_the_points_that_have_logarithms():
     x, y = np.log([1.0, 2.0, 5.0, 9.0]), np.log([3.0, 1.0, 2.0, 0.1])
     assert slope(np.exp(x), np.exp(y)) == pytest.approx(np.cov(x, y)[0, 1] / np.var(x, ddof=1), rel=1e-12)
-    some = [1, 2, 4, 8, 0, -1, 3, 3, 3, np.inf, np.nan], [1, 4, 16, 64, 1, 1, 0, -1, np.nan, 1, 1]
+    some = [1, 2, 4, 8, 0, -1, 3, 3, 3, np.inf, np.nan, 3], [1, 4, 16, 64, 1, 1, 0, -1, np.nan, 1, 1, np.inf]
     assert slope(*some) == pytest.approx(2.0, rel=1e-12)
     for too_few in (([], []), ([1.0], [2.0]), ([1.0, 2.0], [1.0, np.nan]), ([1, 2], [0, 0])):
         assert np.isnan(slope(*too_few))

@@ -162,13 +162,11 @@ def test_one_axis_is_lines_with_a_band_and_three_are_parallel_with_what_is_not_s
     assert grey["line"]["color"] == DIVERGED_COLOR
 
 
-def test_whiskers_of_importance_and_the_best_of_a_contour_are_those_in_words(made):
+def test_the_bars_of_importance_and_the_best_of_a_contour_are_those_in_words(made):
     app = opened(view="Importance")
     (bars,) = figure(app, "chart-importance")["data"]
-    x, whiskers = np.array(bars["x"]), bars["error_x"]
-    ends = zip(x - np.array(whiskers["arrayminus"]), x + np.array(whiskers["array"]), strict=True)
-    said = [f"{low:.0f} % to {high:.0f} %" for low, high in ends]
-    assert list(app.dataframe[0].value["range over splits"]) == said[::-1]  # the last bar is on top
+    said = dict(zip(app.dataframe[0].value["slider"], app.dataframe[0].value["importance"], strict=True))
+    assert said == {slider: f"{share:.0f} %" for slider, share in zip(bars["y"], bars["x"], strict=True)}
     app = opened(view="Contour")
     surface = figure(app, "chart-contour")["data"][0]
     z = np.array(surface["z"])

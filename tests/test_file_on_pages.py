@@ -473,6 +473,14 @@ def test_a_link_holds_the_set_the_setting_and_the_options():
     assert set(query.split("&")) == {"data.name=iris", "data.positive=virginica", "data.label_noise=0.2", "seed=3"}
     app = sound(open_page("s3vm", at="1", **dict(pair.split("=") for pair in query.split("&"))))
     assert any("virginica against the rest" in one for one in written(app).splitlines())
+    pairs = sound(
+        open_page(
+            "data",
+            **{"data.name": "Gaussian mixture", "data.imbalance": "0.6", "data.n_labeled": "100", "setting": "Pairs"},
+        )
+    )
+    query = next(query for label, _, query, _ in links(pairs) if label == "Pairs")
+    assert "problem.prior=0.6" in query.split("&")  # the unlabeled points' share of positives, which pairs do not have
 
 
 # --- data in the workbench

@@ -123,6 +123,12 @@ def test_a_cancelled_job_is_gone_also_while_it_starts_or_holds_its_interpreter(q
         assert (job.result is None) == (job.state is JobState.CANCELLED)
 
 
+def test_a_job_that_uses_no_processor_is_killed_after_three_times_its_limit(queue, tmp_path):
+    job = done(queue.submit(functions.tell_and_wait, str(tmp_path / "pid"), time_limit=0.2))
+    assert (job.state, job.error) == (JobState.FAILED, "This takes longer than its limit of 0.2 s.")
+    assert job._ended_at - job._ready_at >= 3 * 0.2
+
+
 def test_no_more_jobs_run_at_a_time_than_allowed_and_they_begin_in_order(queue, tmp_path):
     (first, _), (second, _) = begun(queue, tmp_path), begun(queue, tmp_path)
     third, fourth = queue.submit(functions.double, 3), queue.submit(functions.double, 4)

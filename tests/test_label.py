@@ -279,6 +279,9 @@ def test_confidence_is_the_share_that_is_right():
     found = Confidence(2).fit(ahead, hits)
     assert found.probability(ahead).mean() == pytest.approx(hits.mean(), abs=0.01)
     assert found.probability(np.array([1.0])) == pytest.approx(1.0 / (1.0 + np.exp(-2.0)), abs=0.02)
+    few, n = hits[:20], hits[:20].sum()  # the mean probability is that of Platt's targets
+    wanted = (n * (n + 1.0) / (n + 2.0) + (20 - n) / (20 - n + 2.0)) / 20
+    assert Confidence(99).fit(ahead[:20], few).probability(ahead[:20]).mean() == pytest.approx(wanted, abs=1e-4)
     assert (Confidence(2).fit(ahead, np.ones(4000, dtype=bool)).probability(ahead) > 0.99).all()
     assert (Confidence(2).fit(ahead, ahead < 0.1).probability(np.array([0.0, 9.0])) >= 0.5).all()
 

@@ -546,9 +546,9 @@ def test_the_model_is_the_average_of_the_iterations_made_or_without_one_the_last
     np.testing.assert_allclose(model.coef_, task.plain(last)[:-1].T, rtol=1e-12)
 
 
-@each("features", ["linear", "fourier"])
-def test_the_automatic_step_is_one_over_the_curvature_of_mini_batches(features):
-    task = open_task(feature_map=features, sigma=0.1, n_features=50, batch_size=8)
+@each("features, tau_I", [("linear", None), ("fourier", None), ("fourier", 10.0)])
+def test_the_automatic_step_is_one_over_the_curvature_of_mini_batches(features, tau_I):
+    task = open_task(feature_map=features, sigma=0.1, n_features=50, batch_size=8, tau_I=tau_I)
     p, phi = task.problem, task.X
     moment = phi.T @ phi / len(phi)
     graph = 0.0 if task.M is None else 2 * p.tau_I * np.linalg.eigvalsh(task.M)[-1]

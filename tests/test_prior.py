@@ -86,6 +86,16 @@ def test_only_km2_needs_the_slope_at_one(method, n_distances):
     assert asked.count(1.05) == n_distances
 
 
+def test_the_slope_of_km1_is_that_of_the_smaller_sample(monkeypatch):
+    slopes, rng = [], np.random.default_rng(0)
+    monkeypatch.setattr(
+        "dsgcore.prior._where_slope_exceeds", lambda distance, slope, left: slopes.append(slope) or left
+    )
+    for n_mixed, n_component in ((90, 40), (40, 90)):
+        mixture_proportion(mixture(rng, n_mixed, 0.5, 4.0), rng.normal(size=(n_component, 2)), method="km1")
+    assert slopes == [40**-0.5] * 2
+
+
 @each("method", ["km1", "km2"])
 @each("share", [0.25, 0.5, 0.7])
 def test_a_proportion_is_recovered(method, share):

@@ -737,6 +737,8 @@ def test_a_folder_of_text_is_converted_whole_or_refused_by_the_name_of_a_file(ki
     read = file.table(file.sniff())
     pd.testing.assert_frame_equal(read.frame, made, check_dtype=False)
     assert read.notes == ("3 files of a folder are read as one table.",)
+    for number in (0, 1):  # of two files, too, the one with the mistake is named
+        (folder / f"{number}.{kind}").unlink()
     (folder / f"3.{kind}").write_bytes(lines("1 2:0.5 1:3") if kind == "svm" else lines("a,b", "1,2"))
     said = "line 1 must have increasing indices" if kind == "svm" else "its columns are not those of the first file"
     with pytest.raises(DataError, match=rf"^3\.{kind}: {said}"):
@@ -923,6 +925,16 @@ def test_words_that_mean_missing_in_a_new_table_alone_are_an_option_of_predict(k
     line = ["predict", str(to / "model" / "model.npz"), str(places[1]), "--out", str(to / "out")]
     assert main([*line, "--missing-words=-9"]) == 2
     assert "--missing-words needs the folder that" in capsys.readouterr().err
+
+
+def test_the_decimal_comma_of_per_cents_in_a_new_table_is_an_option_of_predict(tmp_path):
+    files = [tmp_path / name for name in ("train.csv", "new.csv", "model")]
+    files[0].write_text(first_of([f"{i}.5 %" for i in range(12)]))
+    files[1].write_text("a;b\n1,5 %;2\n2,5 %;3\n")
+    fit = ["fit", "TSGS3VM", str(files[0]), "--target=kind", "--out", str(files[2]), "--scaling=none", "--quiet"]
+    assert main([*fit, "--set", "n_iter=2", "--set", "n_features=8", "--set", "sigma=1"]) == 0
+    (part,) = Fitted.of(files[2]).parts(files[1], None, [], {"decimal": ","})
+    np.testing.assert_allclose(np.concatenate([*part.read()[0]])[:, 0], [0.015, 0.025], rtol=1e-6)
 
 
 # --- roles of columns

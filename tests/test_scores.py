@@ -233,8 +233,9 @@ def test_every_row_group_has_its_file_of_scores(stored, tmp_path, capsys):
     for n_new in (20, 0):  # nothing is made twice
         assert predict(folder, tmp_path / "out") == 0
         assert f"20 of 20 parts, {n_new} new" in capsys.readouterr().out
-    assert predict(folder, tmp_path / "out", "--features", "c,b,a", "--quiet") == 2
-    assert "holds other data than this model's values at these points: choose another" in capsys.readouterr().err
+    for others in (("--features", "c,b,a"), ("--keep", "a")):
+        assert predict(folder, tmp_path / "out", *others, "--quiet") == 2
+        assert "holds other data than this model's values at these points: choose another" in capsys.readouterr().err
     assert np.array_equal(scores(tmp_path / "out"), expected(POINTS))
     assert predict(folder, tmp_path / "other", "--features", "c,b,a", "--quiet") == 0
     assert np.array_equal(scores(tmp_path / "other"), expected(POINTS[:, ::-1]))

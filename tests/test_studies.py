@@ -120,6 +120,9 @@ def test_a_run_is_made_as_run_makes_it_and_a_diverged_one_is_a_state_of_its_own(
     kept = store.history(study.spec.sha256)
     assert set(kept) == {"t", "objective", "score_test"}
     assert all((kept[name] == run.history.column(name)).all() for name in kept)
+    averaged = Study.from_dict({"spec": SPEC | {"solver": SPEC["solver"] | {"average": "tail"}}})
+    last, (outcome,) = finished(averaged.spec).history.last(), carry_out(averaged, store)
+    assert (outcome.stored.score, outcome.stored.objective) == (last["score_average"], last["objective_average"])
     steps = Study.from_dict({"spec": SPEC, "axes": [STEP | {"values": [0.1, 1e6]}]})
     assert [outcome.stored.state for outcome in carry_out(steps, store)] == ["finished", "diverged"]
 

@@ -66,6 +66,7 @@ def test_of_very_many_kept_things_the_oldest_are_forgotten(store, monkeypatch):
             connection.execute("UPDATE kept SET kept = ? WHERE key = ?", (f"2026-01-01T00:00:0{number}", f"{number}"))
     store.keep("pin", [("5", "{}", None)])
     assert sorted(store.kept("pin")) == ["3", "4", "5"]
+    assert (store.kept("pin", []), sorted(store.kept("pin", ["4", "1"]))) == ({}, ["4"])
 
 
 @pytest.fixture
