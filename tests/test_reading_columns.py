@@ -278,7 +278,8 @@ TABLES = {
         [f"The label '{words[-1]}' is taken for a class: unlabeled={words[-1]} makes its rows “not labeled”."])
        for words in (["yes", "no", "unknown"], ["a", "b", "Pending"], ["1. Yes", "2. No", ".a"], ["1", "2", "-9"],
         ["0", "1", "99"])},
-    "one code more": Table(labeled(["98", "99", "100"] * 12), ("x",), [], classes=("98", "99", "100"), unsaid="taken for a class"),
+    **{f"one code more, {names[-1]}": Table(labeled(names * 12), ("x",), [], classes=names, unsaid="taken for a class")
+       for names in (("98", "99", "100"), ("11", "44", "66", "77", "99"), ("-9", "-3", "3", "9"), ("49", "66", "77", "88"))},
     "words of Matlab and KEEL for missing": Table(["a,b,k", *(
         f"{'<null>' if i % 5 == 0 else i},{i},{['u', 'v', '<undefined>'][i % 3]}" for i in range(60))], ("a", "b"), [],
         ["12 cells '<null>' (in 'a')", "20 cells '<undefined>' (in 'k')"], classes=("u", "v")),
@@ -287,6 +288,7 @@ TABLES = {
     "numbers of answers": Table(["Response ID,x,k", *(f"{i + 1},{i * i % 7},{'uv'[i // 3 % 2]}" for i in range(36))], ("x",), [],
         ["'Response ID' names or numbers the rows"]),
     "bars beside times": Table([f"{i % 7} | 10:{i:02} 11:{i:02} | {'uv'[i // 3 % 2]}" for i in range(36)], ("x1",), []),
+    "times behind a bar": Table([f"{i // 3 % 2} | 10:0{i % 3} 11:00 12:30" for i in range(36)], ("x1",), []),
     "three times of LIBFFM's form": Table([f"{i // 3 % 2} 10:{i:02}:30 9:20:{i:02}" for i in range(36)], ("x2", "x3"), [
         [10 + 30 / 3600], [9 + 20 / 60]], classes=("0", "1")),
     **{f"days of {first}, {second}": Table(["when,x,label", *(f"{[first, second][i % 2]},{i},{'ab'[i % 2]}" for i in range(40))],
@@ -823,15 +825,19 @@ WRITTEN_AS = {
     **{f"words of which the new table has {new[0]} alone": ("a;b;kind\n" + "".join(
         f"{words[i % 3]};{'uv'[i % 2]};{'xy'[i // 2 % 2]}\n" for i in range(12)), f"a;b\n{new[0]};u\n{new[1]};v\n", said)
        for words, new, said in ((["01", "A1", "B1"], ["01", "02"], ([1, 0], "'02' were not among the training rows")),
-        (["FALSE", "TRUE", "MAYBE"], ["FALSE", "TRUE"], [1, 0]))},
+        (["FALSE", "TRUE", "MAYBE"], ["FALSE", "TRUE"], [1, 0]), (["False", "True", "MAYBE"], ["TRUE", "FALSE"], [0, 1]),
+        (["1", "2", "3+"], ["1.0", "2.0"], [1, 0]))},
     "thousands of another program": ("a,b,kind\n" + "".join(f'"1,{100 + i}",{i},{"xy"[i % 2]}\n' for i in range(12)),
         "a;b\n1.986;0,5\n2.100;1,5\n", ([1986, 2100], "otherwise than the training file.*decimal comma")),
+    "thousands alone, after a tab": ("a,b,kind\n" + "".join(f'"1,{100 + i}",{i},{"xy"[i % 2]}\n' for i in range(12)),
+        "a\tb\n1,986\t5\n2,100\t6\n", ([1986, 2100], "otherwise than the training file")),
     "no thousands in another program": ([f"1.{100 + i},5" for i in range(12)], "a,b\n1986.5,0.5\n",
         ([1986.5], "otherwise than the training file.*decimal point")),
     "no thousands in a workbook": ([f"1.{100 + i},5" for i in range(12)], in_workbook({"a": [1.125, 1986.5], "b": [1, 2]}), (
         [1.125, 1986.5], "The sheet 'Sheet1' of the workbook is read")),
     "days that may be of another order": ([f"{i + 10}.01.2020" for i in range(12)], ["2/3/2020"],
         ([18323], "'a': as in the training rows the day is first, such as 2020-03-02 for '2/3/2020'")),
+    "days of the same order": ([f"{i + 10}/01/2020" for i in range(12)], ["05/01/2020"], [18266]),
     "another unit": (WITH_KG, ["1000 g", "2 g"], ([1000, 2], "'1000 g' is read as 1000.* '0 kg' is read as 0")),
     "no unit": (WITH_KG, ["1", "2"], ([1, 2], "plain.* '0 kg' is read as 0")),
     "per cent": (["0.25", "0.75"] * 6, ["50 %", "30 %"], ([0.5, 0.3], "'50 %' is read as 0.5.* plain")),

@@ -640,6 +640,15 @@ def test_names_of_folders_without_a_column_are_said(ending, tmp_path_factory):
         assert said in (file.table(file.sniff()).notes if isinstance(file, File) else file.notes)
 
 
+@each("values", [(0, 1), (2020, 2021)])
+def test_classes_named_y_in_the_names_of_folders_are_labels_and_years_are_not(values, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("y")
+    for value in values:
+        (folder / f"y={value}").mkdir()
+        frame().rename(columns={"label": "kind"}).to_csv(folder / f"y={value}" / "1.csv", index=False)
+    assert File.of_path(folder).recipe("classes").label() == ("y" if values[0] == 0 else "kind")
+
+
 def test_an_index_that_a_person_names_is_used(tmp_path, capsys):
     path, table = tmp_path / "t.parquet", tmp_path / "t.csv"
     frame(pd.Index(SHUFFLED, name="place")).to_parquet(path)

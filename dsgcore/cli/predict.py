@@ -27,7 +27,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.files import whole_file, whole_files
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError
-from dsgcore.data.reading import MARKS, Features, File
+from dsgcore.data.reading import MARKS, Features, File, Recipe
 from dsgcore.data.reading.binary import is_large
 from dsgcore.data.reading.cells import as_cell, check_column, is_numeric, listed
 from dsgcore.data.reading.file import about_empty_rows
@@ -212,8 +212,13 @@ class Fitted:
             file, trained = File.of_path(data), self.features.recipe
             own = file.sniff_like(trained, self.features.columns, **text)
             table, prepared = file.table(own), copy(self.features)
-            if texts := [name for name in prepared.words() if name in table.frame and is_numeric(table.frame[name])]:
-                table = file.table(own.with_roles(dict(own.roles) | dict.fromkeys(texts, next(iter(MARKS)))))
+            found = table.frame
+            texts = [name for name in prepared.words() if name in found and is_numeric(found[name])]
+            if texts:  # 01 may be a category as it is written, and 1.0 and TRUE as the number and the truth value
+                as_text = file.table(_with_texts(own, texts)).frame
+                unknown = prepared.unknown
+                texts = [name for name in texts if len(unknown(as_text, name)) <= len(unknown(found, name))]
+                table = file.table(_with_texts(own, texts))
             prepared.recipe, notes = own, list(table.notes[1:])
             known = {*prepared.columns, *prepared.left_out, *dict(trained.roles)}
             strange = [name for name in table.frame.columns if _NUMBERED.fullmatch(name) and name not in known]
@@ -283,6 +288,11 @@ class Fitted:
             return found | {"score": values}
         names = range(values.shape[1]) if classes is None else classes
         return found | {f"score {name}": np.ascontiguousarray(v) for name, v in zip(names, values.T, strict=True)}
+
+
+def _with_texts(recipe: Recipe, names: Sequence[str]) -> Recipe:
+    """Return the recipe with these columns read as text."""
+    return recipe.with_roles(dict(recipe.roles) | dict.fromkeys(names, next(iter(MARKS))))
 
 
 def _check_facts(facts: Mapping[str, Any]) -> None:

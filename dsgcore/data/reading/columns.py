@@ -44,6 +44,7 @@ MAX_CLASSES_OF_A_GUESS = 30
 _MOST_FILLED, _MOST_VALUES, _REPEATS = 0.5, 20, 2
 # In ticket numbers, a third may start with letters; the others are not mistakes.
 _FEW_MISTAKES = 20
+_LEAST_YEAR = 1000  # that y=2020 may be, in the name of a folder
 _WORDS_OF_TEXT, _FEW_CATEGORIES = 3.0, 20
 _REPEATS_TO_WARN, _MOST_TO_WARN = 4, 500
 _FIRST_TO_WARN = 1000  # rows that show if a column has few values
@@ -142,7 +143,7 @@ def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, st
     only another one repeats a few values.
     """
     known, keys = list(map(str, frame.columns)), frame.attrs.get("keys", ())  # in the names of folders
-    named = frame.drop(columns=[key for key in keys if key.lower() == "y"])  # a year
+    named = frame.drop(columns=[key for key in keys if key.lower() == "y" and numeric(frame[key]).min() > _LEAST_YEAR])
     called = _named(named, ("y", *LABEL_NAMES) if recipe.format == "npz" else LABEL_NAMES)
     others = [name for name in known if alone.get(name) not in ("index", *DATES) and name not in keys]
     others = [name for name in others if frame[name].notna().any()] or known

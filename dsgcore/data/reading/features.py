@@ -109,6 +109,8 @@ class Features:
         self._numbers = [name for name in self._numbers if self.missing[name] < len(cells)]
         plain = [name for name in self._numbers if self.recipe.role(name) not in DATES]
         self._signs = {name: reading_of_adorned(frame[name], self._mark(name)) for name in plain}
+        days = [name for name in self._numbers if self.recipe.role(name) in (DAY_FIRST, MONTH_FIRST)]
+        self._slashed = {name: _has_slash(frame[name].dropna()) for name in days}
         self._notes = [*self._adornments(frame), *self._repetitions(cells)]
         return cells
 
@@ -132,13 +134,17 @@ class Features:
         return (*self._numbers, *self._categories, *self._texts)
 
     def words(self) -> list[str]:
-        """Return the columns of categories that are words, so that TRUE and 01 beside them are words, too."""
+        """Return the columns of categories that are words, so that TRUE and 01 beside them may be words, too."""
         of_numbers = ("True", "False")
         return [
             n
             for n in self._categories
             if any(as_number(one) is None for one in {*self._known[n]}.difference(of_numbers))
         ]
+
+    def unknown(self, frame: pd.DataFrame, name: str) -> set[str]:
+        """Return the labels of a table's column that are none of the categories."""
+        return {label for label in labels_of(frame[name]) if label is not None}.difference(self._known[name])
 
     def _check_columns(self, frame: pd.DataFrame) -> None:
         """Raise `DataError` for a table without a column that the points are made of."""
@@ -173,15 +179,15 @@ class Features:
                     f"{some} numbers in {name!r}, {far.min():g} to {far.max():g}, are far from those of the training rows, "
                     f"{low:g} to {high:g}: check the unit, the decimal mark (--decimal), and numbers that mean missing."
                 )
-        for name in self._numbers:  # 1/5/2020 may be of another order than 05.01.2020 was
+        # 1/5/2020 may be of another order than 05.01.2020
+        for name, had_slash in getattr(self, "_slashed", {}).items():
             role, days = self.recipe.role(name), frame[name].dropna()
-            if role in (DAY_FIRST, MONTH_FIRST) and len(days) and date_role(days) not in (None, DATE, role):
+            if len(days) and _has_slash(days) != had_slash and date_role(days) not in (None, DATE, role):
                 first = "day" if role == DAY_FIRST else "month"
                 yield f"{name!r}: as in the training rows the {first} is first{_such(days, role)}."
         for name in self._categories:
-            found = {label for label in labels_of(frame[name]) if label is not None}
-            if others := sorted(found - set(self._known[name])):
-                yield f"{name!r}: {listed(others)} were not among the training rows, and count as no category."
+            if others := self.unknown(frame, name):
+                yield f"{name!r}: {listed(sorted(others))} were not among the training rows, and count as no category."
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -344,6 +350,10 @@ def _directions(column: pd.Series, most: int, words: int) -> Pipeline:
     n = min(most, *weights.shape)
     turn: Any = TruncatedSVD(n, random_state=_SEED) if n < weights.shape[1] else FunctionTransformer(_dense)
     return Pipeline([("words", weigh), ("directions", turn.fit(weights))])
+
+
+def _has_slash(days: pd.Series) -> bool:
+    return "/" in written(days.iloc[0])
 
 
 def _such(days: pd.Series, role: str) -> str:

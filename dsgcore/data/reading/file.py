@@ -345,8 +345,10 @@ class File:
         marked = dict(trained.marked()) if own.format == "delimited" else {}
         if marked and (not is_alike or "decimal" in given):  # another program's thousands are written otherwise, too
             frame, roles = self.table(own.with_roles(marked)).frame, dict(trained.roles)
+            is_fraction = frame.select_dtypes("float") % 1 > 0  # else such as 1,986 itself has made the comma likely
+            is_sure = "decimal" in given or self._first.known or is_fraction.any(axis=None)
             for name in marked.keys() & frame.columns:
-                mark = decimal_mark(frame[name], own.decimal)
+                mark = decimal_mark(frame[name], own.decimal if is_sure else trained.decimal)
                 roles[name] = next((role for role, one in MARKS.items() if one == mark), "number")
             trained = trained.with_roles(roles)
         return replace(trained, **{name: getattr(own, name) for name in OF_FILE})

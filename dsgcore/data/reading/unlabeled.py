@@ -72,9 +72,12 @@ def about_unlabeled(hidden: Collection[str], said: object = AUTO) -> tuple[str, 
 def about_doubtful(names: Collection[str], said: object = AUTO, *, classes: Collection[str] = ()) -> tuple[str, ...]:
     """Return a sentence about each class, of three or more, that may mean "not labeled"; none of `classes` does."""
     codes = {name for name in names if _CODE.fullmatch(name)}
-    others = {*names} - codes  # of 0 to 99 the label 99 is one more
-    alone = {name for name in codes if {str(int(name) - 1), str(int(name) + 1)}.isdisjoint(others)}
-    doubtful = [name for name in names if (is_doubtful(name) or name in alone) and name not in classes]
+    others = {*names} - codes
+    numbers = sorted(number for name in others if (number := _number(name)) is not None)
+    step = max(np.diff(numbers), default=np.inf)  # of 0 to 99, and of 11, 22, .., the label 99 is one more
+    if not others or any(abs(int(code) - number) <= step for code in codes for number in numbers):
+        codes = set()
+    doubtful = [name for name in names if (is_doubtful(name) or name in codes) and name not in classes]
     return tuple(
         f"The label {quoted(name)} is taken for a class: unlabeled={name} makes its rows {MEANING}."
         for name in doubtful * (said == AUTO and len(names) > 2)
