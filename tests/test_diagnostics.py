@@ -217,6 +217,11 @@ def test_the_noiseless_path_and_the_batches_path_are_plain_recursions():
     assert found.scale == pytest.approx(np.mean(optimum**2))
 
 
+def test_a_diagnosed_run_begins_at_0_though_the_spec_has_an_exact_start():
+    (found,), (of_started,) = (four_runs(spec_of("auc", n_iter=8, start=start)) for start in (None, "exact"))
+    np.testing.assert_array_equal(of_started.together, found.together)
+
+
 def check(tmp_path, spec, *options):
     (tmp_path / "spec.json").write_text(json.dumps(spec))
     return main(["check", str(tmp_path / "spec.json"), "--seeds", "1", *map(str, options)])

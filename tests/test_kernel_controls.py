@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from cases import each
-from opened_pages import checked, open_page, run_of, said, shown
+from opened_pages import bench_of, checked, open_page, run_of, said, shown
 from sklearn.preprocessing import StandardScaler
 
 from dsgcore import Spec
@@ -18,6 +18,7 @@ from dsgcore.kernels import KERNELS
 from dsgcore.kernels.widths import like_scale, usual_sigma
 from pages.controls import controls
 from pages.controls.control import automatic_of, names_of_stops
+from pages.workbench import steering
 
 
 def code(app):
@@ -105,6 +106,8 @@ def test_a_kernel_that_is_picked_has_its_defaults_and_another_one_of_the_same_wi
     assert '"kernel": { "length": 2.0, "name": "matern", "nu": "3/2" }' in code(app)
     app = app.selectbox(key="data").select("blobs").run()
     assert '"length": 0.1' in code(app)
+    steering.take(bench_of(app), {"length": 0.5})  # as advice on the width does
+    assert '"length": 0.5' in code(app.run())
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

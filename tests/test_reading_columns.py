@@ -809,6 +809,7 @@ WRITTEN_AS = {
     "thousands beside small numbers": (HALVES, ["1.234", "9"], [1234, 9]),
     "a point among commas": (HALVES, ["1.5", "2.25"], r"'1\.5' in row 1.*the decimal mark \(--decimal \.\)"),
     "a comma among points": (POINTS, ["1,5", "2,25"], r"'1,5' in row 1.*the decimal mark \(--decimal ,\)"),
+    "a comma among per cents": ([f"{i}.5 %" for i in range(12)], "a;b\n1,5 %;2\n", r"'1,5 %' in row 1.*--decimal ,"),
     "points of another program": (HALVES, "a,b\n1.5,2\n", ([1.5], "otherwise than the training file.*decimal point")),
     "commas of another program": (POINTS, "a\tb\n1,5\t2\n", ([1.5], "otherwise than the training file.*decimal comma")),
     "one column of commas": ("a;kind\n" + "".join(f"{one};{'xy'[i % 2]}\n" for i, one in enumerate(HALVES)),

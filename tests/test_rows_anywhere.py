@@ -93,6 +93,9 @@ def test_pair_ids_are_labels_as_well_and_the_prior_is_estimated_from_the_same_po
     monkeypatch.setattr("dsgcore.estimators.similar_unlabeled.similar_class_prior", estimate)
     of_array = TSGSU(**SMALL).fit(X, ids)
     same(TSGSU(**SMALL).fit(*as_maps(tmp_path, X, ids, CUTS[2])), of_array)
+    words = np.where(ids < 0, None, np.char.add("pair ", ids.astype(str)))
+    pd.DataFrame(X, columns=list("abc")).assign(pair=words).to_parquet(tmp_path / "words.parquet")
+    same(TSGSU(**SMALL).fit(tmp_path / "words.parquet", "pair"), of_array)
     rows, names = SimilarUnlabeled().rows(ids), ("component", "mixture")
     whole = [X[own][drawn_rows(len(own), MAX_POINTS, 0, name)] for own, name in zip(rows.values(), names, strict=True)]
     for own in looked_at:

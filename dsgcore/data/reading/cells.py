@@ -546,7 +546,8 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
     if n := int(is_wrong.sum()):
         i = int(np.argmax(is_wrong))
         first = printable(written(column.iloc[i]))
-        if numbers_among((first, first.translate(_COMMA_FOR_POINT))):
+        bare = _bare([*map(written, column[is_wrong].unique())])[0][0]  # 1,5 of '1,5 %'
+        if numbers_among((bare, bare.translate(_COMMA_FOR_POINT))):
             mark = "." if mark == "," else ","
             raise _wrong(
                 column,
