@@ -366,6 +366,14 @@ def test_the_list_of_reproductions_names_all_figures_of_the_papers(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(reproductions())
     assert lines[0].startswith("auc/fig1                  reproduced            5 sets, 5 seeds, 435 fits in 5,117 s")
+    sizes = {line.split()[0]: line for line in lines}
+    for figure, size in {
+        "auc/fig1": "200 labels and up to 12,000 unlabeled points.",
+        "similar_unlabeled/fig2": "1,000 pairs and 14,000 unlabeled points, up to 100 iterations.",
+        "multiclass/fig1-left": "30 % of the points labeled, up to 800 iterations.",
+        "multiclass/fig1-right": "up to 50 % of the points labeled.",
+    }.items():
+        assert sizes[figure].endswith(f" s, {size}")
     named = [f"{setting}/{name}" for setting, names in NAMED.items() for name in names]
     assert sorted(reproductions()) == sorted(named) == sorted(asked_of(*one).name for one in FIGURES)
     for name in named:

@@ -112,6 +112,14 @@ class Reproduction:
         return next(figure.says for figure in figures if self.name == f"{self.setting}/{figure.name}")
 
     @property
+    def labels(self) -> str:
+        """How many labels the methods have, in words."""
+        if self.share_labeled:
+            return f"{100 * max(self.share_labeled):g} % of the points labeled"
+        is_pairs = SETTINGS[self.setting].labels == "pairs"
+        return f"{self.n_labeled // 2:,} pairs" if is_pairs else f"{self.n_labeled:,} labels"
+
+    @property
     def checked(self) -> str:
         """What of the statement is checked, in a sentence."""
         words = {claim: said.format(100 * self.within) for claim, said in CHECKED.items()}
@@ -252,14 +260,19 @@ class Reproduced:
 
     @property
     def size(self) -> str:
-        """The number of sets, seeds and fits, and the processor's time, in a sentence; empty without fits."""
+        """The number of sets, seeds and fits, the processor's time, labels and points, in a sentence; empty without fits."""
         if not len(self.fits):
             return ""
         n_sets, n_seeds = self.fits["dataset"].nunique(), self.fits["seed"].nunique()
-        most, axis = self.fits["at"].max(), self.asked.axis
-        of_axis = f"{100 * most:g} % of the points labeled" if axis == "share_labeled" else f"{most:,g} {AXES[axis]}"
+        asked, most = self.asked, f"{self.fits['at'].max():,.0f} {AXES[self.asked.axis]}"
+        given = f"up to {asked.labels}" if asked.axis == "share_labeled" else asked.labels
+        if asked.axis == "unlabeled":
+            given += f" and up to {most}"
+        elif asked.axis == "n_iter":
+            n = max(asked.unlabeled)  # 0 beside a share of labels
+            given += f" and {n:,} unlabeled points, up to {most}" if n else f", up to {most}"
         took = f"{len(self.fits)} fits in {self.fits['seconds'].sum():,.0f} s"
-        return f"{n_sets} set{'s' * (n_sets > 1)}, {n_seeds} seeds, {took}, up to {of_axis}."
+        return f"{n_sets} set{'s' * (n_sets > 1)}, {n_seeds} seeds, {took}, {given}."
 
 
 def kept(asked: Reproduction) -> Reproduced:
