@@ -217,8 +217,8 @@ class Fitted:
             if texts:  # 01 may be a category as it is written, and 1.0 and TRUE as the number and the truth value
                 as_text = file.table(_with_texts(own, texts)).frame
                 unknown = prepared.unknown
-                texts = [name for name in texts if len(unknown(as_text, name)) <= len(unknown(found, name))]
-                table = file.table(_with_texts(own, texts))
+                fit = [name for name in texts if len(unknown(as_text, name)) <= len(unknown(found, name))]
+                table = file.table(_with_texts(own, fit)) if fit else table
             prepared.recipe, notes = own, list(table.notes[1:])
             known = {*prepared.columns, *prepared.left_out, *dict(trained.roles)}
             strange = [name for name in table.frame.columns if _NUMBERED.fullmatch(name) and name not in known]

@@ -166,7 +166,7 @@ class Features:
         if gaps:
             replaced = f"replaced by the column's {self.recipe.missing} over the training rows"
             yield f"Missing numbers in {listed(gaps)}, where the training rows had none: {replaced}."
-        for name, (there, sign) in getattr(self, "_signs", {}).items():  # which an earlier version has not saved
+        for name, (there, sign) in self._signs.items():
             here, own = reading_of_adorned(frame[name], self._mark(name))
             if own != sign and not (sign == "words" and pd.api.types.is_bool_dtype(frame[name])):
                 here, there = here or "they are plain", there or "they are plain"
@@ -180,7 +180,7 @@ class Features:
                     f"{low:g} to {high:g}: check the unit, the decimal mark (--decimal), and numbers that mean missing."
                 )
         # 1/5/2020 may be of another order than 05.01.2020
-        for name, had_slash in getattr(self, "_slashed", {}).items():
+        for name, had_slash in self._slashed.items():
             role, days = self.recipe.role(name), frame[name].dropna()
             if len(days) and _has_slash(days) != had_slash and date_role(days) not in (None, DATE, role):
                 first = "day" if role == DAY_FIRST else "month"
