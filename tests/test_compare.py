@@ -248,6 +248,10 @@ def test_an_upload_leads_over_a_verdict_with_table_and_curves_to_a_labeled_file(
     assert not job.error
     checked(app.run())
     assert which_method.plain(job.result.sentence) in written(app)
+    report, (unused,) = next(c.value for c in app.caption if "Label next" in c.value), job.result.warnings
+    assert "Ordered classes on the page Data" in unused
+    assert which_method.plain(unused) not in report  # it stands above the table
+    assert which_method.plain(which_method.with_minus(job.result.promise)) in report
     assert {"Labeled rows (CSV)", "Report (text)"} <= {button.label for button in app.get("download_button")}
     same = label(table.replace("", None), "label", method=method, keep=["kind"], ask=10, missing="median")
     pd.testing.assert_frame_equal(job.result.table, same.table)

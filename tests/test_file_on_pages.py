@@ -423,6 +423,7 @@ def test_the_gallery_has_a_card_for_every_set_that_leads_to_settings_and_to_a_cl
     assert len([button for button in app.button if button.key.startswith("look-")]) == len(DATASETS) + 1  # one's own
     closed = [label for label, _, _, is_disabled in links(app) if is_disabled]
     assert closed == ["Ordered classes"] * sum(not entry.suits("ordinal") for entry in DATASETS.values())
+    assert all(("does not fit" in e.proto.label) == e.proto.disabled for e in app.get("page_link"))  # heard, not seen
     assert ("Gaps", "s3vm", "data.name=iris", False) in links(app)
     assert ("Ranking", "auc", "data.name=ten_digits", False) in links(app)
     app = sound(app.button(key="look-wine").click().run())

@@ -34,7 +34,7 @@ from pages.handouts.static_lesson import _chosen, write_lesson
 from pages.session.lesson_place import place_in
 from pages.stage import links
 from pages.stage.links import answer, exercise, named
-from pages.stage.step import curve_in
+from pages.stage.step import curve_in, explained
 from pages.workbench.head import PARTS
 from pages.workbench.tabs import THEMES, frame
 
@@ -379,3 +379,15 @@ def test_a_lesson_that_is_not_there_is_refused_and_a_file_that_is_none_is_not_re
         with pytest.raises(DSGError, match=why):
             write_lesson(name, tmp_path, step)
     assert mine.read_text(encoding="utf-8") == "mine"
+
+
+def test_words_of_a_lesson_are_explained_by_the_meaning_that_they_have_there():
+    for sentence in (
+        "It ranks nearly all pairs.",
+        "edges of the band",
+        "η times the slope",
+        "the error and its correction",
+    ):
+        assert explained(sentence) == sentence
+    assert "strip around" in explained("a wide margin")
+    assert "stage-term" in explained("a mini-batch")

@@ -242,7 +242,9 @@ def about_labels(
     is_of_letters = all(len(name) == 1 for name in names)  # a, b and c may be grades, or just names
     order = recipe.order or (None if is_of_letters else known_order(names))
     if order and len(names) > 2 and not is_ordered:
-        yield f"Warning: the classes have an order that is not used, {' < '.join(map(str, order))}: say so (--ordered)."
+        said = " < ".join(map(str, order))
+        where = "--ordered, or Ordered classes on the page Data"
+        yield f"Warning: the classes have an order that is not used, {said}: say so ({where})."
     features = Features(recipe, LOCAL)
     features.choose(frame)
     yield from leaks(frame, y, features.columns, names)

@@ -17,7 +17,7 @@ from dsgcore.jobs import Job, shared_queue
 from dsgcore.problems import UNLABELED
 from pages.controls.control import draw_download
 from pages.shell.job_panel import watched
-from pages.shell.plain_text import plain
+from pages.shell.plain_text import plain, with_minus
 
 LABELING, KEEP = "_label_rows", "which_keep"
 # Seconds of computing, and without a look from the page, after which it ends; rows to ask for, and rows that are shown.
@@ -78,7 +78,8 @@ def _draw(labeled: Labeled) -> None:
     for sentence in labeled.warnings:
         st.warning(plain(sentence), icon=":material/warning:")
     st.dataframe(labeled.table.head(SHOWN), hide_index=True, width="stretch", key="labeled-table")
-    st.caption(plain(" ".join(labeled.report.splitlines()[2:])))
+    others = [line for line in labeled.report.splitlines()[2:] if line not in labeled.warnings]
+    st.caption(plain(with_minus(" ".join(others))))
     with st.container(horizontal=True):
         draw_download("Labeled rows (CSV)", "labeled.csv", labeled.to_csv)
         draw_download("Report (text)", "report.txt", lambda: labeled.report)

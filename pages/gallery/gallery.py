@@ -91,7 +91,9 @@ def setting_link(
         against = f"{entry.class_names[0]} against the rest, to begin with."
         help_ = against if name == ONE_REST else "" if name == AS_IS else CONVERSIONS[name]
     short = profile_of(problem).short
-    label = label_about(short, entry.title) if is_of_card else short  # one of many cards
+    # What is heard alone: the set, of one of many cards, and of a grey link that it leads nowhere.
+    about = ", ".join([entry.title] * is_of_card + ["does not fit"] * is_off)
+    label = label_about(short, about) if about else short
     st.page_link(page_of(problem), label=label, disabled=is_off, help=help_ or None, query_params=query)
 
 

@@ -144,10 +144,12 @@ function hearKeysOfLessons() {
   }, true);  // before the list closes
 }
 
-/** Put the focus on a lesson's text if what had it goes with a press of a button, so that a screen reader goes on there.
-    After the lesson it is on the button that leads back. */
+/** Put the focus on a lesson's text if what had it goes with a press of a button, so that a screen reader goes on there. It says the
+    verdict when that comes. After the lesson the focus is on the button that leads back. */
 function mindFocusOfLessons() {
   addEventListener("click", event => {
+    const answer = document.querySelector(".st-key-stage-answer");
+    if (answer) answer.ariaLive = "polite";
     const had = document.activeElement, until = performance.now() + LEAVING, button = event.target.closest?.(OF_LESSON);
     const isLeft = button?.matches(LEAVE);
     if (!button || (had === document.body && !isLeft)) return;

@@ -206,8 +206,8 @@ def unbroken(words: str) -> str:
     return whole.replace(" %", "\N{NO-BREAK SPACE}%").replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
 
-# Entries of the glossary whose names also are words of every day.
-_EVERYDAY = {"best", "bound", "constant", "tie"}
+# Entries of the glossary whose names also are words of every day, or mean something else in a lesson: a score ranks points.
+_EVERYDAY = {"band", "best", "bound", "constant", "correction", "rank", "slope", "tie"}
 _TERMS = {
     entry.name.casefold(): entry.student for topic in TOPICS for entry in topic.terms if entry.name not in _EVERYDAY
 }

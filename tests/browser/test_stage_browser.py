@@ -252,6 +252,7 @@ def test_the_focus_of_a_button_that_goes_is_taken_by_the_text_of_a_lesson_and_af
         until_ready(page)
         button.press("Enter")
         expect(page.locator(".st-key-stage-text")).to_be_focused()
+        expect(page.locator(".st-key-stage-answer")).to_have_attribute("aria-live", "polite")  # its verdict is said
     expect(page.locator(".stage-steps")).to_contain_text("Step 2 of 3")
     page.keyboard.press("Tab")
     expect(page.locator(".st-key-stage-text :focus, .st-key-stage-answer :focus")).to_have_count(1)
