@@ -1,4 +1,5 @@
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -21,7 +22,10 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest, app_test
 from streamlit.util import calc_hash
 
+from dsgcore.core.errors import DSGError
 from dsgcore.data.reading import take_steps
+from dsgcore.jobs import Job, JobQueue, JobState
+from dsgcore.jobs.job import nothing
 from dsgcore.kernels import Gaussian
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.solver.task import Plan, Task
@@ -151,6 +155,27 @@ def store(monkeypatch, tmp_path):
     """Give the app an empty store of its own, and return it."""
     monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
     return Store(tmp_path / "runs.sqlite")
+
+
+@pytest.fixture
+def jobs_here(monkeypatch):
+    """Do each job of a queue in this process, before it is submitted in the background: other tests try the processes."""
+
+    def submit(queue, function, *arguments, on_done=nothing, on_report=nothing, **options):
+        job, given = Job.done(None), pickle.loads(pickle.dumps(arguments))
+
+        def report(progress):
+            job.progress = progress
+            on_report(progress)
+
+        try:
+            job.result = function(*given, report=report)
+            on_done(job.result)
+        except DSGError as error:
+            job.state, job.error = JobState.FAILED, str(error)
+        return job
+
+    monkeypatch.setattr(JobQueue, "submit", submit)
 
 
 @pytest.fixture

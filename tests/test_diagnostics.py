@@ -4,18 +4,20 @@ import csv
 import json
 import tracemalloc
 from dataclasses import replace
+from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from cases import each
-from live_page import head
+from live_page import figure, head
 from naive_problems import quadratic
 from opened_pages import bench_of, checked, open_auc, open_page
 from own_tables import own_spec, sniff
 from small_specs import finished, small
 
 from dsgcore.__main__ import main
+from dsgcore.core.cost import per_cent
 from dsgcore.core.errors import DSGError
 from dsgcore.diagnostics import Cause, convergence, four_runs, judgement, limits
 from dsgcore.diagnostics.references import MAX_POINTS, on_some_points, settled_task
@@ -23,6 +25,7 @@ from dsgcore.experiments import Run, Spec
 from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.engine import ENGINES
 from dsgcore.experiments.run import step_limit
+from dsgcore.jobs import Job
 from dsgcore.kernels import Gaussian
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.solver import exact
@@ -30,12 +33,16 @@ from dsgcore.solver.exact import DiagnosticsError, ExactTwin, GradientNorm, Squa
 from dsgcore.solver.loop import AllPoints, Carried, solve
 from dsgcore.studies import Store, Study, StudyRuns, carry_out
 from dsgcore.studies.runs import make_run
+from pages.charts.detail_charts import LIMITS
+from pages.session.bench import Diagnosis
 from pages.studies import study_charts as charts
 from pages.studies.study_charts import LIMIT, axes_of
 from pages.studies.trajectory_showing import table_of_ways
 from pages.workbench import page
 from pages.workbench.steering import take
 from pages.workbench.tabs import _begin
+
+limits_module = import_module("dsgcore.diagnostics.limits")
 
 # --- slopes, the exact optimum and the gradient's norm
 
@@ -259,6 +266,50 @@ def when_done(app):
     """Draw the page again once its job is over."""
     assert bench_of(app).jobs.diagnosis.job.wait(120)
     return app.run()
+
+
+@pytest.mark.usefixtures("jobs_here")
+def test_a_measurement_and_the_one_after_a_change_are_drawn_with_what_it_has_brought(monkeypatch):
+    monkeypatch.setattr(limits_module, "SEEDS", 2)
+    measure = lambda app: checked(app.button(key="find-limits").click().run())  # noqa: E731
+    app = measure(open_auc(**SMALL | {"data.n": "100", "solver.n_iter": "32", "at": "32"}))
+    bench = bench_of(app)
+    first = bench.jobs.diagnosis.job.result
+    assert first.to_dict() == limits(bench.live.run.spec, seeds=2).to_dict()
+    assert bench.jobs.diagnosis.job.progress == 1.0
+    whole = first.parts["together"]
+    assert f"It has not converged: at the end, the distance to the optimum is {whole:.3g} of the optimum's" in said(app)
+    assert "Effect of" not in said(app)
+    table = next(one.value for one in app.dataframe if "of the squared distance" in one.value.columns)
+    assert table.loc["batch noise"].tolist() == [f"{first.parts['batches']:.3g}", per_cent(first.shares["batches"])]
+    assert table.loc["all together"].tolist() == [f"{whole:.3g}", "100 %"]
+    assert table.loc["remainder, signed"].tolist() == ["–", per_cent(first.shares["remainder"])]
+    parts, shares = (
+        {trace["name"]: trace["y"] for trace in figure(app, f"chart-{kind}")["data"]} for kind in ("parts", "shares")
+    )
+    for name, (words, *_) in LIMITS.items():
+        assert parts[words][-1] == pytest.approx(first.parts[name], rel=1e-3)
+        assert shares[words][-1] == pytest.approx(100 * first.shares[name], rel=1e-3)
+    assert parts["all together"][-1] == pytest.approx(whole, rel=1e-3)
+    assert shares["remainder, signed"][-1] == pytest.approx(100 * first.shares["remainder"], rel=1e-3)
+    own = [run.together[-1] / run.scale for run in first.runs]
+    for side, end in (("", max(own)), (", from", min(own))):
+        assert parts[f"all together, band{side}"][-1] == pytest.approx(end**0.5, rel=1e-3)
+    app = measure(app.select_slider(key="batch_size").set_value(128).run())
+    after = bench_of(app).jobs.diagnosis.job.result.parts["together"]
+    assert after < whole
+    size = "of the optimum's size"
+    assert f"was {whole:.3g} {size}; expected {first.expected:.3g}, it is now {after:.3g} {size}." in said(app)
+    assert "These results" not in said(app)
+    grown = replace(first, runs=(replace(first.runs[0], scale=0.0),), parts=dict.fromkeys(first.parts, float("nan")))
+    for before, now, words in ((first, grown, f"{whole:.3g} {size}; "), (grown, first, "growing without bound; ")):
+        bench.jobs.diagnosis = Diagnosis(Job.done(now), bench.begun.number - 1, before)
+        app.run()
+        assert f"the distance to the optimum was {words}" in said(app)
+        assert "These results belong to the previous run." in said(app)
+        assert ("it is now growing without bound." in said(app)) == (now is grown)
+        assert ("The run grows without bound." in said(app)) == (now is grown)
+        assert any("chart-parts" in one.proto.id for one in app.get("bidi_component")) == (now is first)
 
 
 @pytest.mark.weekly

@@ -493,7 +493,7 @@ def _figures(state: _State) -> list[Figure]:
     run, largest, found = state.run, state.largest, list[Figure]()
     if run.stop_reason is StopReason.DIVERGED:
         return found
-    if state.limits is not None:
+    if state.limits is not None and not state.limits.has_grown:
         whys = ("iterations that are missing", "the choice of mini-batches", "the choice of random features")
         for cause, name, why in zip(LARGER, CAUSES, whys, strict=True):
             said = f"Distance to the optimum, relative to its size, because of {why}."

@@ -232,17 +232,14 @@ def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
     if found.number != bench.begun.number:
         st.caption("These results belong to the previous run.")
     if found.before is not None:
-        was, is_now = found.before.parts["together"], limits.parts["together"]
-        was_said = f"{was:.3g}" if np.isfinite(was) and was < 1e4 else "growing without bound"
         expected = f"expected {found.before.expected:.3g}, " if found.before.expected is not None else ""
-        said = f"was {was_said}; {expected}it is now {is_now:.3g} of the optimum's size"
+        said = f"was {_distance(found.before)}; {expected}it is now {_distance(limits)}"
         st.success(f"Effect of the change: the distance to the optimum {said}.", icon=":material/compare_arrows:")
     if limits.has_grown:
         st.caption("The run grows without bound.")
     else:
         state = "It has converged" if limits.converged else "It has not converged"
-        size = f"{limits.parts['together']:.3g} of the optimum's size"
-        st.caption(f"{state}: at the end, the distance to the optimum is {size}.")
+        st.caption(f"{state}: at the end, the distance to the optimum is {_distance(limits)}.")
     if limits.subsample is not None:
         st.caption(limits.subsample.sentence())
     runs = [run for run in limits.runs if len(run.t) == len(limits.runs[0].t)]
@@ -261,6 +258,10 @@ def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
         live_chart(figure, key="chart-shares", height=HEIGHT)
     st.dataframe(_table(limits), width="stretch")
     st.caption(READ)
+
+
+def _distance(limits: RunLimits) -> str:
+    return "growing without bound" if limits.has_grown else f"{limits.parts['together']:.3g} of the optimum's size"
 
 
 def _table(limits: RunLimits) -> pd.DataFrame:
