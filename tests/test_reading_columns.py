@@ -57,6 +57,14 @@ def labeled(cells, name="label", delimiter=","):
 TOWNS, LETTERS = ["K\u00f6ln", "Ko\u0308ln", "Bonn"], ["\u00fc", "u\u0308", "o"]
 SAID = ["\"he said 'no', so\"", "\"a 'b', c\"", "'in \"d\", it'"]
 QUOTED, SPARSE = [r"'5\" pipe'", r"'it\'s 3, ok'", "plain"], ["", "1 yes, ", "1 'x, y', "]
+START = ["2020-01-01", "2020-01-02"]
+BELOW = [  # what is above the names of four columns, and the lines below them
+    ([], "when,how many,how much,which", *[",".join(f'"{{""ImportId"":""Q{i}""}}"' for i in range(4))]),  # Qualtrics
+    (["TOA5,CR1000,1234,Table1"], "TS,RN,Volts,", ",Avg,Smp,Smp"),  # Campbell, of as many cells
+    (["TOA5,CR1000"], "TS,RN,Volts,", ",Avg,Smp,Smp"),
+    ([], "t,c,c,d", ",,,class"),  # Orange
+    ([], "time,continuous,continuous,x y", "meta,,,class"),
+]
 NUMBERS = [f"{i},{'ab'[i % 2]}" for i in range(30)]
 THOUSANDS = [
     (1234.56, "1.234,56", "12,5", "1.250.000,25", "7"),
@@ -340,7 +348,23 @@ TABLES = {
     "ids of two parts": Table(["t;x;label", *(f"{i % 2 + 1}_234;{i};{'ab'[i // 3 % 2]}" for i in range(36))],
         ("x", "t: 1_234", "t: 2_234"), [range(36), [1, 0], [0, 1]]),
     "units": Table(["a,b,label", "mm,kg,", *(f"{i}.5,{i},{'xy'[i % 2]}" for i in range(40))], ("a", "b"), [],
-        ["The row below the names is taken for units and left out: 'mm', 'kg'."]),
+        ["The row below the names is left out (--below 0 if it is data): 'mm', 'kg'."]),
+    **{f"{len(below)} lines below the names, {below[0]}": Table([*above, "t,a,b,label", *below, *(
+        f"{START[i % 2]},{i},{i}.5,{'xy'[i % 2]}" for i in range(40))], ("t", "a", "b"), [[18262, 18263], [0, 1], [0.5, 1.5]],
+        [f"{len(below)} rows below the names are left out (--below 0 if it is data): "], classes=("x", "y"))
+       for above, *below in BELOW},
+    "lines below the names that a person leaves out": Table(["a,label", "How old?,Who?", "in years,of two", *NUMBERS], ("a",),
+        [range(30)], ["2 rows below the names are left out (--below 0 if it is data): 'How old?', 'Who?',"], {"below": 2}),
+    "thousands and millions": Table(rows_of_cells(["€1.5M", "565K", "2.25B", "€900"], ","), ("price", "z"),
+        [[1.5e6, 565e3, 2.25e9, 900], range(40)], ["'price': '€1.5M' is read as 1.5e+06."]),
+    "bases and other names that are no thousands": Table(rows_of_cells(["1B", "2B", "3B", "SS"], ","), ("z", "price: 1B",
+        "price: 2B", "price: 3B", "price: SS"), []),
+    "numbers by Fortran": Table(rows_of_cells(["1.0D+01", "-2.5D-002", "3.D+00"], ","), ("price", "z"),
+        [[10, -0.025, 3], range(40)], ["'price': '1.0D+01' is read as 10."]),
+    "apostrophes that quote nothing": Table(rows_of_cells(["'70s, 'tis", "it's, 'so"], ";"), ("z", "price: '70s, 'tis",
+        "price: it's, 'so"), []),
+    "a log whose bars are beside numbers of names": Table([f"2020-01-01 10:{i:02}:00 | cpu:{i % 3} mem:0" for i in range(40)],
+        ("x1",), [], classes=("cpu:0 mem:0", "cpu:1 mem:0", "cpu:2 mem:0")),
     "words of SAS, Stata and MySQL for missing": Table(["a\tb\tk", *(
         f"{'.' if i % 5 == 0 else i}\t{(chr(92) + 'N') if i % 7 == 0 else i}\t{['u', 'v', '.'][i % 3]}" for i in range(60))],
         ("a", "b"), [], ["Read as missing: 12 cells '.' (in 'a'), 9 cells", "Read as missing labels: 20 cells '.' (in 'k')."],
@@ -384,7 +408,11 @@ TABLES = {
         ["The file is ARFF, with 0 or the first value where a row names none."], classes=("u", "v")),
     "two lines of names": Table([",x,x,y", ",a,b,label", *(f"{i},{i}.5,{i * i % 7},{'uv'[i % 2]}" for i in range(40))],
         ("x a", "x b"), [[0.5, 1.5], [0, 1, 4]], [
-        "row below the names is left out; its words are added to names that repeat or are missing: '', 'x a'"],
+        "row below the names is left out (--below 0 if it is data): 'a', 'b', 'label'. Its words are added to names that repeat or "
+        "are missing: '', 'x a'"], classes=("u", "v")),
+    "two lines of names and the name of an index, by pandas": Table([",x,x,y", ",a,b,", "row,,,", *(
+        f"{i},{i}.5,{i * i % 7},{'uv'[i % 2]}" for i in range(40))], ("x a", "x b"), [[0.5, 1.5], [0, 1, 4]], [
+        "2 rows below the names are left out", "added to names that repeat or are missing: 'row', 'x a', 'x b', 'y'"],
         classes=("u", "v")),
     "names that come again among words": Table([row for i in range(60) for row in ["hue,k"] * (i % 20 == 0) + [
         f"{['red', 'blue'][i % 3 == 0]},{'ab'[i % 2]}"]], ("hue: blue", "hue: hue", "hue: red"), [],
@@ -495,6 +523,7 @@ LEFT_OUT = {
     "bars beside times": ("x2",),
     "a name for each row, and numbers": ("gene",),
     "two lines of names": ("column 1",),
+    "two lines of names and the name of an index, by pandas": ("row",),
     "padded numbers of rows": ("id",),
     "empty columns after the labels": ("column 4", "column 5"),
     "single quotes in double ones of ARFF": ("e",),
@@ -536,17 +565,19 @@ REFUSED = [
     (["t,v,k", *(row for i in range(60) for row in ["t,v,k"] * (i == 30) + [f"{i},{i}.5,{'ab'[i % 2]}"])], {},
         r"column 't' must hold numbers, got 't' \(its name: the line of names again, to be deleted"),
     (["Q1,Q2,k", 'How old?,"Like, it?",Who?', "id1,id2,id3", *(f"{i},{i}.5,{'ab'[i % 2]}" for i in range(60))], {},
-        r"got 'How old\?' \(rows 1 to 2 are names again, to be deleted\) in row 1"),
+        r"got 'How old\?' \(rows 1 to 2 are names again, to be left out: --below\) in row 1"),
     (["when,Duration (s),k", "Start date,Duration (s),Who?", *(f"2023-05-{1 + i % 28},{i},{'ab'[i % 2]}" for i in range(60))], {},
-        r"got 'Duration \(s\)' \(its name: the line of names again, to be deleted\) in row 1"),
+        r"got 'Duration \(s\)' \(its name: the line of names again, to be left out: --below\) in row 1"),
     (["Age,b,k", "Open answer,Product,Response", *(f"{i},{'pq'[i // 2 % 2]},{'ab'[i % 2]}" for i in range(60))], {},
-        "got 'Open answer' in row 1: correct it, delete row 1 if it is a second line of names, let its word mean missing"),
+        r"got 'Open answer' in row 1: correct it, leave row 1 out if it is a second line of names \(--below\), let its word"),
     (["a,x,k", *(f"{i},{i % 7},{'uv'[i % 2]}" for i in range(30)), "Total,90,u"], {},
         r"got 'Total' \(a row that sums others, to be deleted\) in row 31"),
     (['"a;b;k"', *(f'"{i};{i * i % 7};{"uv"[i % 2]}"' for i in range(40))], {},
         r"the table has one column, 'a;b;k', and there must be a label and a feature: .*--delimiter"),
     (["a,k", *(f"{'-3.4028235e+38' if i % 9 == 4 else i},{'uv'[i % 2]}" for i in range(40))], {},
         r"size, got -3.40282e\+38 in row 5: correct it, let it mean missing \(--missing-words\), or leave the column out"),
+    *((["t,n,k", *(form.format(i % 3, i, "uv"[i // 3 % 2]) for i in range(40))], {}, "in single quotes hold the delimiter")
+      for form in ("'a {}, b',{},'{}'", "{},{},'x, {}'")),
     (rows_of_cells(["-", "1.5", "2.5"]), {}, "column 'price' must hold numbers, got '-' in row 1"),
     *(([text], {}, "the file is a program in SQL; those that can be read are") for text in (
         "INSERT INTO `t` (`a`, `k`) VALUES\n(1, 'u'),\n(2, 'v');\n", "-- by us\n\nCREATE TABLE t (\n a int);\n",

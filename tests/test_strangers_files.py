@@ -484,6 +484,7 @@ LABELS = {
        for word in some(["NA", "n/a", "<NA>", "null", "#N/A", "NaN", "None", "?", " NA "], 4)},
 }  # fmt: skip
 IN_PARQUET = {
+    "fractions of single precision": ((0.1, 2.0, None), ("0.1", "2"), 1, "Float32"),
     "times of a zone": ((pd.Timestamp(0, tz="UTC"), pd.Timestamp(9**9, tz="UTC"), None),
         ("1970-01-01 00:00:00+00:00", "1970-01-01 00:00:00.387420489+00:00"), 1),
     "durations": ((pd.Timedelta("1D"), pd.Timedelta("2D"), None), ("1 days 00:00:00", "2 days 00:00:00"), 1),
@@ -904,6 +905,7 @@ def test_one_option_says_otherwise_everywhere(tmp_path, capsys, unlabeled, class
     {"header": True, "delimiter": ";", "roles": {"b": "category"}, "order": ["wheat", "rye"]},
     {"decimal": ",", "roles": {"b": "ignore"}},
     {"encoding": "cp1252"},
+    {"below": 2},
 ])  # fmt: skip
 def test_rows_take_the_options_of_the_commands(reading, tmp_path_factory):
     path = tmp_path_factory.mktemp("options") / "t.csv"

@@ -21,7 +21,7 @@ from dsgcore.data.reading.sources import files_of, streamed, telling
 from dsgcore.data.sets import DATASETS
 from dsgcore.experiments import SETTINGS
 
-_OF_TEXT = ("header", "delimiter", "decimal", "encoding", "missing_words")
+_OF_TEXT = ("header", "below", "delimiter", "decimal", "encoding", "missing_words")
 
 
 def list_sets(given: argparse.Namespace) -> Made:

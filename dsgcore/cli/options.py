@@ -175,6 +175,7 @@ def text_of(given: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of a recipe that a command line gives about a text."""
     return {
         "header": given.header,
+        "below": given.below,
         "delimiter": DELIMITER_WORDS.get(given.delimiter, given.delimiter),
         "decimal": given.decimal,
         "encoding": given.encoding,

@@ -104,10 +104,7 @@ def describe_file(
 
 
 def convert_file(
-    path: str | os.PathLike[str],
-    folder: str | os.PathLike[str],
-    recipe: Recipe,
-    progress: Progress | None = None,
+    path: str | os.PathLike[str], folder: str | os.PathLike[str], recipe: Recipe, progress: Progress | None = None
 ) -> int:
     """Write a file, or a folder of files, as a folder of Parquet files; return the number of rows. Text is read in pieces, twice.
 

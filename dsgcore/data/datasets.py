@@ -82,8 +82,7 @@ IMBALANCE = Real("imbalance", 0.5, low=0.001, high=0.999, usual=(0.1, 0.9)).call
     "Share of positives", "Share of positives among all points."
 )
 N_CLASSES = Integer("n_classes", 5, low=2, high=20, usual=(2, 10)).called(
-    "Ordered classes",
-    "Number of ordered classes. A regression target is cut into this many bins of equal frequency.",
+    "Ordered classes", "Number of ordered classes. A regression target is cut into this many bins of equal frequency."
 )
 OPTIONS = (N, NOISE, SEPARATION, N_IRRELEVANT, IMBALANCE, N_CLASSES)
 OPTION_NAMES = tuple(option.name for option in OPTIONS)

@@ -41,11 +41,7 @@ def class_balance(split: Split) -> pd.DataFrame:
     If the source gives no class for some points, a last row, "not known", counts them.
     """
     is_labeled = split.y_train != UNLABELED
-    samples = {
-        "labeled": split.y_hidden[is_labeled],
-        "unlabeled": split.y_hidden[~is_labeled],
-        "test": split.y_test,
-    }
+    samples = {"labeled": split.y_hidden[is_labeled], "unlabeled": split.y_hidden[~is_labeled], "test": split.y_test}
     k = len(split.class_names)
     # An unknown class, -1, is counted after all classes.
     counts = {name: np.bincount(np.where(y < 0, k, y), minlength=k + 1) for name, y in samples.items()}

@@ -23,13 +23,7 @@ from dsgcore.core.parameters import Choice
 from dsgcore.core.sampling import UNLABELED, evenly_spread
 from dsgcore.data.datasets import SCALING, DataError, checked
 from dsgcore.data.parts import Callback, Part, Parts, Rows
-from dsgcore.data.reading.binary import (
-    ParquetTable,
-    as_in_parquet,
-    frame_of_table,
-    is_parquet_data,
-    pandas_index,
-)
+from dsgcore.data.reading.binary import ParquetTable, as_in_parquet, frame_of_table, is_parquet_data, pandas_index
 from dsgcore.data.reading.cells import (
     Seen,
     about_missing,
@@ -44,7 +38,7 @@ from dsgcore.data.reading.cells import (
 from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, leaks, may_be_index
 from dsgcore.data.reading.features import SAMPLE, Features
 from dsgcore.data.reading.file import File, about_empty_rows, training_labels
-from dsgcore.data.reading.labels import about_gaps, class_codes, label_text, labels_of, pair_ids
+from dsgcore.data.reading.labels import about_gaps, class_codes, factorized, label_text, labels_of, pair_ids
 from dsgcore.data.reading.recipe import AUTO, LOCAL, MISSING_WORDS, NONE, OF_FILE, Recipe
 from dsgcore.data.reading.sources import about_others
 from dsgcore.data.reading.unlabeled import about_unlabeled, is_minus_one
@@ -277,7 +271,7 @@ class PartedTable:
             if is_whole:
                 found.append(column)
                 continue
-            codes, different = pd.factorize(column, use_na_sentinel=True)
+            codes, different = factorized(column)
             places = [values.setdefault(value, len(values)) for value in different]
             found.append(np.array([*places, -1], dtype=np.min_scalar_type(-max(1, len(values))))[codes])
             counts = np.pad(counts, (0, len(values) - len(counts)))
@@ -298,10 +292,8 @@ class PartedTable:
         is_guess = recipe.unlabeled == AUTO and not all(is_minus_one(np.array(sorted(hidden), dtype=str)))
         guessed = about_unlabeled(hidden, recipe.unlabeled) if is_guess else ()
         gaps = np.flatnonzero(np.concatenate(found) == -1)
-        said = [
-            *missing,
-            *(one for one in notes if one not in about_gaps(int(np.sum(codes == UNLABELED)))),
-        ]  # of values
+        gone = about_gaps(int(np.sum(codes == UNLABELED)))  # of values
+        said = [*missing, *(one for one in notes if one not in gone)]
         return y, list(classes), said, [*missing, *guessed], gaps
 
     def empty_rows(self, recipe: Recipe) -> NDArray[np.int64]:

@@ -333,11 +333,7 @@ def _draw(groups: NDArray[np.int64], total: int, rng: np.random.Generator, leave
 
 
 def _assembled(
-    dataset: Dataset,
-    train_rows: NDArray[np.int64],
-    test_rows: NDArray[np.int64],
-    y_train: NDArray[np.int64],
-    kind: str,
+    dataset: Dataset, train_rows: NDArray[np.int64], test_rows: NDArray[np.int64], y_train: NDArray[np.int64], kind: str
 ) -> Split:
     fitted = fit_scaling(dataset.X, train_rows, kind)
     return Split(

@@ -65,12 +65,13 @@ def draw_format(begun: Recipe, key: str) -> Recipe:
     )
     with st.popover("More about the text", width="stretch"):  # what few texts need
         help_above, begins = "Such as a title. They are left out.", "Lines of comments begin with"
+        help_below = "Such as units or a survey's questions. They are left out."
         signs, above = COMMENTS.__getitem__, begun.above
         return replace(
             recipe,
             above=st.number_input("Lines above the table", 0, 1000, above, key=f"{key}-above", help=help_above),
             comment=_pick(st, begins, COMMENTS, begun.comment, f"{key}-comment", format_func=signs),
-            units=st.toggle("The line below the names holds units", begun.units, key=f"{key}-units"),
+            below=st.number_input("Lines below the names", 0, 10, begun.below, key=f"{key}-below", help=help_below),
             escape=st.toggle("A backslash before a quote belongs to it", begun.escape, key=f"{key}-escape"),
         )
 

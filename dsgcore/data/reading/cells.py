@@ -58,10 +58,12 @@ _GROUPED = {
 }
 # Minus signs and dashes that stand for "-", and full-width signs.
 _SIGNS = str.maketrans({**dict.fromkeys("−–‐‑‒﹣－", "-"), "％": "%", "（": "(", "）": ")"})
+_FACTOR, _FACTORS = re.compile(r"(?<=\d)[kKMB]\Z"), {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9}
 _ADORNED = ("%", ")", "-")
 _SIGNS_OF_MONEY = rf"(?:[$€£¥₹₽₩]|{_WORDS['money']})"
 _FIRST = rf"{_SIGNS_OF_MONEY}(?!(?<=[A-Z])-)"  # $-1 and USD -1 are money, USD-1 is a code
 _MONEY = re.compile(rf"(?<![\w.,]){_FIRST}\s?(?=[(-]?\s?[\d.,])|(?<=\d)\s?{_SIGNS_OF_MONEY}(?=\)?$)")
+_FORTRAN = re.compile(r"(?<=\d)[dD](?=[+-]\d\d\d?\Z)|(?<=\.)D(?=[+-]\d)")  # 1.0D+01
 _NO_MONEY = re.compile(rf"{_FIRST}\s*-+|-+\s*{_SIGNS_OF_MONEY}")  # a spreadsheet's account writes 0 so
 THOUSANDS_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be either number
 _WITH_UNIT = re.compile(r"([^\s\w]?\s?[\d.,]*\d(?:[eE][+-]?\d+)?)\s*([^\W\d_][\w°µ/²³^%]{0,9}|[°µ][\w/]{1,9})")
@@ -182,7 +184,7 @@ def written(value: Any) -> str:
     """Return a value of a table as label text: 3.0 as 3, true as True."""
     if isinstance(value, bytes):
         return written(value.decode("utf-8", UNDECODED))
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+    if isinstance(value, float | np.floating) and value.is_integer() and abs(float(value)) < 2**53:
         return str(int(value))
     try:
         text = str(value)  # of a letter's two forms, which look the same, one
@@ -251,7 +253,7 @@ def plain_numeral(text: str) -> tuple[str, float]:
     """
     if _NO_MONEY.fullmatch(text := text.strip().translate(_SIGNS)):
         return "0", 1.0
-    text, divisor = _MONEY.sub("", text), 1.0
+    text, divisor = _FORTRAN.sub("E", _MONEY.sub("", text)), 1.0
     for _ in range(2 if text.endswith(_ADORNED) else 0):  # the sign may be inside the brackets or after them
         if text.endswith("%"):
             text, divisor = text[:-1].rstrip(), divisor * _PERCENT
@@ -359,7 +361,11 @@ def has_thousands(texts: Sequence[str]) -> bool:
 
 
 def _bare(texts: Sequence[str]) -> list[tuple[str, float]]:
-    """Return numerals without a unit that all of them have, as in 12 kg; and the divisors of their numbers."""
+    """Return numerals without a unit that all have, as in 12 kg, or thousands and millions, as in 5K; and their divisors."""
+    ends = [text[-1] if _FACTOR.search(text) else "" for text in texts]
+    cut = [plain_numeral(text.removesuffix(end)) for text, end in zip(texts, ends, strict=True)] if any(ends) else []
+    if cut and all(as_number(text.replace(",", ".")) is not None for text, _ in cut):
+        return [(text, divisor / _FACTORS.get(end, 1.0)) for (text, divisor), end in zip(cut, ends, strict=True)]
     found = [_WITH_UNIT.fullmatch(text) for text in texts]
     units = {one[2] for one in found if one}
     unit = units.pop() if len(units) == 1 and all(found) else ""
@@ -558,14 +564,18 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
         kind = " (a spreadsheet's error)" if _SPREADSHEET_ERROR.fullmatch(first) else ""
         is_more = 1 < n <= _MOST_HEADERS and is_wrong[:n].all()
         if is_more or first == name:
-            kind = f" ({f'rows 1 to {n} are names' if is_more else 'its name: the line of names'} again, to be deleted)"
+            rows, how = (
+                f"rows 1 to {n} are" if is_more else "its name: the line of",
+                "deleted" if i else "left out: --below",
+            )
+            kind = f" ({rows} names again, to be {how})"
         kind = " (a row that sums others, to be deleted)" if _TOTAL.fullmatch(first) else kind
         few = f" ({listed(words)})" if 1 < len(words := column[is_wrong].map(written).unique()) <= _SHOWN else ""
         several = "" if n == 1 else f", the first of {n:,} cells that are no numbers{few}"
         it, its = ("it", "its word") if n == 1 else ("them", "their words")
         advice = f"let {its} mean missing (--missing-words), make the column a category (--category), or leave it out (--drop)"
         if n == 1 and i == 0 and not kind:
-            advice = f"delete row 1 if it is a second line of names, {advice}"
+            advice = f"leave row 1 out if it is a second line of names (--below), {advice}"
         raise _wrong(column, i, "numbers", f"{first!r}{kind}", f"{several}: correct {it}, {advice}")
     return values
 

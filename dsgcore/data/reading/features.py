@@ -135,12 +135,8 @@ class Features:
 
     def words(self) -> list[str]:
         """Return the columns of categories that are words, so that TRUE and 01 beside them may be words, too."""
-        of_numbers = ("True", "False")
-        return [
-            n
-            for n in self._categories
-            if any(as_number(one) is None for one in {*self._known[n]}.difference(of_numbers))
-        ]
+        words = {name: {*self._known[name]} - {"True", "False"} for name in self._categories}
+        return [name for name, own in words.items() if any(as_number(one) is None for one in own)]
 
     def unknown(self, frame: pd.DataFrame, name: str) -> set[str]:
         """Return the labels of a table's column that are none of the categories."""

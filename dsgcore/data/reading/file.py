@@ -228,7 +228,7 @@ def _sentence(frame: pd.DataFrame, recipe: Recipe, source: Source) -> str:
     if recipe.format != "delimited":
         return f"Read as {_FORMAT_NAMES[recipe.format]}: {size}."
     line = "the first line" if not recipe.above else f"line {recipe.above + 1}"
-    header = (f"names in {line}" if recipe.header else "no names") + (", units below" if recipe.units else "")
+    header = f"names in {line}" if recipe.header else "no names"
     mark = {".": "point", ",": "comma"}[recipe.decimal]
     if source.known:  # of a workbook or ARFF
         return f"Read as a table: {size}; {header}."

@@ -99,8 +99,14 @@ def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool
 
 def labels_of(column: pd.Series) -> NDArray[np.object_]:
     """Return a column as label text, None for a missing label."""
-    codes, values = pd.factorize(column, use_na_sentinel=True)
+    codes, values = factorized(column)
     return np.array([written(value) or None for value in values] + [None], dtype=object)[codes]
+
+
+def factorized(column: pd.Series) -> tuple[NDArray[np.int64], Collection[object]]:
+    """Return the codes of a column, -1 for a missing cell, and its values: 0.1 of float32 is not 0.10000000149011612."""
+    codes, values = pd.factorize(column, use_na_sentinel=True)
+    return codes, np.asarray(values) if column.dtype.kind == "f" else values
 
 
 def label_text(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], frozenset[str], dict[str, str]]:

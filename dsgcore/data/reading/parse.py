@@ -118,7 +118,8 @@ def rows_below(source: Source, recipe: Recipe, limits: Limits) -> tuple[list[str
             header[0] = header[0][1:].strip() or header[0]
         if header[0] in COMMENTS and recipe.delimiter == " ":  # by NumPy's savetxt
             del header[0]
-    skipped, units = next(rows, (skipped, list[str]())) if recipe.units else (skipped, list[str]())
+    below = [*islice(rows, recipe.below * recipe.header)]
+    skipped = below[-1][0] if below else skipped
     head = [row for _, row in islice(rows, 1)]
     if not head and not any(header):
         raise DataError("the file holds no text but blank lines")
@@ -132,13 +133,13 @@ def rows_below(source: Source, recipe: Recipe, limits: Limits) -> tuple[list[str
     elif len(header) == n_cells - 1:  # R's write.table names one column less, unless each row ends with a delimiter
         is_last = not any(row[-1] for row in head[1:] or head if len(row) == n_cells)
         header = [*header, ""] if is_last else ["", *header]
-    counts, said = Counter(header), []
-    if any(units):
-        said = [f"The row below the names is taken for units and left out: {listed(filter(None, units))}."]
-        if len(counts) < len(header) == len(units):  # two lines of names, as of several levels
-            header = [f"{a} {b}".strip() if not a or counts[a] > 1 else a for a, b in zip(header, units, strict=True)]
-            added = "its words are added to names that repeat or are missing"
-            said = [f"The row below the names is left out; {added}: {listed(header)}."]
+    n, words = len(below), [cell for _, row in below for cell in row if cell]
+    lines = f"{n} rows below the names are" if n > 1 else "The row below the names is"
+    said = [f"{lines} left out (--below 0 if it is data): {listed(words)}."] * bool(n)
+    for _, row in below:  # names of several levels
+        if len(row) == len(header) and (len(counts := Counter(header)) < len(row) or said[1:]):
+            header = [f"{a} {b}".strip() if not a or counts[a] > 1 else a for a, b in zip(header, row, strict=True)]
+            said[1:] = [f"Its words are added to names that repeat or are missing: {listed(header)}."]
     names, notes = column_names(header)
     limits.check_columns(len(names))
     return names, [*said, *notes], skipped, head

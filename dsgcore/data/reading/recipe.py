@@ -48,7 +48,7 @@ MAX_LISTED = 10_000
 AUTO, NONE = "auto", "none"
 _UNITS = ((2**40, "TB"), (2**30, "GB"), (2**20, "MB"), (2**10, "KB"))
 # What a file itself says; all else is as in the training file.
-OF_FILE = ("format", "delimiter", "header", "decimal", "encoding", "above", "units", "comment", "escape")
+OF_FILE = ("format", "delimiter", "header", "decimal", "encoding", "above", "below", "comment", "escape")
 OF_FORMAT = (*OF_FILE, "missing_words", "first_index", "n_indices")
 
 
@@ -114,10 +114,10 @@ class Recipe:
     delimiter, header, decimal, encoding : str, bool, str, str
         For delimited text: the delimiter of cells, True if the first line names the columns, the decimal mark and the
         encoding. The delimiter " " means any white space.
-    above : int, 0 <= above <= 1000
-        For delimited text: lines above the table, such as a title.
-    units, escape : bool
-        For delimited text: True if the line below the names holds units, and True if a backslash escapes a quote.
+    above, below : int, 0 <= above <= 1000, 0 <= below <= 10
+        For delimited text: lines above the table, such as a title, and below the names, such as units or a survey's questions.
+    escape : bool
+        For delimited text: True if a backslash escapes a quote.
     comment : str
         For delimited text: the sign that begins lines of comments. It is empty if there are none.
     first_index, n_indices : int or None
@@ -162,7 +162,7 @@ class Recipe:
     decimal: str = choice(".", options=(".", ","))
     encoding: str = choice("utf-8", options=ENCODINGS)
     above: int = integer(0, low=0, high=1000)
-    units: bool = flag(False)
+    below: int = integer(0, low=0, high=10)
     comment: str = choice("", options=("", "#", "%"))
     escape: bool = flag(False)
     first_index: int | None = integer(None, low=0, high=1, optional=True)
@@ -229,6 +229,7 @@ class Recipe:
             if isinstance(value, tuple):
                 value = ",".join(f'"{word}"' if "," in word else word for word in value if word)
             found += [f"--{name.replace('_', '-')}={value}"] * (value is not None and (name, value) != ("drop", ""))
+        found += [f"--below={self.below}"] * (self.below != guess.below)
         return [*found, *["--header" if self.header else "--no-header"] * (self.header != guess.header)]
 
     def marked(self) -> tuple[tuple[str, str], ...]:
@@ -258,10 +259,7 @@ class Limits:
     def check_size(self, size: int) -> None:
         """Raise an error if a file has too many bytes."""
         if size > self.size:
-            more, given = size - self.size, shown_size(size)
-            if given == shown_size(self.size):
-                given = f"{more:,} {'byte' if more == 1 else 'bytes'} more"
-            raise DataError(f"the file must have at most {shown_size(self.size)}, got {given}")
+            raise DataError(f"the file must have at most {shown_size(self.size)}, got {size:,} bytes")
 
     def check_unpacked(self, size: int, what: str = "the file") -> None:
         """Raise an error if the contents unpack to too many bytes."""

@@ -32,19 +32,19 @@ _BOMS = {
 # Encodings of other scripts: the usual letters, and the letters among which their share is taken.
 _SCRIPTS = {
     "cp1251": (r"[а-яё]", r"[А-Яа-яЁё]"),
-    "koi8-r": (r"[а-яё]", r"[А-Яа-яЁё]"),
     "shift_jis": (r"[\u3040-\u30ff\u4e00-\u9fff]", r"[^\x00-\x7f]"),
     "gb18030": (r"[\u4e00-\u9fff]", r"[^\x00-\x7f]"),
 }
 # Polish letters of cp1250 that are ³, ¹ and ¿ in cp1252, within a word, but not in m³h or ¿que; and letters not in Polish.
 _POLISH = re.compile(rb"(?<=[A-Za-z\xc0-\xff])(?!(?<=m)\xb3[^aeouy])[\xb3\xb9\xbf](?=[a-pr-uwyz])")
 _NOT_POLISH = re.compile(rb"[\xc0-\xff](?<![\xc6\xca\xd1\xd3\xe6\xea\xf1\xf3])")
-_BY_USE = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё"  # Russian letters, the most frequent one first
 _COMMA_NUMBER, _POINT_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?"), re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 # Spreadsheets read a first line such as sep=; as the name of the delimiter.
 _NAMES_DELIMITER = re.compile(r'"?sep=([^"\r\n])"?(\r\n|\r|\n)', re.IGNORECASE)
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
 _UNIT = re.compile(r"[\[(]?[\w°µ%/^²³·*.\s-]{0,14}[\])]?")
+_MOST_BELOW, _ID_OF_QUALTRICS, _STATION = 3, '{"ImportId":', "TOA5"
+_FLAGS = {"class", "meta", "ignore", "c", "m", "i"}  # of Orange
 _ODD_DELIMITERS = "^~§¤¦¬¶"
 
 
@@ -80,19 +80,9 @@ def sniffed_encoding(source: Source) -> str:
     # The first bytes that common Chinese characters have; Cyrillic letters have others.
     leads = [pair[0] for pair in re.findall(rb"[\x81-\xfe][\x40-\xfe]", content)]
     shares["gb18030"] *= np.mean([0xB0 <= lead <= 0xD7 or 0xA1 <= lead <= 0xA3 for lead in leads]) if leads else 0.0
-    for encoding in ("cp1251", "koi8-r"):
-        shares[encoding] *= 0.95
-    # Capitals of cp1251 and of western encodings are small letters in KOI8-R, but other ones than Russian has often.
-    if _rarity(content, "koi8-r") >= _rarity(content, "cp1251"):
-        shares["koi8-r"] = 0.0
+    shares["cp1251"] *= 0.95
     best = max(shares, key=shares.__getitem__)
     return best if shares[best] > 0.5 else western
-
-
-def _rarity(content: bytes, encoding: str) -> float:
-    """Return the mean place of a text's letters among the Russian ones, 0 for the most frequent one."""
-    letters = (letter for letter in content.decode(encoding, "replace").lower() if not letter.isascii())
-    return float(np.mean([_BY_USE.find(letter) % len(_BY_USE) for letter in letters]))
 
 
 def head_text(source: Source, encoding: str) -> str:
@@ -129,6 +119,13 @@ def sniff_delimited(source: Source, encoding: str, delimiter: str | None = None)
 
     is_escaped = any('\\"' in line for line in sampled) and regularity(True) > regularity(False)
     rows = _cells(sampled, delimiter, is_escaped)
+    single = re.compile(
+        rf"(?:^|{re.escape(delimiter)}) *'[^'{delimiter}]*{re.escape(delimiter)}[^']*' *(?:{re.escape(delimiter)}|$)"
+    )
+    if sum(single.search(line) is not None for line in sampled) > len(sampled) / 2:
+        raise DataError(
+            "cells in single quotes hold the delimiter: write double quotes around them, or another delimiter"
+        )
     titles = _titles(rows)
     if titles and len(_cells(sampled[:titles], delimiter, is_escaped)) == titles:  # a line each
         rows, above = rows[titles:], above + kept[titles]
@@ -144,7 +141,7 @@ def sniff_delimited(source: Source, encoding: str, delimiter: str | None = None)
         encoding=encoding,
         header=header,
         above=above,
-        units=header and _has_units(rows, decimal),
+        below=_below(rows, decimal) * header,
         comment=comment,
         escape=is_escaped,
     )
@@ -223,7 +220,7 @@ def _titles(rows: list[list[str]]) -> int:
         return 0
     filled = [[cell for cell in row if cell] for row in rows]
     alone = [width > 2 and len(cells) < 2 and not any(map(as_number, cells)) for cells in filled]
-    first = next((i for i, row in enumerate(rows) if len(row) == width and not alone[i]), 0)
+    first = next((i for i, row in enumerate(rows) if len(row) == width and not alone[i] and row[0] != _STATION), 0)
     is_shorter = first > 0 and len(rows[first - 1]) == width - 1
     if is_shorter and not any(map(as_number, rows[first - 1])) and not _has_header(rows[first:], "."):
         first -= 1  # R's write.table, or rows that end with a delimiter: the header has one name less
@@ -302,6 +299,20 @@ def _number_columns(names: list[str], columns: list[list[str]], below: list[list
         first = [number for cell in below[0] if (number := _value(cell, decimal)) is not None]
         return any(outside) or (abs(given[0]) >= 1000 and bool(len(first) < 3 or np.ptp(np.diff(first)) != 0))
     return len(given) > 1 and bool((steps > 0).all()) and all(outside)
+
+
+def _below(rows: list[list[str]], decimal: str) -> int:
+    """Return the number of lines below the names that are no rows: up to Qualtrics' ids, or units and what follows them.
+
+    These are the ways of measuring of Campbell's loggers, the flags of Orange, and the name of an index of pandas.
+    """
+    first = rows[1 : 1 + _MOST_BELOW]
+    if found := next((n for n, row in enumerate(first, start=1) if all(_ID_OF_QUALTRICS in cell for cell in row)), 0):
+        return found
+    n = next((n for n in range(len(first)) if not _has_units(rows[n:], decimal)), len(first))
+    words = [*filter(None, rows[n + 1])] if 0 < n < len(rows) - 1 else []
+    is_name = len(words) == 1 == bool(rows[n + 1][0]) and _kind(words[0], decimal) == "word"
+    return n + (bool(words) and ({*words} <= _FLAGS or is_name))
 
 
 def _has_units(rows: list[list[str]], decimal: str) -> bool:

@@ -58,7 +58,7 @@ _OTHER_TEXTS = {
     "JSON, but no records": re.compile(r"\{\s*(?:\"|\}\s*\Z)|\[\s*(?:[\[{\"]|-?\d[\d.e+-]*\s*[,\n])"),
     # A label, a bar, and pairs of a name and a value; a label, and triples of field, index and value, but no times of a day.
     "a text of Vowpal Wabbit": re.compile(
-        r"[+-]?\d[^|\n]*\|(?=[^\n]*:(?!\d\d\b))[\w:.]*(?: +[^\s|:]+:-?\d[\d.e+-]*){2,} *(?=\|\w|\r?\n)"
+        r"[+-]?\d[^|:\n]*\|(?=[^\n]*:(?!\d\d\b))[\w:.]*(?: +[^\s|:]+:-?\d[\d.e+-]*){2,} *(?=\|\w|\r?\n)"
     ),
     "a text of LIBFFM": re.compile(
         r"[+-]?\d[\d.]*(?=[ \t][^\n]*:\d+:(?!\d\d\b))(?:[ \t]+\d+:\d+:-?[\d.]\S*){2,}[ \t]*\r?\n"
@@ -370,7 +370,7 @@ def _arff_as_csv(source: Source, limits: Limits) -> Source:
         rows = (row[:-1] if len(row) > len(names) and row[-1].startswith("{") else row for row in cells)
     said = f"The file is ARFF{', with 0 or the first value where a row names none' * is_sparse}."
     with readable("the ARFF file", also=(csv.Error,)):
-        return _as_csv(source, chain([names], rows), "latin-1", known={"header": True, "units": False}, notes=(said,))
+        return _as_csv(source, chain([names], rows), "latin-1", known={"header": True, "below": 0}, notes=(said,))
 
 
 def _cells_of_arff(lines: Iterable[str], mark: str = ",") -> Iterator[list[str]]:
