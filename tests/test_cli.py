@@ -399,7 +399,9 @@ LABELED |= {"seconds": 60.0, "target": "class"}
 ASKED = {"method": "SVC", "ask": 3, "ordered": True, "keep": ["a", "b"], "target": None, "drop": ["a"], "seconds": 9.0}
 RACED, AXIS = {3: ["SAMULT", "fixed"], 4: [20, 5], 5: 2, "memory_limit": 3 * 10**9}, ["kernel.sigma=1,2"]
 SCORED = {0: Path("model"), 1: Path("data.csv"), 2: Path("new"), "features": ["a", "b"], "keep": ["b", "a"]}
-SCORED |= {"text": {"missing_words": ["x"], "header": False, "below": None, "delimiter": "|", "decimal": ",", "encoding": None}}
+SCORED |= {
+    "text": {"missing_words": ["x"], "header": False, "below": None, "delimiter": "|", "decimal": ",", "encoding": None}
+}
 READING = "--features a,b --keep b,a,b --missing-words x --no-header --delimiter bar --decimal ,"
 LESSON_OUT, LESSON_CHECK = "pages.handouts.static_lesson.write_lesson", "pages.session.lesson_check.check_file"
 FIT_NEW, IN_FIT = "fit TSGS3VM data.csv --out new", "dsgcore.estimators.s3vm.TSGS3VM.fit"

@@ -363,6 +363,23 @@ TABLES = {
         [[10, -0.025, 3], range(40)], ["'price': '1.0D+01' is read as 10."]),
     "apostrophes that quote nothing": Table(rows_of_cells(["'70s, 'tis", "it's, 'so"], ";"), ("z", "price: '70s, 'tis",
         "price: it's, 'so"), []),
+    **{f"lines above the names, filled up with commas, {kinds}": Table([
+        "Instrument,X100,,,", "Operator,Jane,,,", "Date,2020-01-01,,,", ",,,,", "t,a,b,c,label", *(
+        f"{cells},{'xy'[i // 3 % 2]}" for i in range(40) for cells in (form.format(i % 4, i % 2, i % 3, i % 5),))],
+        names, [], ["names in line 5"], classes=("x", "y")) for kinds, form, names in (
+        ("numbers", "{0}.5,{1},{2}.25,{3}", ("t", "a", "b", "c")),
+        ("words", "u{1},v{1},w{1},z{1}", tuple(f"{n}: {w}{k}" for n, w in zip("tabc", "uvwz", strict=True) for k in (0, 1))))},
+    **{f"a first row with gaps, {cells}": Table([cells, *(f"{i % 3},{i},{i % 7},{i % 5},{'xy'[i // 3 % 2]}" for i in range(40))],
+        ("x1", "x2", "x3", "x4"), [], unsaid="names in") for cells in ("1,,,,x", ",,,,x", "1,,,,")},
+    **{f"LabVIEW's text, decimal mark {mark}": Table([row.replace(".", mark) for row in (
+        "LabVIEW Measurement\t", "Separator\tTab", "***End_of_Header***\t", "\t", "Channels\t2\t\t", "Samples\t9\t9\t",
+        "X0\t0.0\t0.0\t", "***End_of_Header***\t\t\t", "X_Value\tVolt\tState\tComment", *(
+        f"{i}.500\t{i % 7}.25\t{i // 3 % 2}.000\t" for i in range(40)))], ("X_Value", "Volt"), [[0.5, 1.5], [0.25, 1.25]],
+        ["names in line 9"], classes=("0", "1")) for mark in ".,"},
+    **{f"money as in {cells[0]}": Table(rows_of_cells(cells), ("price", "z"), [[1100.5, 3], range(40)])
+       for cells in (("R$ 1.100,50", "R$ 3,00"), ("US$1,100.50", "A$3"), ("Rs. 1,100.50", "Rs 3"), ("kr 1.100,50", "3,00 kr"),
+        ("1 100,50 zł", "3,00 zł"))},
+    "numbers by Mathematica": Table(rows_of_cells(["1.5*^-2", "2.*^2", "3."], ","), ("price", "z"), [[0.015, 200, 3], range(40)]),
     "a log whose bars are beside numbers of names": Table([f"2020-01-01 10:{i:02}:00 | cpu:{i % 3} mem:0" for i in range(40)],
         ("x1",), [], classes=("cpu:0 mem:0", "cpu:1 mem:0", "cpu:2 mem:0")),
     "words of SAS, Stata and MySQL for missing": Table(["a\tb\tk", *(
@@ -520,6 +537,7 @@ LEFT_OUT = {
     "years as names, over remarks": ("2021",),
     "an empty column": ("empty",),
     "numbers of answers": ("Response ID",),
+    **{f"LabVIEW's text, decimal mark {mark}": ("Comment",) for mark in ".,"},
     "bars beside times": ("x2",),
     "a name for each row, and numbers": ("gene",),
     "two lines of names": ("column 1",),
@@ -619,6 +637,7 @@ REFUSED = [
     *(([line.format(i=i) for i in range(60)], {}, f"line 1 must hold index:value pairs, got {said}: write its decimal comma as a")
       for line, said in (("1 1:0,5 2:{i}", "'1:0,5'"), ("+1 3:{i},25", "'3:0,25'"))),
     *(([text], {}, f"the file is {what}; those that can be read are") for what, *texts in (
+        ("a matrix of Matrix Market", "%%MatrixMarket matrix coordinate integer general\n%\n3 2 2\n1 1 5\n2 2 7\n"),
         ("JSON, but no records", "[\n  [1, 2],\n  [3, 4]\n]", "[1.5, 2, 3]", "{}"),
         ("a text of Vowpal Wabbit", "-1 |f a:0.5 b:2\n1 |f a:1 b:3", "1 0.5 'id|n:2.0 a:1 b:-2e-3 |w good film\n1 |n a:3 b:1"),
         ("a text of LIBFFM", "1 0:3:1 1:7:0.5\n0 0:2:1 1:8:0.25", "0 1:15:1 2:77:12\n1 1:0:1 2:3:12"),

@@ -60,10 +60,10 @@ _GROUPED = {
 _SIGNS = str.maketrans({**dict.fromkeys("−–‐‑‒﹣－", "-"), "％": "%", "（": "(", "）": ")"})
 _FACTOR, _FACTORS = re.compile(r"(?<=\d)[kKMB]\Z"), {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9}
 _ADORNED = ("%", ")", "-")
-_SIGNS_OF_MONEY = rf"(?:[$€£¥₹₽₩]|{_WORDS['money']})"
+_SIGNS_OF_MONEY = rf"(?:[A-Z]{{0,3}}\$|[€£¥₹₽₩₺]|{_WORDS['money']})"
 _FIRST = rf"{_SIGNS_OF_MONEY}(?!(?<=[A-Z])-)"  # $-1 and USD -1 are money, USD-1 is a code
 _MONEY = re.compile(rf"(?<![\w.,]){_FIRST}\s?(?=[(-]?\s?[\d.,])|(?<=\d)\s?{_SIGNS_OF_MONEY}(?=\)?$)")
-_FORTRAN = re.compile(r"(?<=\d)[dD](?=[+-]\d\d\d?\Z)|(?<=\.)D(?=[+-]\d)")  # 1.0D+01
+_FORTRAN = re.compile(r"(?<=\d)[dD](?=[+-]\d\d\d?\Z)|(?<=\.)D(?=[+-]\d)|(?<=[\d.])\*\^(?=-?\d)")  # 1.0D+01, 1.*^-6
 _NO_MONEY = re.compile(rf"{_FIRST}\s*-+|-+\s*{_SIGNS_OF_MONEY}")  # a spreadsheet's account writes 0 so
 THOUSANDS_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be either number
 _WITH_UNIT = re.compile(r"([^\s\w]?\s?[\d.,]*\d(?:[eE][+-]?\d+)?)\s*([^\W\d_][\w°µ/²³^%]{0,9}|[°µ][\w/]{1,9})")

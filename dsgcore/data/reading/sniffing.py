@@ -43,7 +43,8 @@ _COMMA_NUMBER, _POINT_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?"), re.co
 _NAMES_DELIMITER = re.compile(r'"?sep=([^"\r\n])"?(\r\n|\r|\n)', re.IGNORECASE)
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
 _UNIT = re.compile(r"[\[(]?[\w°µ%/^²³·*.\s-]{0,14}[\])]?")
-_MOST_BELOW, _ID_OF_QUALTRICS, _STATION = 3, '{"ImportId":', "TOA5"
+_MOST_BELOW, _ID_OF_QUALTRICS = 3, '{"ImportId":'
+_BEFORE_NAMES = ("TOA5", "***End_of_Header***")  # of Campbell's loggers and LabVIEW
 _FLAGS = {"class", "meta", "ignore", "c", "m", "i"}  # of Orange
 _ODD_DELIMITERS = "^~§¤¦¬¶"
 
@@ -214,13 +215,17 @@ def _comment(lines: list[str], delimiter: str) -> tuple[str, int | None]:
 
 
 def _titles(rows: list[list[str]]) -> int:
-    """Return the number of lines above the table: they have fewer cells than its rows, or one word beside empty ones."""
+    """Return the number of lines above the table: they have fewer cells than its rows, or less than half of them are filled."""
     width, agreeing = _width(rows)
     if width < 2 or agreeing < len(rows) / 2:
         return 0
     filled = [[cell for cell in row if cell] for row in rows]
     alone = [width > 2 and len(cells) < 2 and not any(map(as_number, cells)) for cells in filled]
-    first = next((i for i, row in enumerate(rows) if len(row) == width and not alone[i] and row[0] != _STATION), 0)
+    begin = 1 + max((i for i, row in enumerate(rows) if row[0] in _BEFORE_NAMES), default=-1)
+    wide = [i for i in range(begin, len(rows)) if len(rows[i]) == width and not alone[i]]
+    first, full = wide[0] if wide else 0, next((i for i in wide if 2 * len(filled[i]) >= width), 0)
+    if full > first and _has_header(rows[full:], "."):
+        first = full  # below lines such as "Operator,Jane,,,"
     is_shorter = first > 0 and len(rows[first - 1]) == width - 1
     if is_shorter and not any(map(as_number, rows[first - 1])) and not _has_header(rows[first:], "."):
         first -= 1  # R's write.table, or rows that end with a delimiter: the header has one name less

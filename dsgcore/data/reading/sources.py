@@ -54,6 +54,7 @@ _PDF = "a PDF document"  # which may be text
 _OTHERS = {magic.encode("latin-1"): what for what, all_magic in tables("kinds.toml").items() for magic in all_magic}
 # A name in brackets may begin a table's header: [K+], {a}, <x>.
 _OTHER_TEXTS = {
+    "a matrix of Matrix Market": re.compile("%%matrixmarket "),
     "a web page or XML": re.compile(r"<[!?]|<html\b|<(?=(?s:.*)\n\s*<[^\n]*\s*\Z)|<[^\n]*>\s*\Z"),
     "JSON, but no records": re.compile(r"\{\s*(?:\"|\}\s*\Z)|\[\s*(?:[\[{\"]|-?\d[\d.e+-]*\s*[,\n])"),
     # A label, a bar, and pairs of a name and a value; a label, and triples of field, index and value, but no times of a day.
