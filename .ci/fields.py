@@ -18,7 +18,7 @@ from dsgcore.data import Edit
 from dsgcore.data.reading import Recipe
 from dsgcore.experiments import SETTINGS, default_spec
 from dsgcore.experiments.export import estimator_of
-from dsgcore.experiments.settings import DATA_PARAMETERS, DiagnosticsSpec, StopSpec, defaults_of, sections_of
+from dsgcore.experiments.spec import DATA_PARAMETERS, DiagnosticsSpec, StopSpec, defaults_of, sections_of
 from dsgcore.kernels import KERNELS
 from dsgcore.settings import profile_of
 

@@ -18,7 +18,7 @@ from dsgcore.core.parameters import ParameterError, Text, items
 from dsgcore.data import DATASETS
 from dsgcore.data.edits import CHOICES, EDITS
 from dsgcore.experiments import SETTINGS, Setting, Spec, default_spec
-from dsgcore.experiments.settings import sections_of
+from dsgcore.experiments.spec import sections_of
 from dsgcore.settings.lessons import (
     HERE,
     SPECTRUM,

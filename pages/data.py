@@ -14,7 +14,7 @@ from dsgcore.data import CONVERSIONS, DATASETS, DataError, DatasetEntry, Split
 from dsgcore.data.datasets import AS_IS, SEED, CountError
 from dsgcore.data.reading import Recipe, Step
 from dsgcore.experiments import SETTINGS, Setting, Spec, load_dataset, load_split
-from dsgcore.experiments.settings import DATA_PARAMETERS, FILE
+from dsgcore.experiments.spec import DATA_PARAMETERS, FILE
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
 from pages.charts.live_chart import theme_now

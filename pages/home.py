@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Spec
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from pages.charts.live_chart import theme_now
 from pages.controls.own_file import store
 from pages.controls.view import LABELS_ONLY

@@ -26,7 +26,7 @@ from dsgcore.experiments import (
     theory_of,
 )
 from dsgcore.settings import profile_of
-from dsgcore.solver.exact import DiagnosticsError
+from dsgcore.solver.measures import DiagnosticsError
 from dsgcore.solver.task import Change
 from dsgcore.studies import Store, Study, StudyRuns, carry_out, convergences, price_of
 from pages.shell.plain_text import with_minus

@@ -18,7 +18,7 @@ from dsgcore.diagnostics import convergence, limits
 from dsgcore.experiments import FileStore, LiveRun, Run, Spec, SpecError, data_of, engine, load_dataset, load_split
 from dsgcore.experiments.data_of import with_choice
 from dsgcore.experiments.engine import Budget, check_cost, cost_of
-from dsgcore.experiments.settings import SETTINGS
+from dsgcore.experiments.spec import SETTINGS
 from dsgcore.studies.runs import make_run
 from pages.controls.hand import edits_to_text
 from pages.session import bench as benches

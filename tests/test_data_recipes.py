@@ -17,7 +17,7 @@ from real_sets import content_of
 from dsgcore.data import DATASETS, DataError, convert
 from dsgcore.data.datasets import EVEN_ODD, HALVES, ONE_REST
 from dsgcore.experiments import FileStore, LiveRun, Plane, Run, Spec, SpecError, load_dataset, load_split, script
-from dsgcore.experiments.settings import SETTINGS
+from dsgcore.experiments.spec import SETTINGS
 from pages.charts.run_map import decision_heats, run_map
 from pages.controls import controls
 from pages.gallery import data_charts, data_views

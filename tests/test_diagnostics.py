@@ -28,9 +28,9 @@ from dsgcore.experiments.run import step_limit
 from dsgcore.jobs import Job
 from dsgcore.kernels import Gaussian
 from dsgcore.problems import SemiSupervisedAUC
-from dsgcore.solver import exact
-from dsgcore.solver.exact import DiagnosticsError, ExactTwin, GradientNorm, SquaredNorm, slope
+from dsgcore.solver import measures
 from dsgcore.solver.loop import AllPoints, Carried, solve
+from dsgcore.solver.measures import DiagnosticsError, ExactTwin, GradientNorm, SquaredNorm, slope
 from dsgcore.studies import Store, Study, StudyRuns, carry_out
 from dsgcore.studies.runs import make_run
 from pages.charts.detail_charts import LIMITS
@@ -57,7 +57,7 @@ def test_the_slope_is_that_of_least_squares_over_the_points_that_have_logarithms
 
 
 def test_too_many_points_for_the_exact_optimum_are_refused():
-    n = exact.MAX_EXACT_POINTS + 1
+    n = measures.MAX_EXACT_POINTS + 1
     nothing = np.broadcast_to(0.0, (n, n))  # of no memory
     with pytest.raises(DiagnosticsError, match=r"^the gradient's norm needs .* at most 6000 points, got 6001$"):
         GradientNorm(SemiSupervisedAUC(), {}, nothing)

@@ -19,7 +19,7 @@ from dsgcore.experiments import SETTINGS
 from dsgcore.experiments.run import step_limit
 from dsgcore.glossary import term
 from dsgcore.kernels import block_frequencies
-from dsgcore.solver.exact import DiagnosticsError
+from dsgcore.solver.measures import DiagnosticsError
 from pages.charts.detail_charts import risk_chart
 from pages.charts.figures import ITERATION
 from pages.explained.screens import SCREENS

@@ -34,7 +34,7 @@ from dsgcore.experiments.verdict import at_chance, fallen, gain_over_twin
 from dsgcore.kernels import KERNELS
 from dsgcore.problems import UNLABELED
 from dsgcore.problems.thresholds import mean_auc
-from dsgcore.solver.gauges import BatchSpread, Gauges
+from dsgcore.solver.measures import BatchSpread, Gauges
 
 DATA = {name: given | {"data": given["data"] | {"n": 400}} for name, given in GOOD.items()}
 DATA["s3vm"] = {"solver": {"step_size": 0.1}}

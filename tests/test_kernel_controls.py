@@ -12,7 +12,7 @@ from dsgcore import Spec
 from dsgcore.data import DATASETS, load
 from dsgcore.estimators.inputs import width
 from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, read_spec
-from dsgcore.experiments.settings import FINE, SIGMAS
+from dsgcore.experiments.spec import FINE, SIGMAS
 from dsgcore.experiments.theory import words_of
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.widths import like_scale, usual_sigma

@@ -42,7 +42,7 @@ from test_file_on_pages import chosen_on_data_page, give, open_own, opened, stud
 from dsgcore.core.parameters import Choice, Flag, Integer, Text
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS, LiveRun, Spec, SpecError, default_spec
-from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, DiagnosticsSpec, StopSpec, sections_of
+from dsgcore.experiments.spec import DATA_PARAMETERS, FILE, DiagnosticsSpec, StopSpec, sections_of
 from dsgcore.settings import PROFILES, profile_of
 from dsgcore.solver.task import Change
 from dsgcore.studies import Study, StudyError

@@ -15,7 +15,7 @@ from dsgcore.core import parameters as kinds
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Integer, ParameterError, Real, check_all, grid, parameters_of, quoted
 from dsgcore.experiments import default_spec
-from dsgcore.experiments.settings import SETTINGS, DataSpec, DiagnosticsSpec, StopSpec
+from dsgcore.experiments.spec import SETTINGS, DataSpec, DiagnosticsSpec, StopSpec
 from dsgcore.kernels import KERNELS
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.stopping import Stopping

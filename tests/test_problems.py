@@ -23,8 +23,8 @@ from dsgcore.problems.similar_unlabeled import CORRECTIONS, SimilarUnlabeled
 from dsgcore.problems.similar_unlabeled import LOSSES as PAIR_LOSSES
 from dsgcore.problems.supervised import Supervised
 from dsgcore.problems.thresholds import class_measures, classify, mean_auc, thresholds
-from dsgcore.solver.exact import GradientNorm
 from dsgcore.solver.loop import solve
+from dsgcore.solver.measures import GradientNorm
 from dsgcore.solver.start import SourceQuadratic, shares
 
 # What is tested of each problem; one without an entry is tested with its defaults. The labels are a tiny sample of their kind.

@@ -25,8 +25,8 @@ from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
-from dsgcore.solver.exact import DualCoefficients, GradientNorm, slope
 from dsgcore.solver.loop import AllPoints, solve
+from dsgcore.solver.measures import DualCoefficients, GradientNorm, slope
 from dsgcore.solver.task import Plan, Task
 
 pytestmark = pytest.mark.weekly

@@ -23,7 +23,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS, Health, LiveRun, StopReason, default_spec, load_split, summary, theory_of
 from dsgcore.experiments.export import estimator_of, script
-from dsgcore.experiments.settings import DATA_PARAMETERS, DataSpec, DiagnosticsSpec, Setting, StopSpec, defaults_of
+from dsgcore.experiments.spec import DATA_PARAMETERS, DataSpec, DiagnosticsSpec, Setting, StopSpec, defaults_of
 from dsgcore.kernels import KERNELS
 from dsgcore.problems import PROBLEMS
 from dsgcore.settings import profile_of

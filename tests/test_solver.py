@@ -25,8 +25,8 @@ from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.problems.supervised import Supervised
 from dsgcore.solver import automatic_step
 from dsgcore.solver.automatic_step import settle_step, step_sizes
-from dsgcore.solver.exact import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
 from dsgcore.solver.loop import AllPoints, Carried, DrawnPoints, VisitedPoints, solve, training_points
+from dsgcore.solver.measures import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
 from dsgcore.solver.task import FIXED, SCHEDULES, Change, Plan, Task
 
 

@@ -22,7 +22,7 @@ from dsgcore.estimators.classes import best_threshold, labeled_parts
 from dsgcore.estimators.inputs import encode
 from dsgcore.prior import PriorError, energy_class_prior
 from dsgcore.problems.thresholds import thresholds
-from dsgcore.solver.problem import UNLABELED, unlabeled_rows
+from dsgcore.solver.problem import UNLABELED, rows_where
 
 Sets = Mapping[str, NDArray]  # from "positive", "negative" and "unlabeled" to points of shape (n_set, d)
 PRIOR = Real("prior", 0.5, low=0.0, high=1.0, symbol="π", words=("estimate",)).called(
@@ -152,7 +152,7 @@ class AUCBaseline(ClosedForm, BinaryBaseline):
         raise NotImplementedError
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        sets = {"positive": X[y == 1.0], "negative": X[y == -1.0], "unlabeled": X[unlabeled_rows(y == 0.0)]}
+        sets = {"positive": X[y == 1.0], "negative": X[y == -1.0], "unlabeled": X[rows_where(y == 0.0, or_all=True)]}
         basis, ((v, self.objective_),) = self._minimise(X, [self._risk(sets, s)], [sets], s, watch)
         self.model_ = basis.model(v)
         is_labeled = y != 0.0
@@ -266,7 +266,7 @@ class CutBaseline(ClosedForm, OrdinalBaseline):
         raise NotImplementedError
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        is_labeled, unlabeled = y != UNLABELED, X[unlabeled_rows(y == UNLABELED)]
+        is_labeled, unlabeled = y != UNLABELED, X[rows_where(y == UNLABELED, or_all=True)]
         # Points of the classes from code j on, and of those before.
         sets = [
             {"positive": X[y >= j], "negative": X[is_labeled & (y < j)], "unlabeled": unlabeled}

@@ -17,7 +17,7 @@ from dsgcore.baselines.basis import Basis, BasisModel, HasMatrix
 from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import like, real
 from dsgcore.problems.s3vm import C_STAR, C
-from dsgcore.solver.problem import unlabeled_rows
+from dsgcore.solver.problem import rows_where
 
 TOLERANCE = 1e-4
 # The weight of the unlabeled points starts at this share of its final value. Each level doubles it.
@@ -83,7 +83,7 @@ class S3VMBaseline(GaussianOrLinear, BinaryBaseline):
     """
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        ordered = np.concatenate([X[y != 0], X[unlabeled_rows(y == 0)]])
+        ordered = np.concatenate([X[y != 0], X[rows_where(y == 0, or_all=True)]])
         kernel = self._kernel(ordered)
         assert kernel is not None  # all kernels of these methods have it
         self._learn_from(ordered, y[y != 0], kernel, s, watch)

@@ -37,7 +37,7 @@ from dsgcore.cli.runs import asked_study, in_app
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import quoted
 from dsgcore.experiments.data_of import SHOWN
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from dsgcore.lessons import FOLDER, library
 
 EVERYWHERE = "0.0.0.0"

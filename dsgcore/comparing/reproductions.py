@@ -34,7 +34,7 @@ from dsgcore.data.reading.svmlight import TARGET, read_svmlight
 from dsgcore.data.splits import fit_scaling
 from dsgcore.experiments.export import estimator_of
 from dsgcore.experiments.race import competitor, test_score
-from dsgcore.experiments.settings import SETTINGS
+from dsgcore.experiments.spec import SETTINGS
 from dsgcore.jobs.tasks import finished, queue_of
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of

@@ -29,8 +29,8 @@ from dsgcore.diagnostics.references import (
 )
 from dsgcore.experiments import Spec, load_split, theory_of
 from dsgcore.settings import Constant, profile_of
-from dsgcore.solver.exact import DualCoefficients, ExactTwin, Reference, slope
 from dsgcore.solver.loop import AllPoints, solve
+from dsgcore.solver.measures import DualCoefficients, ExactTwin, Reference, slope
 from dsgcore.solver.task import Task
 
 ERROR, DISTANCE, AVERAGE, NORM = "error", "distance", "average", "norm"

@@ -16,7 +16,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.experiments.run import Run
 from dsgcore.experiments.stochastic import StochasticEngine
-from dsgcore.solver.exact import DiagnosticsError
+from dsgcore.solver.measures import DiagnosticsError
 from dsgcore.solver.model import Expansion
 
 # Sizes are sorted for at most this many iterations, and this many coefficients.

@@ -25,12 +25,11 @@ from dsgcore.core.parameters import ParameterError, Real
 from dsgcore.diagnostics.limits import CAUSES, FACTOR, FACTOR_OF_RIDGE, HALF_THE_LABELS, LESS, MORE, NEAR, RunLimits
 from dsgcore.estimators.inputs import width
 from dsgcore.experiments.run import Health, Run, StopReason, stable_step, step_limit
-from dsgcore.experiments.settings import defaults_of
-from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.spec import Spec, defaults_of
 from dsgcore.experiments.stochastic import CURVATURE
 from dsgcore.experiments.verdict import at_chance, best_score, fallen, gain_over_twin, is_constant, score_half_width
 from dsgcore.problems import UNLABELED
-from dsgcore.solver.gauges import STRIDE, Reading
+from dsgcore.solver.measures import STRIDE, Reading
 from dsgcore.solver.parameters import SolverParameters
 
 # A run had time to arrive if its step sizes sum to this many times half the largest step.

@@ -23,13 +23,13 @@ from dsgcore.diagnostics.references import (
 )
 from dsgcore.experiments import Spec, load_split
 from dsgcore.experiments.engine import learned_score
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from dsgcore.experiments.stochastic import task_of
 from dsgcore.experiments.verdict import chosen_rows
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.problems import UNLABELED
 from dsgcore.solver.automatic_step import step_sizes
-from dsgcore.solver.exact import slope
+from dsgcore.solver.measures import slope
 from dsgcore.solver.parameters import SolverParameters
 
 # A run has converged if f is this near to f*, relative to its size, in the root mean square.

@@ -28,8 +28,8 @@ from dsgcore.data import Split
 from dsgcore.experiments import Spec, load_split
 from dsgcore.experiments.stochastic import task_of
 from dsgcore.solver.automatic_step import settle_step
-from dsgcore.solver.exact import DiagnosticsError, DualCoefficients, Reference
 from dsgcore.solver.loop import AllPoints, solve
+from dsgcore.solver.measures import DiagnosticsError, DualCoefficients, Reference
 from dsgcore.solver.task import Step, Task
 
 # A diagnosis needs the kernel matrix of its points, and so uses at most this many.

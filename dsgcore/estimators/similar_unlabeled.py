@@ -35,7 +35,7 @@ from dsgcore.problems import Problem
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.solver.checkpoint import EVERY, Checkpoint
 from dsgcore.solver.parameters import SolverParameters
-from dsgcore.solver.problem import UNLABELED, unlabeled_rows
+from dsgcore.solver.problem import UNLABELED, rows_where
 from dsgcore.solver.start import START
 from dsgcore.solver.task import SAMPLING
 
@@ -150,7 +150,7 @@ def pairs_and_prior(
         return X, codes, np.array([0, 1]), prior
     check_classes(classes, codes, is_binary=True)
     is_labeled = codes != UNLABELED
-    members, unlabeled = drawn_members(codes, seed), unlabeled_rows(~is_labeled)
+    members, unlabeled = drawn_members(codes, seed), rows_where(~is_labeled, or_all=True)
     points = taken(X, np.concatenate([members, unlabeled]))
     share = float(np.mean(codes[is_labeled])) if prior == "estimate" else prior
     return points, ids_of_stacked(len(members), len(unlabeled)), classes, share

@@ -7,8 +7,7 @@ from dsgcore.experiments.history import History
 from dsgcore.experiments.live import LiveRun, split_for
 from dsgcore.experiments.plane import Plane, Surface
 from dsgcore.experiments.run import Health, Run, StopReason
-from dsgcore.experiments.settings import SETTINGS, Setting
-from dsgcore.experiments.spec import Spec, SpecError, default_spec, with_values
+from dsgcore.experiments.spec import SETTINGS, Setting, Spec, SpecError, default_spec, with_values
 from dsgcore.experiments.suggesting import begin_suggesting, suggest_values
 from dsgcore.experiments.theory import as_in_paper, breaches, broken_by, kept_to, remedies, theory_of
 from dsgcore.experiments.verdict import outcome_of

@@ -37,8 +37,17 @@ from dsgcore.data.reading.labels import BINARY, has_known_order
 from dsgcore.estimators import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.estimators.inputs import width
 from dsgcore.experiments.engine import Budget, check_cost
-from dsgcore.experiments.settings import FILE, DataSpec, Setting, n_labeled_on, sections_of, usual_width_of
-from dsgcore.experiments.spec import Spec, named_in_errors, plain_of
+from dsgcore.experiments.spec import (
+    FILE,
+    DataSpec,
+    Setting,
+    Spec,
+    n_labeled_on,
+    named_in_errors,
+    plain_of,
+    sections_of,
+    usual_width_of,
+)
 from dsgcore.jobs import Job, JobState, shared_queue
 from dsgcore.kernels import Gaussian
 from dsgcore.settings import profile_of
@@ -237,8 +246,8 @@ def load_split(
     scaling = "none" if is_file else data.scaling  # a file's points are prepared as its training rows say
     hide = draw_pairs if is_pairs else hide_labels
     split = hide(dataset, data.n_labeled, data.test_share, spec.seed, data.stratified, scaling=scaling)
-    noise, shift = data.label_noise, data.prior_shift
-    split = broken(split, label_noise=noise, prior_shift=shift, seed=spec.seed, is_pairs=is_pairs)
+    if (noise := data.label_noise) or data.prior_shift:
+        split = broken(split, label_noise=noise, prior_shift=data.prior_shift, seed=spec.seed, is_pairs=is_pairs)
     if is_file:
         split = split.with_points(made.points(split.train_rows, data.scaling))
     return edited_split(spec, split, may_lack=may_lack) if data.edits else split

@@ -13,8 +13,7 @@ import numpy as np
 
 from dsgcore.core.cost import GIGABYTE, Cost, Sizes, memory_of_data, of_machine
 from dsgcore.data import DATASETS, Split
-from dsgcore.experiments.settings import FILE
-from dsgcore.experiments.spec import Spec, SpecError
+from dsgcore.experiments.spec import FILE, Spec, SpecError
 from dsgcore.experiments.stochastic import StochasticEngine
 from dsgcore.multiclass.engine import MultiClassEngine
 from dsgcore.multiclass.softmax import FreshSoftmaxEngine, SoftmaxEngine

@@ -12,8 +12,7 @@ import numpy as np
 from dsgcore import estimators
 from dsgcore.core.parameters import finite
 from dsgcore.experiments.run import Run, StopReason
-from dsgcore.experiments.settings import FILE, Setting
-from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.spec import FILE, Setting, Spec
 from dsgcore.multiclass.problem import PRECONDITIONED
 
 # Numbers that a run finds for itself, which its estimator would find by another rule.

@@ -24,8 +24,7 @@ from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.engine import learned_score
 from dsgcore.experiments.plane import Plane
 from dsgcore.experiments.run import Run
-from dsgcore.experiments.settings import FILE, Setting
-from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.spec import FILE, Setting, Spec
 from dsgcore.experiments.theory import words_of
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.jobs.memory import forget_peak, peak

@@ -20,8 +20,7 @@ from dsgcore.data import Split
 from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.engine import check_cost, engine_of
 from dsgcore.experiments.history import History
-from dsgcore.experiments.settings import FILE, Setting
-from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.spec import FILE, Setting, Spec
 from dsgcore.problems import UNLABELED
 from dsgcore.solver.task import Change
 
@@ -108,6 +107,7 @@ class Run:
     model_t: int = _of_engine("t")
     training_values: NDArray | None = _of_engine("training_values")
     test_values: NDArray = _of_engine("test_values")
+    labeled_rows: NDArray = _of_engine("labeled_rows")
     labeled_values: NDArray = _of_engine("labeled_values")
     shift: float = _of_engine("shift")
     exact_values: Callable[[NDArray], NDArray] = _of_engine("exact_values")
@@ -126,7 +126,6 @@ class Run:
         self.training_clock: list[float] = []
         self.stop_reason: StopReason | None = None
         self._best = (np.inf, 0)
-        self.labeled_rows = np.flatnonzero(self.split.y_train != UNLABELED)
         self.engine: Any = engine_of(spec)(spec, self.split)
 
     def __repr__(self) -> str:

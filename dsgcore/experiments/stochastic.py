@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.cost import Cost, Sizes, seconds_of_features
+from dsgcore.core.cost import SECONDS_A_DISTANCE, SECONDS_A_VALUE, Cost, Sizes, seconds_of_features
 from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import known
 from dsgcore.core.parameters import ParameterError
@@ -24,11 +24,10 @@ from dsgcore.experiments.spec import Spec
 from dsgcore.kernels.kernels import rounded_columns, too_far
 from dsgcore.problems import UNLABELED, Problem, objective
 from dsgcore.solver.automatic_step import StepSizes, step_sizes
-from dsgcore.solver.exact import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
-from dsgcore.solver.gauges import PROBES, BatchSpread, Gauges
 from dsgcore.solver.loop import AllPoints, Carried, Iterate, solve, training_points
+from dsgcore.solver.measures import PROBES, AverageNorm, BatchSpread, DualCoefficients, ExactTwin, Gauges, SquaredNorm
 from dsgcore.solver.model import Expansion
-from dsgcore.solver.problem import unlabeled_rows
+from dsgcore.solver.problem import rows_where
 from dsgcore.solver.start import plan_start
 from dsgcore.solver.stopping import Stopping, ValuesMean
 from dsgcore.solver.task import Plan, Task, drawn_rows, tail_start
@@ -107,7 +106,7 @@ class StochasticEngine:
         self.task, self.split, self.kernel, self._is_measured = task_of(spec, split), split, spec.kernel, is_measured
         self.problem: Problem = self.task.problem
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
-        self.unlabeled_rows = unlabeled_rows(split.y_train == UNLABELED)
+        self.unlabeled_rows = rows_where(split.y_train == UNLABELED, or_all=True)
         self.training_seconds = 0.0  # on the model so far, as a fit without any measurements would take
         self._average_row: dict[str, float] = {}
         self._present: dict[tuple[float, int, int], StepSizes] = {}
@@ -458,7 +457,7 @@ class StochasticEngine:
     def cost(spec: Spec, sizes: Sizes) -> Cost:
         """Return the cost of a run, without its data."""
         problem, kernel = cast(Problem, spec.problem), spec.kernel
-        sources = problem.most_sources(spec.data.n_classes or N_CLASSES.default)
+        sources = 1 + (spec.data.n_classes or N_CLASSES.default if problem.labels == "ordinal" else 2)
         rows = sources * sizes.batch_size
         is_whole = sizes.n_train <= MAX_POINTS_FOR_WHOLE_SAMPLE
         visits = 0 if is_whole else rows * sizes.n_iter
@@ -467,7 +466,10 @@ class StochasticEngine:
         block = 2 * sizes.n_features * sizes.itemsize
         frequencies = kernel.factors * sizes.d * sizes.n_features * (8 + sizes.itemsize)
         seconds = kernel.factors * seconds_of_features(points + 2 * rows, sizes.d, sizes.n_features, sizes.itemsize)
-        seconds += kernel.seconds_of_sums(rows * sizes.n_probes, sizes.d, sizes.itemsize)
+        if kernel.has_loop:  # a value of the twin takes as long as a feature
+            seconds += seconds_of_features(rows * sizes.n_probes, sizes.d, 1, sizes.itemsize)
+        else:
+            seconds += rows * sizes.n_probes * (SECONDS_A_VALUE + sizes.d * SECONDS_A_DISTANCE)
         return Cost(
             RUNS * (sizes.n_iter * block + visits * BYTES_A_VISIT + points * (sizes.d + 4) * sizes.itemsize)
             + frequencies,

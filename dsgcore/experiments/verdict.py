@@ -26,7 +26,7 @@ from dsgcore.experiments.live import LiveRun
 from dsgcore.experiments.run import Health, Run
 from dsgcore.experiments.spec import Spec
 from dsgcore.problems.thresholds import classify, cuts_of, thresholds
-from dsgcore.solver.exact import Reference
+from dsgcore.solver.measures import Reference
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.task import Task
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from dsgcore.core.cost import SECONDS_A_DISTANCE, SECONDS_A_VALUE, seconds_of_features
 from dsgcore.core.documented import documented
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Checked, choice, real
@@ -55,8 +54,8 @@ class Kernel(Checked, Protocol):
         phi, the largest |phi_w(x)' phi_w(x')|.
     feature_map : FeatureMap
         What accumulates and evaluates its random features.
-    factors : int
-        Number of projections in one feature.
+    has_loop : bool
+        True if `sums` is a compiled loop, which takes as long for a value as for a feature.
     """
 
     name: ClassVar[str]
@@ -64,12 +63,17 @@ class Kernel(Checked, Protocol):
     bound: ClassVar[float] = 1.0
     feature_bound: ClassVar[float] = 1.0
     feature_map: ClassVar[FeatureMap] = Cosines()
-    factors: ClassVar[int] = 1
+    has_loop: ClassVar[bool] = False
 
     @property
     def width(self) -> float | None:
         """The distance over which two points become different; None if that depends on the points' position."""
         return None
+
+    @property
+    def factors(self) -> int:
+        """The number of projections in one feature."""
+        return 1
 
     @staticmethod
     def like_gaussian(sigma: float, d: int) -> float | None:
@@ -88,10 +92,6 @@ class Kernel(Checked, Protocol):
             for start in range(0, len(Z), size):
                 out[start : start + size] += c @ self.matrix(X, Z[start : start + size])
                 pause()
-
-    def seconds_of_sums(self, values: int, d: int, itemsize: int) -> float:
-        """Estimate the seconds in which `sums` computes so many kernel values at points with `d` coordinates."""
-        return values * (SECONDS_A_VALUE + d * SECONDS_A_DISTANCE)
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
         """Draw float32 features: (d, m) frequencies in turns per unit, or another form for `feature_map`."""
@@ -115,6 +115,7 @@ class Gaussian(Kernel):
 
     name = "gaussian"
     family = "gaussian"
+    has_loop = True
 
     @property
     def width(self) -> float:
@@ -130,10 +131,6 @@ class Gaussian(Kernel):
         scalar = X.dtype.type
         with single_threaded_blas():
             loops.gaussian_sums(X, c, Z, scalar(self.sigma), scalar(decay), out, scratch.buffers[X.dtype])
-
-    def seconds_of_sums(self, values: int, d: int, itemsize: int) -> float:
-        """Estimate the seconds in which `sums` computes so many kernel values: each takes as long as a feature."""
-        return seconds_of_features(values, d, 1, itemsize)
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
         # float32 draws in any precision: a model has the same features in both.
@@ -295,7 +292,7 @@ class DotProduct(Kernel):
     feature_map: ClassVar[FeatureMap] = Products()
 
     @property
-    def factors(self) -> int:  # type: ignore[override]
+    def factors(self) -> int:
         """The power."""
         return int(self.power)
 

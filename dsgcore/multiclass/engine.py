@@ -26,9 +26,9 @@ from dsgcore.multiclass.problem import AUTOMATIC_TAU_I, MultiClass, MultiClassSe
 from dsgcore.multiclass.twin import MAX_POINTS, KernelTwin
 from dsgcore.problems import UNLABELED, objective
 from dsgcore.solver.automatic_step import StepSizes
-from dsgcore.solver.gauges import PLACES, Gauges
+from dsgcore.solver.measures import PLACES, Gauges
 from dsgcore.solver.parameters import RunSpec
-from dsgcore.solver.problem import unlabeled_rows
+from dsgcore.solver.problem import rows_where
 from dsgcore.solver.stopping import Stopping
 from dsgcore.solver.task import tail_start
 
@@ -85,7 +85,7 @@ class MultiClassEngine:
     def __init__(self, spec: RunSpec, split: Split) -> None:
         self.spec, self.split = spec, split
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
-        self.unlabeled_rows = unlabeled_rows(split.y_train == UNLABELED)
+        self.unlabeled_rows = rows_where(split.y_train == UNLABELED, or_all=True)
         self.graphs, start = graph_cache_of(split), time.perf_counter()
         first = replace(problem_at(spec, 0), tau_I=0.0)
         task = make_task(first, self.graphs.X, split.y_train, spec.seed, len(split.class_names))

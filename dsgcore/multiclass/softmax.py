@@ -26,7 +26,7 @@ from dsgcore.multiclass.features import FixedFeatures, Weights, check_square
 from dsgcore.multiclass.loop import MultiClassTask
 from dsgcore.multiclass.problem import HALF, PRECONDITIONED, MultiClassSetting, logistic
 from dsgcore.multiclass.twin import KernelTwin
-from dsgcore.solver.gauges import PLACES
+from dsgcore.solver.measures import PLACES
 from dsgcore.solver.parameters import RunSpec
 
 # Added to the preconditioner's diagonal, and the largest ridge that shrinks nothing, as in the authors' program.

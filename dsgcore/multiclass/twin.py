@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.problem import MultiClass
-from dsgcore.solver.exact import feature_error
+from dsgcore.solver.measures import feature_error
 
 # Largest number of training points with an exact-kernel twin.
 MAX_POINTS = 5000

@@ -13,7 +13,7 @@ from dsgcore.core.documented import documented
 from dsgcore.core.parameters import choice, real
 from dsgcore.problems.ranking import RankingProblem
 from dsgcore.problems.thresholds import check_classes, mean_auc
-from dsgcore.solver.problem import UNLABELED, ProblemError, Sections, bound, rows_where, unlabeled_rows
+from dsgcore.solver.problem import UNLABELED, ProblemError, Sections, bound, rows_where
 
 
 @documented
@@ -99,11 +99,6 @@ class SemiSupervisedOrdinal(RankingProblem):
         """The number of classes k."""
         return len(bound(self.shares))
 
-    @staticmethod
-    def most_sources(n_classes: int) -> int:
-        """Return the number of sources for this many classes: one per class, and the unlabeled points."""
-        return n_classes + 1
-
     @cached_property
     def sources(self) -> tuple[str, ...]:
         """The names of the sources: class 1 .. class k, with codes 0 .. k - 1, and unlabeled."""
@@ -122,7 +117,7 @@ class SemiSupervisedOrdinal(RankingProblem):
         if self.shares is not None and len(classes) != len(self.shares):
             raise ProblemError(f"this problem is bound to {len(self.shares)} classes, got {len(classes)}")
         rows = {f"class {j + 1}": rows_where(y == j) for j in range(len(classes))}
-        return {**rows, "unlabeled": unlabeled_rows(y == UNLABELED)}
+        return {**rows, "unlabeled": rows_where(y == UNLABELED, or_all=True)}
 
     @cached_property
     def risk_weights(self) -> NDArray:

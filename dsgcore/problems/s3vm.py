@@ -131,7 +131,7 @@ class SemiSupervisedSVM(Problem):
         return {"positive": C * share, "negative": C * (1.0 - share), "unlabeled": C_star}
 
     @property
-    def largest_slope(self) -> float:  # type: ignore[override]
+    def largest_slope(self) -> float:
         """C + C* times the steepest slope of the unlabeled points' loss.
 
         It is twice that with the shift, because the shift moves every value.

@@ -158,7 +158,7 @@ class SimilarUnlabeled(Problem):
         return min(sum(1.0 / len(own) for own in rows.values()) / 4.0 / (2.0 * self.prior - 1.0) ** 2, 1.0)
 
     @property
-    def largest_slope(self) -> float | None:  # type: ignore[override]
+    def largest_slope(self) -> float | None:
         """Sum of the mean losses' weights; None unless the loss has kinks, because the others are curved."""
         if self.loss != "double hinge":
             return None

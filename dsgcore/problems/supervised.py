@@ -68,7 +68,7 @@ class Supervised(Problem):
         return derived(self, positive_share=n["positive"] / sum(n.values()))
 
     @property
-    def largest_slope(self) -> float | None:  # type: ignore[override]
+    def largest_slope(self) -> float | None:
         """1 for the hinge loss; None for the others, because they are curved."""
         return 1.0 if self.loss == "hinge" else None
 

@@ -121,27 +121,17 @@ class Setting(Checked, Protocol):
 
 
 class Problem(Setting, Protocol):
-    """Interface of a problem; a small frozen dataclass with `name`, `sources` and four methods fulfils it.
+    """Interface of a problem; a small frozen dataclass with `name`, `sources` and four methods fulfils it."""
 
-    Attributes
-    ----------
-    sources : tuple of str
-        Names of the data sources; one mini-batch is drawn from each at every iteration.
-    largest_slope : float, optional
-        The largest possible sum_b |c_b|, if no loss is curved; None if the curvature limits the step.
-    """
-
-    largest_slope: float | None = None
+    @property
+    def largest_slope(self) -> float | None:
+        """The largest possible sum_b |c_b|, if no loss is curved; None if the curvature limits the step."""
+        return None
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Names of the data sources, in their order. If they depend on the labels, the problem must be bound."""
+        """Names of the data sources, each with its own mini-batch. If they depend on the labels, the problem must be bound."""
         ...
-
-    @staticmethod
-    def most_sources(n_classes: int) -> int:
-        """Return the largest possible number of sources with so many classes: two of them, and unlabeled points."""
-        return 3
 
     def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
         """Return a ridge that suits sources with these rows: each point of the smallest one counts as in an SVM with C = 2."""
@@ -176,7 +166,7 @@ class Problem(Setting, Protocol):
                 raise ProblemError(
                     f"{self.title} needs at least one labeled positive and one labeled negative, got no {source}"
                 )
-        return {s: (unlabeled_rows if s == "unlabeled" else rows_where)(is_one[s]) for s in self.sources}
+        return {s: rows_where(is_one[s], or_all=s == "unlabeled") for s in self.sources}
 
     def coefficients(self, f: Values) -> dict[str, NDArray]:
         """Return d(batch objective)/df, source -> (B_s,), at the values f, source -> (B_s,). The 1/B_s is inside."""
@@ -198,13 +188,13 @@ class Problem(Setting, Protocol):
         return None
 
 
-def unlabeled_rows(is_unlabeled: NDArray) -> NDArray:
-    """Return the row numbers of the unlabeled points, or of all points if there are none."""
-    return rows_where(is_unlabeled) if is_unlabeled.any() else rows_where(~is_unlabeled)
+def rows_where(is_one: NDArray, *, or_all: bool = False) -> NDArray:
+    """Return the numbers of the rows that are true, in four bytes each if possible, with little extra memory.
 
-
-def rows_where(is_one: NDArray) -> NDArray:
-    """Return the numbers of the rows that are true: in four bytes each if possible, with little extra memory."""
+    With `or_all`, return those of all rows if none is true: unlabeled points are all points if none is unlabeled.
+    """
+    if or_all and not is_one.any():
+        is_one = ~is_one
     few_enough = len(is_one) <= np.iinfo(np.int32).max
     rows, done = np.empty(np.count_nonzero(is_one), dtype=np.int32 if few_enough else np.int64), 0
     for first in range(0, len(is_one), ROWS_AT_ONCE):

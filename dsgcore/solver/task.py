@@ -89,8 +89,7 @@ def by_labels(labels: int | Mapping[str, NDArray], share: float = 0.5, *, is_ran
 def drawn_rows(problem: Problem, labels: NDArray, sampling: str) -> dict[str, NDArray]:
     """Return the rows of each source from which mini-batches are drawn. In passes, many labels limit the unlabeled ones."""
     rows = problem.rows(labels)
-    most = by_labels(rows).n_unlabeled
-    if sampling == SHUFFLED and most is not None and "unlabeled" in rows:
+    if sampling == SHUFFLED and "unlabeled" in rows and (most := by_labels(rows).n_unlabeled) is not None:
         rows["unlabeled"] = rows["unlabeled"][evenly_spread(len(rows["unlabeled"]), most)]
     return rows
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from dsgcore.jobs import JobQueue, ThreadJob, finished, queue_of, shared_queue
 from dsgcore.jobs.tasks import NOT_BEGUN, all_cores
 from dsgcore.jobs.worker import CAN_FORK, fork_server

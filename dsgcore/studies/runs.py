@@ -22,7 +22,7 @@ from dsgcore.diagnostics.references import check_possible, is_sampled
 from dsgcore.experiments import Run, Spec, SpecError, StopReason, load_split, summary
 from dsgcore.experiments.engine import cost_of
 from dsgcore.experiments.run import step_limit
-from dsgcore.solver.exact import DiagnosticsError, Reference
+from dsgcore.solver.measures import DiagnosticsError, Reference
 
 # Other processes have priority for the cores over those of a study in the background.
 NICENESS = 10

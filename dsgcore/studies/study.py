@@ -46,8 +46,7 @@ from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.data_of import with_digest
 from dsgcore.experiments.engine import Budget, check_cost, cost_of
-from dsgcore.experiments.settings import FILE, sections_of
-from dsgcore.experiments.spec import plain_of
+from dsgcore.experiments.spec import FILE, plain_of, sections_of
 from dsgcore.studies.runs import Made, cost_of_trajectory, make_run, make_trajectory
 
 MOST_RUNS, MOST_AXES = 100_000, 4

@@ -19,7 +19,7 @@ from dsgcore.core.sampling import generator
 from dsgcore.estimators.classes import accuracy_of, auc_of, check_length
 from dsgcore.estimators.inputs import check_same_kind, encode, seed_of
 from dsgcore.estimators.similar_unlabeled import pair_ids
-from dsgcore.solver.problem import UNLABELED, unlabeled_rows
+from dsgcore.solver.problem import UNLABELED, rows_where
 
 N_SPLITS = Integer("n_splits", 5, low=2, high=1000)
 PLACE_OF_UNLABELED = Choice("unlabeled", "folded", options=("folded", "train"))
@@ -284,7 +284,7 @@ class PNUAUCRisk:
         f = np.asarray(estimator.decision_function(X))
         _, codes = encode(y, estimator.classes_)
         check_length(len(codes), len(f))
-        P, N, U = f[codes == 1], f[codes == 0], f[unlabeled_rows(codes == UNLABELED)]
+        P, N, U = f[codes == 1], f[codes == 0], f[rows_where(codes == UNLABELED, or_all=True)]
         p, weight = estimator.prior_, abs(self.weight(estimator.eta_, estimator.prior_))
         if estimator.eta_ >= 0:
             semi = (1.0 - auc_of_samples(P, U) - p / 2.0) / (1.0 - p)

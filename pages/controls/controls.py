@@ -14,7 +14,7 @@ from dsgcore.core.parameters import Choice, Parameter, Real
 from dsgcore.data import DATASETS, OPTION_NAMES, DatasetEntry, convert, load
 from dsgcore.data.datasets import ONE_REST
 from dsgcore.experiments import Setting, Spec, SpecError, default_spec
-from dsgcore.experiments.settings import (
+from dsgcore.experiments.spec import (
     FILE,
     DataSpec,
     StopSpec,

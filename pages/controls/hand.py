@@ -15,7 +15,7 @@ from dsgcore.data import DataError, Edit, Split, read_edits
 from dsgcore.data.edits import LABEL, fit_any_seed
 from dsgcore.experiments import Spec
 from dsgcore.experiments.data_of import edited_split
-from dsgcore.experiments.settings import DataSpec
+from dsgcore.experiments.spec import DataSpec
 
 EDITS = "edits"
 # Bounds that are checked before anything is read: characters of the text, and bytes after it is unpacked. The most edits

@@ -12,7 +12,7 @@ from typing import Any
 
 from dsgcore.core.parameters import Parameter, ParameterError, Text, quoted
 from dsgcore.experiments import Setting, Spec, SpecError
-from dsgcore.experiments.settings import sections_of
+from dsgcore.experiments.spec import sections_of
 from dsgcore.kernels import KERNELS
 from pages.controls.control import AUTOMATIC, SHOWN_FROM_LINK, refused, shown
 from pages.shell.page_link import OF_THE_FRAME

@@ -18,7 +18,7 @@ from dsgcore.data.reading import Recipe, Step
 from dsgcore.experiments import FileStore, Setting, Spec, load_split
 from dsgcore.experiments.data_of import SECONDS, begin_reading, facts_of, found_on, results_of, usual_of
 from dsgcore.experiments.engine import Budget
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from dsgcore.jobs import Job, JobState
 from pages.shell.plain_text import plain
 

@@ -15,7 +15,7 @@ from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry
 from dsgcore.data.datasets import AS_IS, ONE_REST
 from dsgcore.data.reading.sources import READABLE
 from dsgcore.experiments import SETTINGS
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from dsgcore.settings import profile_of
 from pages.charts.figures import INK
 from pages.charts.live_chart import theme_now

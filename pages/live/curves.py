@@ -21,7 +21,7 @@ from dsgcore.glossary import meaning
 from dsgcore.settings import profile_of
 from dsgcore.settings.lessons import SHARES
 from dsgcore.settings.panels import Mark
-from dsgcore.solver.exact import slope
+from dsgcore.solver.measures import slope
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from pages.charts import figures as charts
 from pages.charts.detail_charts import risk_chart

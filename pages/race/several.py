@@ -22,7 +22,7 @@ from dsgcore.experiments.race import (
     usual_sizes,
     why_not_fixed,
 )
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from dsgcore.jobs import Job, JobError, shared_queue
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart

@@ -13,7 +13,7 @@ import streamlit as st
 from dsgcore.data import DATASETS
 from dsgcore.experiments import LiveRun, Spec
 from dsgcore.experiments.race import Race, RaceResult, competitor
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from dsgcore.jobs import Job
 from dsgcore.studies import Store, StoreError, default_store, keep_race, kept_race, name_of
 from pages.charts import figures as charts

@@ -16,7 +16,7 @@ from dsgcore.data import Split
 from dsgcore.diagnostics import Cause, RunLimits
 from dsgcore.experiments import FileStore, LiveRun, Plane, Spec, Surface, long_work, split_for
 from dsgcore.experiments.engine import Budget, LongWork, check_cost, cost_of
-from dsgcore.experiments.settings import DataSpec
+from dsgcore.experiments.spec import DataSpec
 from dsgcore.jobs import Job, JobState, shared_queue
 from dsgcore.lessons import Lecture
 from dsgcore.rooms.questions import Asked

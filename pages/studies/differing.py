@@ -11,7 +11,7 @@ import numpy as np
 from dsgcore.core.metrics import Difference
 from dsgcore.data import DATASETS
 from dsgcore.experiments import Spec
-from dsgcore.experiments.settings import DATA_PARAMETERS, DiagnosticsSpec, StopSpec
+from dsgcore.experiments.spec import DATA_PARAMETERS, DiagnosticsSpec, StopSpec
 from dsgcore.settings import profile_of
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from dsgcore.studies import Results

@@ -21,7 +21,7 @@ from dsgcore.data import DataError
 from dsgcore.experiments import load_dataset
 from dsgcore.experiments.data_of import content_of, place_of
 from dsgcore.experiments.engine import Budget
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from dsgcore.jobs import JobState, ThreadJob
 from dsgcore.studies import (
     Price,

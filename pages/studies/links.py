@@ -14,7 +14,7 @@ from dsgcore.core.parameters import Choice
 from dsgcore.data.datasets import SEED
 from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import SETTINGS, Spec
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from dsgcore.settings import profile_of
 from dsgcore.studies import Study, StudyError
 from dsgcore.studies.study import N_VALUES, Axis

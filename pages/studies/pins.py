@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from dsgcore.experiments import Spec
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from dsgcore.studies import Store, StoreError, default_store
 from pages.controls.control import BAD_INPUT
 

@@ -14,7 +14,7 @@ from dsgcore.core.parameters import Choice, Integer, Real, grid
 from dsgcore.data.datasets import SEED
 from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import SETTINGS, Setting, Spec, load_split
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from dsgcore.settings import profile_of
 from pages.controls import controls
 from pages.controls.control import (

@@ -14,7 +14,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dsgcore.core.cost import per_cent
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from dsgcore.studies import Results, csv_of, importance, response, table_of, time_to, usual_target
 from dsgcore.studies.importance import N_SPLITS
 from pages.charts.live_chart import live_chart, sent

@@ -17,7 +17,7 @@ from dsgcore.data.reading import Limits, Look, Recipe, Step, listed
 from dsgcore.data.reading.sources import READABLE
 from dsgcore.data.reading.unlabeled import MEANING
 from dsgcore.experiments import Setting
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from pages.controls import controls
 from pages.controls.control import key_of
 from pages.controls.link import FILE_ENTRY

@@ -11,7 +11,7 @@ import streamlit as st
 from dsgcore.data import DATASETS
 from dsgcore.experiments import Setting
 from dsgcore.experiments.race import title
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from dsgcore.lessons import lessons_of
 from dsgcore.settings import GuidedLesson, profile_of
 from pages.controls import controls

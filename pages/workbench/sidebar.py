@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator as Room  # a place on the p
 from dsgcore.data.datasets import SEED
 from dsgcore.experiments import Setting, Spec
 from dsgcore.experiments.run import step_limit
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from dsgcore.settings import profile_of
 from pages.controls import controls
 from pages.controls.control import BAD_INPUT, Control, buttons, count, draw, keep, key_of

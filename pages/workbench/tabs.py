@@ -18,9 +18,9 @@ from dsgcore.data import CONVERSIONS
 from dsgcore.data.datasets import AS_IS
 from dsgcore.diagnostics import RunLimits, begin_limits, check_possible
 from dsgcore.experiments import History, LiveRun, Run, script
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.spec import FILE
 from dsgcore.jobs import JobError, JobState, shared_queue
-from dsgcore.solver.exact import DiagnosticsError
+from dsgcore.solver.measures import DiagnosticsError
 from pages.charts.detail_charts import LIMITS, parts_chart, shares_chart
 from pages.charts.live_chart import live_chart, theme_now
 from pages.controls.control import draw_download

@@ -238,6 +238,19 @@ class Recipe:
 
 
 @dataclass(frozen=True)
+class RecipeField(Parameter):
+    """Field for a recipe for reading a file, also as plain data."""
+
+    def _words(self) -> str:
+        return "a recipe"
+
+    def _checked(self, value: object) -> Recipe:
+        if not isinstance(value, Mapping | Recipe):
+            raise self.refuse(value)
+        return value if isinstance(value, Recipe) else Recipe.from_dict(value)
+
+
+@dataclass(frozen=True)
 class Limits:
     """Largest sizes that are read. A larger file is refused before its memory is taken."""
 
