@@ -7,14 +7,15 @@ import pytest
 from cases import each
 from opened_pages import bench_of, checked, open_page, run_of, said, shown
 from sklearn.preprocessing import StandardScaler
+from small_specs import OWN_LESSON
 
-from dsgcore import Spec
+from dsgcore import Spec, lessons
 from dsgcore.data import DATASETS, load
 from dsgcore.estimators.inputs import width
 from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, read_spec
 from dsgcore.experiments.spec import FINE, SIGMAS
 from dsgcore.experiments.theory import words_of
-from dsgcore.kernels import KERNELS
+from dsgcore.kernels import KERNELS, Matern
 from dsgcore.kernels.widths import like_scale, usual_sigma
 from pages.controls import controls
 from pages.controls.control import automatic_of, names_of_stops
@@ -108,6 +109,16 @@ def test_a_kernel_that_is_picked_has_its_defaults_and_another_one_of_the_same_wi
     assert '"length": 0.1' in code(app)
     steering.take(bench_of(app), {"length": 0.5})  # as advice on the width does
     assert '"length": 0.5' in code(app.run())
+
+
+def test_a_kernel_that_is_picked_again_in_a_lesson_has_the_values_of_the_lesson(tmp_path, monkeypatch):
+    monkeypatch.setenv(lessons.FOLDER, str(tmp_path))
+    begun = 'controls = ["kernel"]\nvalues = { kernel = "matern", length = 5.0, nu = "1/2" }'
+    (tmp_path / "mine.toml").write_text(OWN_LESSON.replace('controls = ["n_labeled"]', begun))
+    app = open_page("auc", lesson="mine:2")
+    for kernel in ("gaussian", "matern"):
+        app = checked(app.selectbox(key="kernel").select(kernel).run())
+    assert run_of(app).spec.kernel == Matern(5.0, "1/2")
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

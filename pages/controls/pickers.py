@@ -16,13 +16,11 @@ from dsgcore.experiments.theory import words_of
 from dsgcore.settings import profile_of
 from pages.controls.control import Control, draw, keep, key_of, without_blank
 from pages.controls.controls import (
-    PICKER,
     SUITED,
     controls_for,
     data_picker,
     dataset_choice,
     kernel_asked,
-    kernel_controls,
     kernel_widths,
 )
 from pages.controls.link import ALSO, FILE_ENTRY
@@ -115,16 +113,6 @@ def _going_with(problem: type[Setting], dataset: str) -> list[Control]:
     return [control for name, control in offered.items() if name in {*names, *kernel_widths(offered)}]
 
 
-def offered_controls(problem: type[Setting], dataset: str) -> dict[str, Control]:
-    """Return the controls of a page with the parameters of its kernel, which follow another choice of it."""
-    kernel = kernel_asked(problem)
-    st.session_state[_drawn_key(problem)] = kernel
-    offered = controls_for(problem, dataset, kernel)
-    if PICKER in offered:
-        offered[PICKER] = replace(offered[PICKER], on_change=partial(_use_defaults, problem, dataset))
-    return offered
-
-
 def say_kernel(problem: type[Setting]) -> None:
     """Draw a sentence about the kernel, if there is a choice."""
     if len(problem.kernels) > 1:
@@ -139,19 +127,6 @@ def make_ready(kernel: str) -> bool:
     short = {"n_iter": 2, "n_features": 4, "batch_size": 4}
     spec = {"setting": "auc", "kernel": {"name": kernel}, "data": few, "solver": short}
     return Run(Spec.from_dict(spec)).advance() == 2
-
-
-def _use_defaults(problem: type[Setting], dataset: str) -> None:
-    """Set the parameters of a newly picked kernel to their defaults, except those that the previous kernel also has."""
-    kernel = kernel_asked(problem)
-    before = kernel_controls(problem, dataset, st.session_state.get(_drawn_key(problem), kernel)).values()
-    for control in kernel_controls(problem, dataset, kernel).values():
-        if control.key not in {own.key for own in before}:
-            st.session_state[control.key] = control.parameter.default
-
-
-def _drawn_key(problem: type[Setting]) -> str:
-    return f"_kernel_{problem.name}"
 
 
 _OTHER = "_other_setting"

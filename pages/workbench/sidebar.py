@@ -17,7 +17,7 @@ from dsgcore.experiments.spec import FILE
 from dsgcore.settings import profile_of
 from pages.controls import controls
 from pages.controls.control import BAD_INPUT, Control, buttons, count, draw, keep, key_of
-from pages.controls.pickers import draw_dataset, draw_setting, keep_dataset, offered_controls, say_kernel
+from pages.controls.pickers import draw_dataset, draw_setting, keep_dataset, say_kernel
 from pages.controls.view import SLIDER, SPEED, seed_control, view_control
 from pages.session.bench import Bench, begin_again, button
 from pages.shell.plain_text import plain
@@ -74,7 +74,8 @@ def spec_without_sidebar(
         is_drawn = control.parameter.name in drawn
         return draw(control, is_plain=True, disabled=is_locked) if is_drawn else keep(control)
 
-    return _checked_spec(problem, {name: take(c) for name, c in offered_controls(problem, dataset).items()}, dataset)
+    offered = controls.controls_for(problem, dataset, controls.kernel_asked(problem))
+    return _checked_spec(problem, {name: take(control) for name, control in offered.items()}, dataset)
 
 
 def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tuple[Spec | None, Room | None, Room]:
@@ -82,7 +83,7 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tupl
     draw_setting(problem)
     dataset = draw_dataset(problem)
     own_data = draw_upload(problem, own_file_place) if dataset == FILE else None
-    offered = offered_controls(problem, dataset)
+    offered = controls.controls_for(problem, dataset, controls.kernel_asked(problem))
     values, idle = dict[str, Any](), controls.without_effect(problem, offered)
 
     def take(control: Control) -> Any:
