@@ -200,6 +200,7 @@ YES = {
     "predict model data.csv --out OUT": "1 of 1 parts, 1 new. The predictions are in ",
     "race spec.json --with SAMULT --sizes 10 --seeds 1 --quiet": "SAMULT                          10",
     "reproduce --list --quiet": "auc/fig1 ",
+    "check-lesson lesson.toml --seeds 1": "ok    step 1: ",
     "check-lesson lesson.toml --seeds 1 --quiet": "lesson.toml: all holds",
     "data list --quiet": "In public archives (fetched by name):",
     "data describe data.csv --quiet": "80 rows, 3 columns: 2 features, the label 'class'",

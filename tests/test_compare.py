@@ -79,7 +79,9 @@ def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):
     )
     differs = {"Step size": {"A": "0.5", "B": "0.1"}, "Iterations": {"A": "6", "B": "4"}}
     assert parameters.set_index("parameter").T.to_dict() == differs
-    assert [trace["name"] for trace in figure(app, "chart-pinned")["data"][-2:]] == ["A: Two moons", "B: Two moons"]
+    curves = figure(app, "chart-pinned")["data"][-2:]
+    assert [trace["name"] for trace in curves] == ["A: Two moons", "B: Two moons"]
+    assert len({trace["line"].get("dash") for trace in curves}) == 2
     checked(app.segmented_control(key="c_by").set_value(SECONDS).run())
     checked(app.button(key=f"unpin-{SPEC.sha256[:12]}").click().run())
     assert len(app.session_state["_pins"]) == 1

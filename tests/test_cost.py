@@ -74,6 +74,16 @@ def test_a_change_in_mid_run_counts_and_a_files_size_once_it_is_read():
         check_cost(spec, SERVER, (100_000_000, 100))
 
 
+def test_a_preconditioner_costs_its_matrix_and_a_system_in_each_iteration():
+    solver, width = {"n_features": 2000, "n_iter": 10}, 2 * 2000
+    plain, inverse = (
+        cost_of(Spec.from_dict({"setting": "multiclass", "problem": {"variant": variant}, "solver": solver}))
+        for variant in ("softmax", INVERSE["variant"])
+    )
+    assert inverse.memory - plain.memory >= 8 * width**2
+    assert inverse.seconds > plain.seconds
+
+
 def test_the_shape_follows_from_the_options():
     spec = Spec.from_dict({"setting": "auc", "data": {"name": "high_dimensional", "n": 300, "n_irrelevant": 30}})
     split = load_split(spec)

@@ -49,6 +49,9 @@ def test_every_unlabeled_row_gets_a_class_and_a_probability_and_is_counted_by_it
     right = np.mean(found.table["class"].to_numpy() == kind[found.table["row"]])
     assert found.expected.low <= right <= found.expected.high
     assert found.expected.n == found.n_labels == 60
+    share, interval = re.findall(r"Expect ([\d.]+) %.*\(95 % interval ([\d.]+ to [\d.]+) %\)", found.sentence)[0]
+    mean, low, high = (f"{100 * value:.1f}" for value in (found.expected.mean, found.expected.low, found.expected.high))
+    assert (float(share), interval) == (float(mean), f"{low} to {high}")
     unsure = found.table.set_index("row")["probability"]
     assert unsure[list(found.ask)].tolist() == sorted(unsure)[:5]
     assert "counts the rows of the data from 0" in found.report

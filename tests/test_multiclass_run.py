@@ -20,6 +20,7 @@ from dsgcore.multiclass import graph as graphs
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.graph import ScoredPoints
 from dsgcore.multiclass.twin import KernelTwin
+from dsgcore.settings import profile_of
 from dsgcore.solver.task import SCHEDULES
 
 
@@ -29,6 +30,16 @@ def small(**changes):
     plain["data"] |= {"n": 160, "n_labeled": 16}
     plain["solver"] |= {"n_iter": 20, "n_features": 24, "batch_size": 8}
     return changed(plain, **changes)
+
+
+def test_the_lead_of_the_highest_score_is_drawn_for_right_and_wrong_points():
+    run = finished(small())
+    scores = run.result_test_values
+    best = scores.argmax(axis=1)
+    lead = np.array([own[i] - np.delete(own, i).max() for own, i in zip(scores, best, strict=True)])
+    right, wrong = profile_of(run.problem).details(run)[0][1].samples
+    assert right.values.tolist() == lead[best == run.split.y_test].tolist()
+    assert wrong.values.tolist() == lead[best != run.split.y_test].tolist()
 
 
 @each("own", [{"variant": "softmax"}, {"variant": "preconditioned softmax"}, {}, {"feature_map": "linear"}])

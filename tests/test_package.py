@@ -213,6 +213,15 @@ def test_the_address_that_leads_to_the_internet_comes_first_a_hotspots_is_found_
     assert ("no network" in network.obstacles("", found)[0]) is not bool(found)
 
 
+@each(
+    "content, hint", [("ENABLED=yes\n", "run: sudo ufw allow 8501/tcp"), ("ENABLED=no\n", "let port 8501 through the")]
+)
+def test_the_hint_about_the_firewall_names_the_command_where_one_is_on(monkeypatch, content, hint):
+    monkeypatch.setattr(network.sys, "platform", "linux")
+    monkeypatch.setattr(network.Path, "read_text", lambda *_, **__: content)
+    assert hint in network.firewall_hint(8501)
+
+
 # --- a built package
 
 

@@ -28,7 +28,7 @@ from dsgcore.experiments.suggesting import MOST_POINTS, _seen, with_values
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.model_selection import Calibrated, FoldError, Suggestion, suggest
 from dsgcore.settings import profile_of
-from dsgcore.tuning.search import Search, Subject
+from dsgcore.tuning.search import ROUNDS, Search, Subject
 from pages.workbench import suggest_view
 
 X, Y = make_moons(400, noise=0.15, random_state=0)
@@ -265,7 +265,7 @@ def test_what_cannot_be_fitted_is_never_preferred():
     assert searched(np.ones((5, 20), dtype=bool), np.full((5, 1), -np.inf)).gain.effect is None
 
 
-def test_a_search_that_goes_on_scores_nothing_twice_also_after_a_time_that_was_too_short_for_a_round():
+def test_a_search_that_goes_on_scores_nothing_twice():
     asked, numbers = [], count()
 
     class Counted(Scored):
@@ -280,6 +280,22 @@ def test_a_search_that_goes_on_scores_nothing_twice_also_after_a_time_that_was_t
     search.go_on(subject, 1000.0)
     search.go_on(subject, 1000.0)
     assert len(asked) == len(set(asked))
+
+
+def test_where_the_time_ends_before_the_own_values_have_a_rival_in_a_round_the_round_before_tells():
+    class Slow(Scored):
+        def score(self, parameters, share, fold, until):
+            while parameters and share > ROUNDS[0][0] and not until():
+                pass
+            return super().score(parameters, share, fold, until)
+
+    found = Search(0).go_on(Slow(SLIGHTLY + 0.05, OWN, NAMED), 100.0)
+    n_folds = ROUNDS[0][1]
+    assert found.gain.n == n_folds
+    assert found.gain.mean == pytest.approx(np.mean((SLIGHTLY + 0.05 - OWN)[:n_folds]))
+
+
+def test_a_search_goes_on_after_a_time_that_was_too_short_for_a_round():
     search, subject = Search(0), Scored(SLIGHTLY + 0.05, OWN)
     assert search.go_on(subject, 0.1).parameters == {}
     found = search.go_on(subject, 100.0)
