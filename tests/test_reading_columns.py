@@ -369,6 +369,16 @@ TABLES = {
         names, [], ["names in line 5"], classes=("x", "y")) for kinds, form, names in (
         ("numbers", "{0}.5,{1},{2}.25,{3}", ("t", "a", "b", "c")),
         ("words", "u{1},v{1},w{1},z{1}", tuple(f"{n}: {w}{k}" for n, w in zip("tabc", "uvwz", strict=True) for k in (0, 1))))},
+    "a line above the names, filled up with one comma": Table(["Operator,Jane,", "a,b,label", *(f"{i},{i % 7},{'xy'[i // 3 % 2]}"
+        for i in range(40))], ("a", "b"), [range(40), [0, 1]], ["names in line 2"]),
+    **{f"decimal commas between white space, {end}, {head}": Table([*head, *(f"  {i},5   {i % 7},25  {end.format(i // 3 % 2)}"
+        for i in range(40))], ("a", "b") if head else ("x1", "x2"), [[0.5, 1.5], [0.25, 1.25]], ["cells separated by white space"])
+       for end in ("{}", "{},000", "k{}") for head in ([], ["a b label"])},
+    **{f"commas with blanks, {row}": Table([row.format(1 + i * 7 % 11, i % 5, "xy"[i // 3 % 2]) for i in range(40)], ("x1", "x2"),
+        [], ["cells separated by comma"]) for row in ("{}, {}, {}", "{}.5, {}, {}", "{}, {}.5, {}", "{} , {} , {}",
+        "{} 000, {}, {}")},
+    "words of Orange alone": Table(["a,b,k", "d,d,d", ",meta,class", *(f"{'pq'[i % 2]},{'rs'[i % 4 // 2]},{'xy'[i // 3 % 2]}"
+        for i in range(40))], ("a: p", "a: q", "b: r", "b: s"), [], classes=("x", "y")),
     **{f"a first row with gaps, {cells}": Table([cells, *(f"{i % 3},{i},{i % 7},{i % 5},{'xy'[i // 3 % 2]}" for i in range(40))],
         ("x1", "x2", "x3", "x4"), [], unsaid="names in") for cells in ("1,,,,x", ",,,,x", "1,,,,")},
     **{f"LabVIEW's text, decimal mark {mark}": Table([row.replace(".", mark) for row in (

@@ -522,10 +522,7 @@ def row_number(column: pd.Series, i: int) -> int:
 
 def _wrong(column: pd.Series, i: int, must: str, got: str = "", advice: str = "") -> DataError:
     """Return the error for a cell; by default the advice is to correct it or to leave the column out."""
-    got, advice = (
-        got or repr(printable(written(column.iloc[i]))),
-        advice or ": correct it, or leave the column out (--drop)",
-    )
+    got, advice = got or repr(printable(written(column.iloc[i]))), advice or ": correct it, or leave it out (--drop)"
     return DataError(f"column {str(column.name)!r} must hold {must}, got {got} in row {row_number(column, i)}{advice}")
 
 
@@ -564,11 +561,8 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
         kind = " (a spreadsheet's error)" if _SPREADSHEET_ERROR.fullmatch(first) else ""
         is_more = 1 < n <= _MOST_HEADERS and is_wrong[:n].all()
         if is_more or first == name:
-            rows, how = (
-                f"rows 1 to {n} are" if is_more else "its name: the line of",
-                "deleted" if i else "left out: --below",
-            )
-            kind = f" ({rows} names again, to be {how})"
+            kind = f" ({f'rows 1 to {n} are' if is_more else 'its name: the line of'} names again, to be "
+            kind += "deleted)" if i else "left out: --below)"
         kind = " (a row that sums others, to be deleted)" if _TOTAL.fullmatch(first) else kind
         few = f" ({listed(words)})" if 1 < len(words := column[is_wrong].map(written).unique()) <= _SHOWN else ""
         several = "" if n == 1 else f", the first of {n:,} cells that are no numbers{few}"

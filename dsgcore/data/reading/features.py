@@ -110,7 +110,7 @@ class Features:
         plain = [name for name in self._numbers if self.recipe.role(name) not in DATES]
         self._signs = {name: reading_of_adorned(frame[name], self._mark(name)) for name in plain}
         days = [name for name in self._numbers if self.recipe.role(name) in (DAY_FIRST, MONTH_FIRST)]
-        self._slashed = {name: _has_slash(frame[name].dropna()) for name in days}
+        self._slashed = {name: "/" in written(frame[name].dropna().iloc[0]) for name in days}
         self._notes = [*self._adornments(frame), *self._repetitions(cells)]
         return cells
 
@@ -178,7 +178,7 @@ class Features:
         # 1/5/2020 may be of another order than 05.01.2020
         for name, had_slash in self._slashed.items():
             role, days = self.recipe.role(name), frame[name].dropna()
-            if len(days) and _has_slash(days) != had_slash and date_role(days) not in (None, DATE, role):
+            if len(days) and ("/" in written(days.iloc[0])) != had_slash and date_role(days) not in (None, DATE, role):
                 first = "day" if role == DAY_FIRST else "month"
                 yield f"{name!r}: as in the training rows the {first} is first{_such(days, role)}."
         for name in self._categories:
@@ -348,17 +348,12 @@ def _directions(column: pd.Series, most: int, words: int) -> Pipeline:
     return Pipeline([("words", weigh), ("directions", turn.fit(weights))])
 
 
-def _has_slash(days: pd.Series) -> bool:
-    return "/" in written(days.iloc[0])
-
-
 def _such(days: pd.Series, role: str) -> str:
     """Return how the first one of dates as text is read."""
     if not len(days) or is_time(days):
         return ""
-    return (
-        f", such as {np.datetime64(int(dates(days[:1], role)[0] // 1), 'D')} for {printable(written(days.iloc[0]))!r}"
-    )
+    first = np.datetime64(int(dates(days[:1], role)[0] // 1), "D")
+    return f", such as {first} for {printable(written(days.iloc[0]))!r}"
 
 
 def _digest(column: pd.Series) -> int:

@@ -206,11 +206,8 @@ def _binned(column: pd.Series, hidden: Collection[str], recipe: Recipe) -> Coded
     names = tuple(f"bin {code + 1} (from {values[y == code].min():g})" for code in range(int(y.max()) + 1))
     check_classes(f"the label {str(column.name)!r}, cut into bins,", names)
     few = f", not {recipe.bins}, because equal values stay together" if len(names) < recipe.bins else ""
-    return (
-        y,
-        names,
-        (f"The label {str(column.name)!r} was cut into {len(names)} bins of about equally many rows{few}.",),
-    )
+    said = f"The label {str(column.name)!r} was cut into {len(names)} bins of about equally many rows{few}."
+    return y, names, (said,)
 
 
 # --- orders of words

@@ -184,9 +184,11 @@ def _likely_delimiter(lines: list[str]) -> str:
     found = {one: agreement(one) for one in DELIMITERS}
     # 0,5;a is a number and a word, rather than 0 and a word: of two that agree as well, the other one.
     best = max(found, key=lambda one: (found[one], (one == ",") == (found[one][2] < 2)))
-    is_wider = agreement(" ", 1.0)[0] == 1.0 and found[" "][1] > max(0.5, found["\t"][1])
-    if best == "\t" and found["\t"][2] == 2 and is_wider:
-        best = " "  # a tab before the last column alone, as in UCI's auto-mpg.data
+    is_wider = agreement(" ", 1.0)[0] == 1.0 and found[" "][1] > max(0.5, found[best][1])
+    if is_wider and (
+        (best == "\t" and found[best][2] == 2) or (best == "," and not any(", " in line for line in some))
+    ):
+        best = " "  # decimal commas alone, or a tab before the last column alone, as in UCI's auto-mpg.data
     odd = _ODD_DELIMITERS if best in (" ", ":") or found[best][2] < 2 else ""
     if other := next((one for one in odd if agreement(one) > found[best]), None):
         raise DataError(
@@ -215,7 +217,7 @@ def _comment(lines: list[str], delimiter: str) -> tuple[str, int | None]:
 
 
 def _titles(rows: list[list[str]]) -> int:
-    """Return the number of lines above the table: they have fewer cells than its rows, or less than half of them are filled."""
+    """Return the number of lines above the table: they have fewer cells than its rows, or fewer are filled than of the names."""
     width, agreeing = _width(rows)
     if width < 2 or agreeing < len(rows) / 2:
         return 0
@@ -223,9 +225,9 @@ def _titles(rows: list[list[str]]) -> int:
     alone = [width > 2 and len(cells) < 2 and not any(map(as_number, cells)) for cells in filled]
     begin = 1 + max((i for i, row in enumerate(rows) if row[0] in _BEFORE_NAMES), default=-1)
     wide = [i for i in range(begin, len(rows)) if len(rows[i]) == width and not alone[i]]
-    first, full = wide[0] if wide else 0, next((i for i in wide if 2 * len(filled[i]) >= width), 0)
-    if full > first and _has_header(rows[full:], "."):
-        first = full  # below lines such as "Operator,Jane,,,"
+    full = (next((i for i in wide if len(filled[i]) >= share * width), 0) for share in (1, 0.5))
+    named = (i for i in full if i > wide[0] and _has_header(rows[i:], "."))  # below such as "Operator,Jane,,,"
+    first = next(named, wide[0]) if wide else 0
     is_shorter = first > 0 and len(rows[first - 1]) == width - 1
     if is_shorter and not any(map(as_number, rows[first - 1])) and not _has_header(rows[first:], "."):
         first -= 1  # R's write.table, or rows that end with a delimiter: the header has one name less
@@ -315,9 +317,12 @@ def _below(rows: list[list[str]], decimal: str) -> int:
     if found := next((n for n, row in enumerate(first, start=1) if all(_ID_OF_QUALTRICS in cell for cell in row)), 0):
         return found
     n = next((n for n in range(len(first)) if not _has_units(rows[n:], decimal)), len(first))
-    words = [*filter(None, rows[n + 1])] if 0 < n < len(rows) - 1 else []
-    is_name = len(words) == 1 == bool(rows[n + 1][0]) and _kind(words[0], decimal) == "word"
-    return n + (bool(words) and ({*words} <= _FLAGS or is_name))
+    after = rows[max(n, 1) + 1] if n + 1 < len(rows) > 2 else []
+    words = {*after} - {""}
+    if "class" in words <= _FLAGS:
+        return max(n, 1) + 1
+    is_name = len(words) == 1 and after[0] in words and _kind(after[0], decimal) == "word"
+    return n + (n > 0 and is_name)
 
 
 def _has_units(rows: list[list[str]], decimal: str) -> bool:

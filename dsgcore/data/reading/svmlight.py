@@ -45,9 +45,8 @@ def is_svmlight(head: str) -> bool:
     lines = [line for line in head.splitlines()[:_SNIFFED_LINES] if line.strip() and line[0] != "#"]
     n = 0
     for line in lines:
-        indices = (
-            [int(word.partition(":")[0]) for word in line.split("#")[0].split()[1:]] if _PAIRS.fullmatch(line) else []
-        )
+        pairs = line.split("#")[0].split()[1:] if _PAIRS.fullmatch(line) else []
+        indices = [int(pair.partition(":")[0]) for pair in pairs]
         n += bool(_LINE.fullmatch(line)) or (bool(indices) and all(one < other for one, other in pairwise(indices)))
     return n > len(lines) / 2 and not _is_table(lines)
 

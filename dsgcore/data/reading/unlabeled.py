@@ -25,8 +25,6 @@ from dsgcore.data.reading.recipe import AUTO, NONE
 MEANING = "“not labeled”"  # its name in messages
 # The replacement for missing labels in an array of text.
 _MISSING = ("", "nan", "NaN", "NaT", "<NA>")
-
-
 # A label that says by itself that it is none.
 _WORD = re.compile(r"(un|not[ _-]?|no[ _-]?)label(l?ed)?")
 # Codes of questionnaires and of genetics for no answer.
