@@ -1,14 +1,16 @@
 """Compared on pages, without a browser: pinned runs beside each other, a run over ten seeds, and methods on one's own data."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from cases import each
-from opened_pages import checked, open_page, run_of, said
+from opened_pages import checked, errors, open_page, run_of, said, shown
 from sklearn.datasets import load_iris
 from small_specs import finished
+from streamlit.testing.v1 import AppTest
 from test_edits import send
 from test_explore import figure, fill, opened
 from test_file_on_pages import written
@@ -270,6 +272,67 @@ def test_a_comparison_is_stopped_on_its_page_before_its_last_seed(only_two):
     going.wait(60)
     assert going.is_over
     assert len(going.progress.fits) < 100 * len(TWO)
+
+
+def test_a_comparison_is_said_to_go_on_leads_to_the_methods_page_and_goes_with_its_data(monkeypatch, store):
+    verdict = SimpleNamespace(recommended="PS3VT", contenders=("SVC", "Ridge"))
+    found = SimpleNamespace(fits=range(12), verdict=verdict, ranking=())
+    cancelled = []
+    going = SimpleNamespace(is_over=False, error="", progress=found, seconds=3.2, cancel=lambda: cancelled.append(1))
+    monkeypatch.setattr(which_method, "Background", lambda *rows, **options: going)
+    app = open_page("data", **{"data.name": "Iris"})
+    app = checked(app.button(key="compare-methods").click().run())
+    assert "12 fits are done, 3 s. 3 methods may still be the best." in written(app)
+    assert app.button(key="compare-methods").disabled
+    going.is_over, going.error = True, "The store is full."
+    app = checked(app.run())
+    assert errors(app) == ["The store is full."]
+    assert "See PS3VT learn on" in written(app)
+    assert not cancelled
+    app = checked(app.selectbox(key="set").select("Wine").run())
+    assert cancelled
+    assert app.session_state["_which_method"] is None
+
+
+def test_where_classes_have_one_label_it_is_said_that_no_comparison_is_possible():
+    def page():
+        from types import SimpleNamespace
+
+        import numpy as np
+
+        from pages.comparing import which_method
+
+        dataset = SimpleNamespace(X=np.eye(6), y=np.array([0, 1, 1, 1, -1, -1]), class_names=("a", "b"))
+        which_method.which_method(dataset, "few", None, is_ordered=False)
+
+    (caption,) = checked(AppTest.from_function(page).run()).caption
+    assert shown(caption.value).startswith("No comparison is possible: ")
+    assert shown(caption.value).endswith("label more rows of 'a' (1).")
+
+
+def test_labels_of_another_comparison_end_with_it_and_rows_that_all_have_one_get_none(monkeypatch):
+    cancelled = []
+    job = SimpleNamespace(is_over=False, cancel=lambda: cancelled.append(1))
+
+    def page(y, method):
+        from types import SimpleNamespace
+
+        import numpy as np
+        import pandas as pd
+
+        from pages.comparing import label_rows
+
+        rows = pd.DataFrame({"a": range(len(y))})
+        found = SimpleNamespace(verdict=SimpleNamespace(recommended=method))
+        label_rows.label_rows((rows, None, np.array(y), "ab"), found, "digest", is_ordered=False)
+
+    buttons = []
+    for y, method in (([0, 1, -1], None), ([0, 1, 1], "SVC"), ([0, 1, -1], "SVC")):
+        app = AppTest.from_function(page, args=(y, method))
+        app.session_state["_label_rows"], app.session_state["_label_rows_for"] = job, ("digest", "Ridge")
+        buttons.append([one.label for one in checked(app.run()).button])
+    assert buttons == [[], [], ["Label 1 row with SVC"]]
+    assert cancelled == [1]
 
 
 @each("how", ["cancelled", "left"])

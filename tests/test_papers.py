@@ -17,6 +17,7 @@ from cases import each, some
 from live_page import figure as figure_on_page
 from numpy.testing import assert_allclose, assert_array_equal
 from opened_pages import checked, left_in_browser, open_page
+from streamlit.testing.v1 import AppTest
 
 from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.__main__ import main
@@ -35,12 +36,14 @@ from dsgcore.core.sampling import batches
 from dsgcore.experiments import SETTINGS, Run, Spec, as_in_paper, default_spec, theory_of
 from dsgcore.experiments.spec import SpecError
 from dsgcore.experiments.stochastic import StochasticEngine
+from dsgcore.jobs import Job, JobState
 from dsgcore.multiclass.loop import make_task
 from dsgcore.problems.as_in_paper import AS_IN_PAPER, PLAIN
 from dsgcore.settings import profile_of
 from dsgcore.settings.theorems import _lipschitz
 from dsgcore.studies import MEASURES, Study
 from dsgcore.studies.store import Store
+from pages import papers
 from pages.shell.plain_text import with_minus
 from pages.studies.going import BUDGET
 from pages.studies.links import link_to_figure
@@ -146,6 +149,27 @@ def test_the_quick_form_is_a_button_where_its_sets_are_in_the_cache(made, monkey
     assert caption in [one.value for one in app.caption]
     (made / "made.npz").rename(made / "sgemm.npz")
     assert buttons(open_page("papers")) == ["quick-ordinal/fig1", "quick-ordinal/fig2"]
+
+
+@pytest.mark.usefixtures("jobs_here")
+def test_a_quick_form_says_how_far_it_is_and_then_its_outcome_and_its_table(monkeypatch):
+    def page():
+        from dsgcore.comparing.reproductions import reproductions
+        from pages import papers
+
+        papers._offer_quick(reproductions()["ordinal/fig1"], "Fig. 1")
+
+    found = kept(reproductions()["ordinal/fig1"])
+    monkeypatch.setattr(papers, "find_set", lambda name, folder: name)
+    monkeypatch.setattr(papers, "carry_out_reproduction", lambda asked, report: (report((1, 4, "one fit")), found)[1])
+    app = checked(AppTest.from_function(page).run().button(key="quick-ordinal/fig1").click().run())
+    (drawn,) = [one.value for one in app.markdown if one.value.startswith("The quick form: ")]
+    assert drawn.endswith(f"**{found.outcome}.**\n\n{papers._table(found)}")
+    job = app.session_state["_quick_forms"]["ordinal/fig1"] = Job()
+    job.state, job.progress = JobState.RUNNING, (1, 4, "one fit")
+    (progress,) = [one.proto for one in checked(app.run()).get("progress")]
+    assert (progress.value, progress.text) == (25, "One fit")
+    assert app.button(key="quick-ordinal/fig1").disabled
 
 
 # --- as in the paper

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from cases import each, tiers
 from clocks import until
+from live_page import alt_of_chart, figure
 from naive_problems import exact_optimum, quadratic
-from opened_pages import checked, open_auc, run_of
+from opened_pages import checked, open_auc, run_of, shown
 from small_specs import small
 
 from dsgcore import Run, Spec
@@ -23,7 +24,7 @@ from dsgcore.experiments import race as module
 from dsgcore.experiments.plane import Plane
 from dsgcore.experiments.race import GRID, Heat, Race, RaceError, RaceResult, begin_race, run_heats, run_race
 from dsgcore.experiments.race import competitor as named
-from dsgcore.jobs import JobQueue, JobState
+from dsgcore.jobs import Job, JobQueue, JobState
 from dsgcore.kernels import Laplacian, Matern, OrthogonalGaussian
 from dsgcore.studies import Store, keep_race, kept_race, name_of
 from pages.race.state import Started, same_data, whose
@@ -120,6 +121,12 @@ def test_the_kernel_is_the_runs_or_the_gaussian_one_where_the_competitor_has_it_
     spec, light = small("s3vm"), named("s3vm", "S3VMLight")
     same, other = (parameters(replace(spec, kernel=one(3.0)), light) for one in (OrthogonalGaussian, Laplacian))
     assert (same["kernel"], same["sigma"]) == ("gaussian", 3.0)  # the same one
+    notes = [module.kernel_note(replace(spec, kernel=one(3.0)), light) for one in (OrthogonalGaussian, Laplacian)]
+    assert [" ".join(note.split()[:4]) for note in notes] == [
+        "S3VM-light has no orthogonal",
+        "S3VM-light has no Laplacian",
+    ]
+    assert not module.kernel_note(spec, light)
     X = load_split(spec).X_train
     assert (other["kernel"], other["sigma"]) == ("gaussian", pytest.approx(1.0 / (X.shape[1] * X.var()), rel=1e-2))
 
@@ -234,6 +241,23 @@ def test_a_kept_race_is_shown_beside_its_run_with_what_it_gains(store):
         app = checked(open_auc(**link, race=name_of(race)[:16]))
         (own,) = [one for one in app.metric if "SAMULT" in one.label and one.label.startswith("Test AUC")]
         assert (own.value, own.delta) == (f"{score:.4f}", f"{score - run.result_score:+.4f} vs the run at iteration 5")
+    job = app.session_state["_races"]["auc"].job
+    app.segmented_control(key="race-axis").set_value("by time").run()
+    drawn = figure(checked(app), "chart-race")
+    assert drawn["layout"]["xaxis"]["title"]["text"] == "seconds of training"
+    own, rival = (next(one for one in drawn["data"] if one["name"] == name) for name in ("the run", "SAMULT"))
+    assert own["x"] == pytest.approx(run_of(app).training_clock, rel=1e-2)
+    assert (rival["x"][0], rival["y"]) == (1.5, [0.1, 0.1])
+    assert rival["x"][1] == drawn["layout"]["xaxis"]["range"][1] == pytest.approx(1.05 * 1.5)
+    assert (drawn["data"][-1]["x"], drawn["data"][-1]["y"]) == ([1.5], [0.1])
+    # A fit that goes on; a second click, which the page has not seen yet, starts no other one.
+    going = app.session_state["_races"]["auc"].job = Job()
+    going.state, going.progress = JobState.RUNNING, Progress(3, 12, 0.12345, 1.0)
+    app.button(key="race-start").click().run()
+    assert app.session_state["_races"]["auc"].job is going is not job
+    assert app.button(key="race-start").disabled
+    (progress,) = [one.proto for one in app.get("progress")]
+    assert (progress.value, progress.text) == (25, "SAMULT: step 3 of 12 at most, objective 0.1235 · 0.0 s")
 
 
 # --- several methods at growing sizes
@@ -261,6 +285,37 @@ def test_a_race_of_several_measures_each_method_at_each_size_and_seed():
     assert module.usual_sizes(load_split(SPEC)) == (10, 13, 43, 130)
 
 
+@pytest.mark.usefixtures("jobs_here")
+def test_a_race_of_several_is_drawn_over_seconds_and_over_points_with_what_was_left_out():
+    app = open_auc(
+        **{"data.name": "two_moons", "data.n": "60", "data.n_labeled": "10", "solver.n_iter": "5", "at": "5"}
+    )
+    app.multiselect(key="heats-rivals-auc").set_value(["SAMULT"])
+    app.slider(key="heats-seeds-auc").set_value(2).run()
+    app = checked(app.button(key="heats-start").click().run())
+    known = app.session_state["_heats"]
+    heats = known["auc"].result
+    assert {heat.method for heat in heats} == {"QSG-S2AUC", "SAMULT"}
+    assert {heat.seed for heat in heats} == {0, 1}
+    late = Heat("SAMULT", 99, 0, note="it would take about 80 s")
+    job = Job()
+    job.state, job.progress = JobState.RUNNING, (3, 8, (*heats, late))
+    for one, axis, by in ((known["auc"], "seconds", "over seconds"), (job, "n_unlabeled", "over unlabeled points")):
+        known["auc"] = one
+        app.segmented_control(key="heats-axis").set_value(by).run()
+        curves = {trace["name"]: trace for trace in figure(checked(app), "chart-heats")["data"]}
+        for method, own in module.summaries(heats).groupby("method"):
+            assert curves[method]["x"] == pytest.approx(own[axis].tolist(), rel=1e-3)
+            assert curves[method]["y"] == pytest.approx(own["score"].tolist(), rel=1e-3)
+            assert curves[f"{method}, band, from"]["y"] == pytest.approx(own["low"].tolist(), rel=1e-3)
+            assert curves[f"{method}, band"]["y"] == pytest.approx(own["high"].tolist(), rel=1e-3)
+        assert alt_of_chart(app, "chart-heats") == f"Test AUC of 2 methods {by}."
+    (progress,) = [one.proto for one in app.get("progress")]
+    assert (progress.value, progress.text) == (37, "SAMULT, 99 unlabeled points · 3 of 8 · 0 s")
+    assert "SAMULT at 99: it would take about 80 s." in [shown(one.value) for one in app.caption]
+    assert app.button(key="heats-start").disabled
+
+
 def test_a_method_that_would_take_too_long_or_fails_is_left_out_with_the_reason(monkeypatch):
     heats = run_heats(SPEC, ["SAMULT"], (20, 40), 1, seconds=1e-9)
     assert [bool(h.note) for h in heats] == [False, False, False, True]
@@ -268,8 +323,12 @@ def test_a_method_that_would_take_too_long_or_fails_is_left_out_with_the_reason(
     monkeypatch.setattr(module, "measured", lambda *_: (_ for _ in ()).throw(MemoryError))
     notes = [heat.note for heat in run_heats(SPEC, ["SAMULT"], (20, 40), 1) if heat.note]
     assert notes == ["it needs more memory than the limit", "not tried, because it has no result at the size before"]
+    monkeypatch.setattr(module, "measured", lambda *_: (_ for _ in ()).throw(DSGError("it diverges")))
+    assert run_heats(SPEC, ["SAMULT"], (20,), 1)[1].note == "it diverges"
     with pytest.raises(DSGError, match="got 'Nobody'"):
         run_heats(SPEC, ["Nobody"], (20,), 1)
+    with pytest.raises(RaceError, match=r"^a size must be at most 130, the number of unlabeled points, got 131$"):
+        run_heats(SPEC, ["SAMULT"], (20, 131), 1)
     for size, split in ((0, None), (20, replace(load_split(SPEC), y_train=np.arange(150) % 2))):
         with pytest.raises(RaceError, match=r"^methods race over numbers of unlabeled points"):
             run_heats(SPEC, ["SAMULT"], (size,), 1, split)

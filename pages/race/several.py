@@ -23,7 +23,7 @@ from dsgcore.experiments.race import (
     why_not_fixed,
 )
 from dsgcore.experiments.spec import FILE
-from dsgcore.jobs import Job, JobError, shared_queue
+from dsgcore.jobs import Job, shared_queue
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
 from pages.race.result import choice
@@ -70,11 +70,7 @@ def several(live: LiveRun) -> None:
 def _begin(live: LiveRun, names: tuple[str, ...], sizes: tuple[int, ...], n_seeds: int) -> None:
     split = live.run.split if live.run.spec.data.name == FILE else None
     given = (live.run.spec, names, sizes, n_seeds, split)
-    try:
-        job = shared_queue().submit(run_heats, *given, memory_limit=int(MEMORY * GB), lease=LEASE_SECONDS)
-    except JobError as error:
-        st.error(plain(str(error)))
-        return
+    job = shared_queue().submit(run_heats, *given, memory_limit=int(MEMORY * GB), lease=LEASE_SECONDS)
     st.session_state[_HEATS][live.run.problem.name] = job
 
 

@@ -13,7 +13,7 @@ from dsgcore.baselines import Progress
 from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real
 from dsgcore.experiments import LiveRun
 from dsgcore.experiments.race import Race, begin_race, competitors, fixed_parameters, free_parameters, kernel_note
-from dsgcore.jobs import JobError, shared_queue
+from dsgcore.jobs import shared_queue
 from pages.race.result import draw_result
 from pages.race.several import several
 from pages.race.state import Started, keep, races, started_in
@@ -36,9 +36,6 @@ def race(live: LiveRun, axes: Axes = (None, None)) -> None:
     `axes` are the axes of the map, so that a new race draws its maps on the same plane.
     """
     setting = live.run.problem.name
-    if not competitors(setting):
-        st.caption("DSG Lab has no other method that learns from the same data.")
-        return
     with st.container(key="part-race"):
         _choice(live, axes)
         started = started_in(setting)
@@ -113,12 +110,11 @@ def _input(p: Parameter, key: str) -> Any:
         return st.selectbox(options=p.options, index=p.options.index(p.default), **common)
     if isinstance(p, Integer):
         bounds: dict[str, Any] = {"min_value": p.low, "max_value": p.high, "step": 1}
-    elif isinstance(p, Real):
+    else:
+        assert isinstance(p, Real)
         # A tenth of the default's power of ten, so that the arrows change the value in visible, small steps.
         step = 10.0 ** (int(f"{abs(p.default):e}".split("e")[1]) - 1) if p.default else 0.1
         bounds = {"min_value": float(p.low), "max_value": float(p.high), "step": step, "format": "%g"}
-    else:
-        return p.default
     value = p.default if p.default is None or isinstance(p, Integer) else float(p.default)
     return st.number_input(value=value, placeholder="by default", **bounds, **common)
 
@@ -131,12 +127,8 @@ def _start(asked: Race, title: str, live: LiveRun, known: dict[str, Started]) ->
     setting = asked.spec.problem.name
     if setting in known and not known[setting].job.is_over:
         return
-    try:
-        on: dict[str, Any] = {"lease": LEASE_SECONDS, "is_wanted": presence(), "on_done": partial(keep, asked)}
-        job = begin_race(shared_queue(), asked, live.run.split, **on)
-    except JobError as error:
-        st.error(plain(str(error)))
-        return
+    on: dict[str, Any] = {"lease": LEASE_SECONDS, "is_wanted": presence(), "on_done": partial(keep, asked)}
+    job = begin_race(shared_queue(), asked, live.run.split, **on)
     known[setting] = Started(asked, title, live, job)
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.experiments import Spec, begin_suggesting, with_values
-from dsgcore.jobs import JobError, JobState, shared_queue
+from dsgcore.jobs import JobState, shared_queue
 from dsgcore.model_selection import FoldError, Suggestion
 from pages.controls.control import Control
 from pages.controls.controls import controls_for
@@ -59,7 +59,7 @@ def _begin(bench: Bench, seconds: int, before: Suggesting | None = None) -> None
     try:
         split, lease = bench.present.run.split, LEASE_SECONDS
         job = begin_suggesting(shared_queue(), spec, split, float(seconds), search=search, lease=lease)
-    except (FoldError, JobError) as error:
+    except FoldError as error:
         bench.jobs.suggested = Suggesting(spec, None, str(error))
         return
     bench.jobs.suggested = Suggesting(spec, job, is_set=before is not None and before.is_set)

@@ -19,7 +19,7 @@ from dsgcore.data.datasets import AS_IS
 from dsgcore.diagnostics import RunLimits, begin_limits, check_possible
 from dsgcore.experiments import History, LiveRun, Run, script
 from dsgcore.experiments.spec import FILE
-from dsgcore.jobs import JobError, JobState, shared_queue
+from dsgcore.jobs import JobState, shared_queue
 from dsgcore.solver.measures import DiagnosticsError
 from pages.charts.detail_charts import LIMITS, parts_chart, shares_chart
 from pages.charts.live_chart import live_chart, theme_now
@@ -205,11 +205,7 @@ def _begin(bench: Bench) -> None:
         return
     run, last = bench.live.run, bench.jobs.diagnosis
     before = last.job.result if last is not None and last.job.state is JobState.DONE else None
-    try:
-        job = begin_limits(shared_queue(), run.spec, run.split, lease=LEASE_SECONDS)
-    except (DiagnosticsError, JobError) as error:
-        bench.link.notices.append(str(error))
-        return
+    job = begin_limits(shared_queue(), run.spec, run.split, lease=LEASE_SECONDS)
     bench.jobs.diagnosis = Diagnosis(job, bench.begun.number, before)
 
 
