@@ -103,9 +103,11 @@ SMALL = """() => {
         const drawn = size(element) * (element.closest("svg")?.getScreenCTM().a ?? 1);
         if (drawn < 26 && hasWords(element) && !element.closest(".stAlert, .stCode, style, [data-testid=stIconMaterial]"))
             found.push(`"${element.textContent.trim().slice(0, 20)}" of ${drawn.toFixed(1)} px`); });
-    each(":is(.room-code, .room-address, .room-figure .room-key)", element => {
-        const {right, bottom} = element.getBoundingClientRect(), bar = document.querySelector(".st-key-room-bar");
-        const isOver = element.matches(".room-key") ? bottom > bar.getBoundingClientRect().top + 1 : right > innerWidth - 1;
+    each(":is(.room-code, .room-address, .room-count, .room-figure .room-key)", element => {
+        const {left, right, bottom} = element.getBoundingClientRect();
+        const bar = document.querySelector(".st-key-room-bar")?.getBoundingClientRect();
+        const isUnder = bar && bottom > bar.top + 1 && left < bar.right - 1 && bar.left + 1 < right;
+        const isOver = element.matches(".room-key, .room-count") ? isUnder : right > innerWidth - 1;
         if (isOver) found.push(`cut: "${element.textContent.slice(0, 30)}"`); });
     each(".scatterlayer path.js-line", element => {
         const width = parseFloat(getComputedStyle(element).strokeWidth);
@@ -348,7 +350,8 @@ OF_A_LESSON = {"labels": "unlabeled", "an estimate": "random-features", "a curve
 @pytest.mark.parametrize("kind", [*OWN, *OF_A_LESSON])
 def test_a_class_can_read_every_kind_of_question_and_its_answers_before_a_run(open_page, kind):
     lesson = OF_A_LESSON.get(kind, "unlabeled")
-    page = open_page(f"auc?present=1&lesson={lesson}&view.speed=instant", viewport=PROJECTOR)
+    through = {"X-Forwarded-For": "203.0.113.9"}  # of a proxy, so that the way in has a QR code
+    page = open_page(f"auc?present=1&lesson={lesson}&view.speed=instant", viewport=PROJECTOR, extra_http_headers=through)
     page.get_by_role("button", name="Ask anything" if kind in OWN else "Ask the class").click()
     if kind in OWN:
         page.get_by_label("Question").fill("\n".join([ASKED, *OWN[kind]]))
@@ -359,6 +362,7 @@ def test_a_class_can_read_every_kind_of_question_and_its_answers_before_a_run(op
         page.get_by_role("button", name="More").click()
         page.get_by_role("button", name="Ask: which points to label?").click()
         expect(page.locator(".room-count")).to_contain_text("points would you label")
+    expect(page.locator(".room-qr")).to_be_visible()
     found = too_small(page, f"{kind}, asked")
     reveal_by_key(page)
     found += too_small(page, f"{kind}, first reveal")
