@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 from html import unescape
@@ -27,6 +28,7 @@ from dsgcore.data.edits import EDITS
 from dsgcore.experiments import SETTINGS, Run
 from dsgcore.lessons import lessons_of
 from dsgcore.rooms.questions import plain_text
+from dsgcore.settings.lessons import Claim
 from pages.controls.controls import controls_for, dataset_choice
 from pages.handouts import static_lesson
 from pages.handouts.notes import marked
@@ -34,7 +36,7 @@ from pages.handouts.static_lesson import _chosen, write_lesson
 from pages.session.lesson_place import place_in
 from pages.stage import links
 from pages.stage.links import answer, exercise, named
-from pages.stage.step import curve_in, explained
+from pages.stage.step import curve_in, explained, reached
 from pages.workbench.head import PARTS
 from pages.workbench.tabs import THEMES, frame
 
@@ -379,6 +381,13 @@ def test_a_lesson_that_is_not_there_is_refused_and_a_file_that_is_none_is_not_re
         with pytest.raises(DSGError, match=why):
             write_lesson(name, tmp_path, step)
     assert mine.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_run_that_misses_its_goal_by_little_is_not_said_to_have_reached_it():
+    assert reached(Claim("choice_rank", low=0.5), 0.495) == "beat 49.5 % of them"
+    assert reached(Claim("score", low=0.98), 0.97981) == "reached 0.9798"
+    assert reached(Claim("score", low=0.98), 0.9123) == "reached 0.912"
+    assert reached(Claim("objective", high=0.4), math.inf) == "reached inf"
 
 
 def test_words_of_a_lesson_are_explained_by_the_meaning_that_they_have_there():

@@ -115,6 +115,8 @@ def guarded(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Reque
             why, status = str(error), error.status
         except (StoreError, sqlite3.Error):  # whose details concern the server only
             why, status = "The server cannot open its rooms now. Try again.", 503
+        if request.url.path.endswith(".html"):  # which a person reads
+            return page("lecturer", "A class's room", f"<h1>{escape(why)}</h1>", status=status)
         return JSONResponse({"why": why}, status, HEADERS)
 
     return endpoint

@@ -10,12 +10,11 @@ from typing import Any
 
 import streamlit as st
 
-from dsgcore.core.cost import per_cent
 from dsgcore.data.edits import EDITS
 from dsgcore.experiments import Setting
 from dsgcore.glossary import TOPICS
 from dsgcore.settings import Curve, Estimate, Pick
-from dsgcore.settings.lessons import LETTERS, SHARES
+from dsgcore.settings.lessons import LETTERS, SHARES, Claim
 from pages.charts.live_chart import mounted, nothing
 from pages.room.lecturer import show_own_question
 from pages.session.bench import Bench
@@ -27,7 +26,7 @@ _FORMULA = re.compile(r"\|[^|\s]+(?: − [^|\s]+)?\|²?")
 # Measures that are no number to read.
 NOT_SAID = {"verdict", "gain", "growth"}
 REACHED: dict[str, Callable[[float], str]] = {
-    "choice_rank": lambda share: f"beat {per_cent(share)} of them",
+    "choice_rank": lambda share: f"beat {100 * share:.3g} % of them",  # 49.5 % of them is not half
     "labels": "had {:.0f} labels".format,
     "step_size": "had a step size of {:g}".format,
     "n_features": "had {:.0f} random features".format,
@@ -129,6 +128,14 @@ def curve_in(asks: Curve, drawn: Any) -> tuple[float, ...] | None:
         return None
 
 
+def reached(claim: Claim, value: float) -> str:
+    """Return what a run had that missed a claim: to three digits, or to more if these would meet the claim."""
+    if claim.measure in REACHED:
+        return REACHED[claim.measure](value)
+    texts = (f"{value:.{digits}g}" for digits in range(3, 18))
+    return f"reached {next(text for text in texts if not claim.holds({claim.measure: float(text)}))}"
+
+
 def _say_while_running(bench: Bench, place: Place) -> None:
     """Say what to do during the run, and of a goal what the last run reached."""
     goal, live, tried = place.step.goal, bench.live, place.tried
@@ -137,8 +144,8 @@ def _say_while_running(bench: Bench, place: Place) -> None:
     elif goal is None:
         st.caption("The run is going." if is_exercise(bench) else "Watch the run. The explanation appears here.")
     elif live is not None and live.is_finished and live.run.t > 0 and not is_exercise(bench):
-        missed = [c.measure for c in goal.claims if c.measure in tried and not c.holds(tried)]
-        had = [REACHED.get(name, "reached {:.3g}".format)(tried[name]) for name in missed if name not in NOT_SAID]
+        missed = [c for c in goal.claims if c.measure in tried and c.measure not in NOT_SAID and not c.holds(tried)]
+        had = [reached(claim, tried[claim.measure]) for claim in missed]
         said = f" This run {' and '.join(had)}." if had else ""
         said = " This run diverged." if tried.get("growth") == math.inf else said.replace(" %", "\N{NO-BREAK SPACE}%")
         how = "Change the data in the map" if EDITS in place.step.controls else "Change a control below"

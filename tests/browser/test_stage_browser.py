@@ -351,7 +351,9 @@ OF_A_LESSON = {"labels": "unlabeled", "an estimate": "random-features", "a curve
 def test_a_class_can_read_every_kind_of_question_and_its_answers_before_a_run(open_page, kind):
     lesson = OF_A_LESSON.get(kind, "unlabeled")
     through = {"X-Forwarded-For": "203.0.113.9"}  # of a proxy, so that the way in has a QR code
-    page = open_page(f"auc?present=1&lesson={lesson}&view.speed=instant", viewport=PROJECTOR, extra_http_headers=through)
+    page = open_page(
+        f"auc?present=1&lesson={lesson}&view.speed=instant", viewport=PROJECTOR, extra_http_headers=through
+    )
     page.get_by_role("button", name="Ask anything" if kind in OWN else "Ask the class").click()
     if kind in OWN:
         page.get_by_label("Question").fill("\n".join([ASKED, *OWN[kind]]))
