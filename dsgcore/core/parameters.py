@@ -53,8 +53,14 @@ class ParameterError(DSGError):
 
 @dataclass(frozen=True)
 class Parameter:
-    """Base of all parameters: name in code, default, the papers' symbol, a label and a sentence of help."""
+    """Base of all parameters: name in code, default, the papers' symbol, a label and a sentence of help.
 
+    `holds` is the type of a simple kind's values, and `what` are these in words. Text is never empty. Other kinds check and
+    convert their values themselves.
+    """
+
+    holds: ClassVar[type] = object
+    what: ClassVar[str] = "given"
     name: str
     default: Any
     symbol: str = ""
@@ -75,10 +81,12 @@ class Parameter:
         return self._words() + (" or None" if self.optional else "")
 
     def _checked(self, value: object) -> Any:
-        raise TypeError(f"{type(self).__name__} does not say what it allows")
+        if not isinstance(value, self.holds) or (self.holds is str and not value):
+            raise self.refuse(value)
+        return value
 
     def _words(self) -> str:
-        raise TypeError(f"{type(self).__name__} does not say what it allows")
+        return self.what
 
     def refuse(self, value: object) -> ParameterError:
         """Return the error for a value that is not allowed."""
@@ -176,26 +184,16 @@ class Choice(Parameter):
 class Flag(Parameter):
     """True or false."""
 
-    def _words(self) -> str:
-        return "true or false"
-
-    def _checked(self, value: object) -> bool:
-        if not isinstance(value, bool):
-            raise self.refuse(value)
-        return value
+    holds = bool
+    what = "true or false"
 
 
 @dataclass(frozen=True)
 class Text(Parameter):
     """Any text except the empty one."""
 
-    def _words(self) -> str:
-        return "text that is not empty"
-
-    def _checked(self, value: object) -> str:
-        if not isinstance(value, str) or not value:
-            raise self.refuse(value)
-        return value
+    holds = str
+    what = "text that is not empty"
 
 
 def field_of(kind: type[Parameter], default: Any, **words: Any) -> Any:
@@ -314,12 +312,6 @@ def known(given: object, parameters: Sequence[Parameter], place: str) -> Mapping
 @dataclass(frozen=True)
 class Anything(Parameter):
     """Any value. The code that asks for it checks it."""
-
-    def _words(self) -> str:
-        return "given"
-
-    def _checked(self, value: object) -> Any:
-        return value
 
 
 ANYTHING = Anything("item", None)

@@ -56,8 +56,8 @@ class History:
             column.append(float(row[name]))
 
     def replace(self, rows: Sequence[Mapping[str, float]]) -> None:
-        """Replace some columns by those of as many rows as there are; nothing without rows."""
-        for name in rows[0] if rows else ():
+        """Replace some columns by those of as many rows as there are."""
+        for name in rows[0]:
             self._columns[name] = array("d", [row[name] for row in rows])
 
     def amend(self, row: Mapping[str, float]) -> None:

@@ -264,7 +264,8 @@ class Run:
     def _record(self, row: dict[str, float]) -> None:
         """Keep an iteration's row, and note if the run ends here."""
         self.history.append(row)
-        self.history.replace(self.engine.averaged_again)
+        if self.engine.averaged_again:
+            self.history.replace(self.engine.averaged_again)
         if not self.is_brief and row["objective"] <= self.start_objective:
             self.engine.keep()
         value, (best, best_t), stop = row["objective"], self._best, self.spec.stop
