@@ -159,7 +159,7 @@ WAYS_IN = {
 
 @each("way, go", WAYS_IN.items())
 def test_every_way_in_is_checked_before_anything_is_allocated(nothing_large, monkeypatch, way, go):
-    monkeypatch.setattr(engine, "of_machine", lambda: GIGABYTE)
+    monkeypatch.setattr(engine, "OF_MACHINE", GIGABYTE)
     said = r"about [12]\.\d+ GB of memory, but at most (1|0\.5) GB is allowed; with n \d+ it would fit"
     with pytest.raises(SpecError, match=said):
         go()
@@ -167,7 +167,7 @@ def test_every_way_in_is_checked_before_anything_is_allocated(nothing_large, mon
 
 @each("words", [("run", "{file}", "--out", "{out}"), ("check", "{file}")])
 def test_every_command_is_checked_before_anything_is_allocated(nothing_large, monkeypatch, tmp_path, capsys, words):
-    monkeypatch.setattr(engine, "of_machine", lambda: GIGABYTE)
+    monkeypatch.setattr(engine, "OF_MACHINE", GIGABYTE)
     (file := tmp_path / "spec.json").write_text(json.dumps(BIG), encoding="utf-8")
     assert main([word.format(file=file, out=tmp_path / "out") for word in words]) != 0
     assert "GB is allowed; with n" in capsys.readouterr().err
@@ -175,7 +175,7 @@ def test_every_command_is_checked_before_anything_is_allocated(nothing_large, mo
 
 @each("name", [name for name, entry in DATASETS.items() if entry.is_generated])
 def test_data_in_python_are_checked_before_anything_is_allocated(monkeypatch, name):
-    monkeypatch.setattr(sets, "of_machine", lambda: GIGABYTE // 20)
+    monkeypatch.setattr(sets, "OF_MACHINE", GIGABYTE // 20)
     tracemalloc.start()
     try:
         for make in (DATASETS[name], lambda **options: load(name, **options)):

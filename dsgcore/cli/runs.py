@@ -37,7 +37,7 @@ from dsgcore.experiments.race import (
     usual_rivals,
     usual_sizes,
 )
-from dsgcore.experiments.spec import SpecError, named_in_errors
+from dsgcore.experiments.spec import SpecError
 from dsgcore.experiments.verdict import decision_of
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.jobs.tasks import all_cores
@@ -239,12 +239,14 @@ def read_study(file: Path) -> Study:
     A data file that the spec names without a folder is also looked for beside the study.
     """
     text = read_text(file, "a study in JSON")
-    with named_in_errors(file):
+    try:
         study = Study.from_json(text)
         said = json.loads(text)
         if study.others or study.data_seed is not None:
             raise StudyError("a study in a file has scores of one spec: leave out others and data_seed")
         spec = with_usual(study.spec, said.get("spec", said), file.parent)
+    except SpecError as error:
+        raise type(error)(f"{error} (in {file})") from None
     return replace(study, spec=with_whole_path(spec, file.parent))
 
 

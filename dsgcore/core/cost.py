@@ -8,6 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 GIGABYTE = 10**9
+# Bytes of the machine's memory.
+try:
+    OF_MACHINE = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+except (AttributeError, ValueError, OSError):  # Windows does not report it
+    OF_MACHINE = 8 * GIGABYTE
 # Bytes per number of a data set while it is made and split: once in float64, then twice in float32.
 BYTES_WHILE_MADE = 16
 # Other bytes per row: labels, row numbers, permutations.
@@ -52,14 +57,6 @@ SECONDS_A_DRAW = 1e-8
 # Seconds for one value of a kernel matrix in float64, and for each coordinate.
 SECONDS_A_VALUE = 12e-9
 SECONDS_A_DISTANCE = 0.75e-9
-
-
-def of_machine() -> int:
-    """Return the machine's memory, in bytes; 8 GB if the system does not report it."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not on Windows
-        return 8 * GIGABYTE
 
 
 def memory_of_data(n: int, d: int) -> int:

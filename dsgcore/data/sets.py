@@ -28,7 +28,7 @@ from sklearn.datasets import (
     make_moons,
 )
 
-from dsgcore.core.cost import GIGABYTE, memory_of_data, of_machine
+from dsgcore.core.cost import GIGABYTE, OF_MACHINE, memory_of_data
 from dsgcore.core.parameters import Integer, Real, quoted
 from dsgcore.data.datasets import (
     AS_IS,
@@ -138,10 +138,10 @@ class DatasetEntry:
             raise DataError(f"the options of {self.name} are {', '.join(known)}, got {quoted(unknown[0])}")
         allowed = {name: checked(known[name], value) for name, value in given.items()}
         needed = memory_of_data(*self.shape(allowed.get("n"), allowed.get("n_irrelevant")))
-        if needed > of_machine():
+        if needed > OF_MACHINE:
             raise DataError(
                 f"{self.name} with these options needs about {needed / GIGABYTE:.3g} GB of memory, but the machine has "
-                f"{of_machine() / GIGABYTE:.3g} GB: take fewer points or features"
+                f"{OF_MACHINE / GIGABYTE:.3g} GB: take fewer points or features"
             )
         X, y, feature_names, class_names = self.draw(
             **{name: option.default for name, option in known.items()} | allowed

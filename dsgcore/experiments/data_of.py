@@ -42,8 +42,8 @@ from dsgcore.experiments.spec import (
     DataSpec,
     Setting,
     Spec,
+    SpecError,
     n_labeled_on,
-    named_in_errors,
     plain_of,
     sections_of,
     usual_width_of,
@@ -80,10 +80,12 @@ def read_spec(file: Path) -> Spec:
         If the data must be read for these values, and cannot be.
     """
     text = read_text(file, "a spec in JSON")
-    with named_in_errors(file):
+    try:
         plain = plain_of(text, "the spec")
         spec = Spec.from_dict(plain)
         return spec if spec.data.name != FILE else with_usual(spec, plain, file.parent)
+    except SpecError as error:
+        raise SpecError(f"{error} (in {file})") from None
 
 
 def with_whole_path(spec: Spec, folder: Path) -> Spec:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from dsgcore.core.cost import GIGABYTE, Cost, Sizes, memory_of_data, of_machine
+from dsgcore.core.cost import GIGABYTE, OF_MACHINE, Cost, Sizes, memory_of_data
 from dsgcore.data import DATASETS, Split
 from dsgcore.experiments.spec import FILE, Spec, SpecError
 from dsgcore.experiments.stochastic import StochasticEngine
@@ -107,7 +107,7 @@ def check_cost(
     """
     if spec.data.name == FILE and shape is None:
         return  # once the file has been read
-    budget, cost = budget or Budget(of_machine()), cost_of(spec, shape, of_data=of_data)
+    budget, cost = budget or Budget(OF_MACHINE), cost_of(spec, shape, of_data=of_data)
     if cost.memory <= budget.memory and cost.seconds <= budget.seconds:
         return
     said = f"an iteration of this run takes about {cost.seconds:.2g} s, but at most {budget.seconds:.2g} s is allowed"

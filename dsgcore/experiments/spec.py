@@ -5,11 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from dsgcore.core.errors import DSGError
@@ -53,15 +51,6 @@ SETTINGS: dict[str, type[Setting]] = {**PROBLEMS, MultiClassSetting.name: MultiC
 
 class SpecError(DSGError):
     """An invalid spec. The message says which field, what was given and what is allowed."""
-
-
-@contextmanager
-def named_in_errors(file: Path) -> Iterator[None]:
-    """Add the file's path to the message of each `SpecError` in the block."""
-    try:
-        yield
-    except SpecError as error:
-        raise type(error)(f"{error} (in {file})") from None
 
 
 def plain_of(text: str, what: str) -> Any:

@@ -15,7 +15,7 @@ import streamlit as st
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dsgcore.core.cost import GIGABYTE, of_machine
+from dsgcore.core.cost import GIGABYTE, OF_MACHINE
 from dsgcore.core.threads import pausing
 from dsgcore.experiments import SpecError
 
@@ -170,7 +170,7 @@ def _named(variable: str, usual: float) -> float:
     return named if 0 < named < float("inf") else usual
 
 
-account = Account(round(GIGABYTE * _named(MEMORY_VARIABLE, SHARE * of_machine() / GIGABYTE)))
+account = Account(round(GIGABYTE * _named(MEMORY_VARIABLE, SHARE * OF_MACHINE / GIGABYTE)))
 
 
 class Session:
