@@ -423,9 +423,6 @@ def with_values(spec: Spec, values: Mapping[str, Any]) -> Spec:
 def _data(given: DataSpec, labels: str) -> DataSpec:
     """Fill in the set's own defaults; raise an error if it lacks one of the options."""
     name, values = given.name, dict(vars(given))
-    suiting = () if name == FILE else DATASETS[name].conversions_for(labels)
-    if name != FILE and not suiting:
-        raise SpecError(f"the data {quoted(name)} do not suit this setting: {DATASETS[name].why_not(labels)}")
     if name == FILE:
         if values["path"] is None:
             raise SpecError("path must be given if the data's name is 'file', got null")
@@ -441,7 +438,10 @@ def _data(given: DataSpec, labels: str) -> DataSpec:
                 f"the recipe must name the positive label: leave out positive, got {quoted(values['positive'])}"
             )
     else:
-        takes = {option.name: option for option in DATASETS[name].options}
+        entry = DATASETS[name]
+        if not (suiting := entry.conversions_for(labels)):
+            raise SpecError(f"the data {quoted(name)} do not suit this setting: {entry.why_not(labels)}")
+        takes = {option.name: option for option in entry.options}
         for option in ("path", "sha256", "recipe"):
             if values[option] is not None:
                 raise SpecError(
@@ -454,7 +454,7 @@ def _data(given: DataSpec, labels: str) -> DataSpec:
                 f"positive goes with files and with convert {ONE_REST!r}, got {quoted(positive)} with {name!r}"
             )
         if kind == ONE_REST:
-            last = len(DATASETS[name].class_names) - 1
+            last = len(entry.class_names) - 1
             positive = Integer("positive", 0, low=0, high=last).check(positive or 0)
         values |= {"convert": kind, "positive": positive}
     for option in OPTION_NAMES:
