@@ -236,6 +236,8 @@ def test_every_row_group_has_its_file_of_scores(stored, tmp_path, capsys):
     for others in (("--features", "c,b,a"), ("--keep", "a")):
         assert predict(folder, tmp_path / "out", *others, "--quiet") == 2
         assert "holds other data than this model's values at these points: choose another" in capsys.readouterr().err
+    assert predict(folder, tmp_path / "no", "--keep", "nowhere", "--quiet") == 2
+    assert "there is no column 'nowhere'" in capsys.readouterr().err
     assert np.array_equal(scores(tmp_path / "out"), expected(POINTS))
     assert predict(folder, tmp_path / "other", "--features", "c,b,a", "--quiet") == 0
     assert np.array_equal(scores(tmp_path / "other"), expected(POINTS[:, ::-1]))
