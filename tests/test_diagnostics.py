@@ -412,7 +412,6 @@ def test_the_limit_does_not_depend_on_the_step_and_is_kept_with_the_run_and_draw
         assert line_of(charts.lines, without, 1) == []
 
 
-@pytest.mark.weekly
 @pytest.mark.parametrize("is_across", [True, False])
 def test_it_goes_through_the_cells_of_a_map(tmp_path, is_across):
     results = made(tmp_path, *((STEPS, WIDTHS) if is_across else (WIDTHS, STEPS)))

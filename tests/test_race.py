@@ -241,6 +241,9 @@ def test_a_kept_race_is_shown_beside_its_run_with_what_it_gains(store):
         app = checked(open_auc(**link, race=name_of(race)[:16]))
         (own,) = [one for one in app.metric if "SAMULT" in one.label and one.label.startswith("Test AUC")]
         assert (own.value, own.delta) == (f"{score:.4f}", f"{score - run.result_score:+.4f} vs the run at iteration 5")
+    everyday = [cls.title for cls in COMPETITORS["auc"] if cls.is_everyday]
+    named = [option for option in app.selectbox(key="race-auc").options if "everyday" in option]
+    assert sorted(named) == sorted(f"{title} (everyday)" for title in everyday)
     job = app.session_state["_races"]["auc"].job
     app.segmented_control(key="race-axis").set_value("by time").run()
     drawn = figure(checked(app), "chart-race")

@@ -109,6 +109,8 @@ def test_the_runs_classes_are_those_that_its_estimator_predicts(setting, is_bala
     values = run.result.evaluate(X)
     np.testing.assert_array_equal(predicted_classes(run, values), model.predict(X))
     assert np.mean(right_test_points(run)) == np.mean(model.predict(X) == y)
+    if setting == "auc":
+        assert decision_of(run)["threshold"] == pytest.approx(model.threshold_, abs=1e-5)
     if setting in ("auc", "s3vm"):
         assert run.result_score == pytest.approx(model.score(X, y), abs=1e-6)
     np.testing.assert_allclose(run.result_test_values, values, rtol=1e-3, atol=1e-5)
