@@ -11,16 +11,17 @@ from itertools import starmap
 from urllib.parse import unquote
 
 import anyio
+import numpy as np
 import pytest
 import uvicorn
 from cases import each
-from opened_pages import bench_of, checked, left_in_browser, open_page, shown
+from opened_pages import bench_of, checked, left_in_browser, open_page, run_of, shown
 from room_phones import CURVE, GUESSES, MAP, NUMBER, PICK, Phones, forget_loops, guesses_in
 from starlette.requests import Request
 from streamlit.runtime.context import ContextProxy
 
 from dsgcore.experiments import script
-from dsgcore.rooms.questions import question_in
+from dsgcore.rooms.questions import N_LABELS, question_in
 from dsgcore.rooms.rooms import Key, RoomError
 from pages.room import entrance
 from pages.room.drawings import answers
@@ -339,6 +340,30 @@ def test_the_class_can_be_asked_which_points_to_label_and_then_the_question_agai
     press(app, "room-labels").run()
     asked = phones.asked(code).json()
     assert (asked["name"], asked["isOpen"]) == (PICK.name, True)
+
+
+def test_a_class_that_is_asked_for_labels_gives_the_data_those_that_it_has_marked(phones, rooms):
+    app = press(presented(lesson="five-labels:2"), "room-open").run()
+    code = room_of(app).code
+    places = np.array([[0.1, 0.1], [0.9, 0.1], [0.1, 0.9], [0.9, 0.9], [0.5, 0.5]])
+    phones.send(code, "~".join(f"{x:.3f}" for x in places.ravel()), name=phones.asked(code).json()["name"])
+    press(app, "room-reveal")
+    press(app, "room-choice")
+    split = run_of(app).split
+    labeled = split.X_train[split.labeled]
+    assert len(labeled) == len(places) == N_LABELS
+    assert np.ptp(labeled, axis=0) == pytest.approx([0.8, 0.8], abs=0.3)
+
+
+def test_a_lecturers_own_question_is_asked_and_what_is_none_gets_a_sentence(phones, rooms):
+    app = presented(lesson="unlabeled")
+    for text in ("Who?\nI", "Who knows?\nI do\nI do not"):
+        assert room_of(app) is None
+        app.text_area(key="room-own-").set_value(text)
+        app = press(app, "room-own-ask")
+        refused = ["Type 2 to 6 answers. There are 1."] * (text == "Who?\nI")
+        assert [shown(one.value) for one in app.warning] == refused  # it goes with the next question
+    assert "Who knows?" in phones.asked(room_of(app).code).text
 
 
 def test_the_lesson_or_its_link_brings_the_lecturers_browser_back_to_the_room(phones, rooms, room, browser_of):

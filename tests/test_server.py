@@ -246,6 +246,33 @@ def test_phones_are_sent_below_the_prefix_or_to_the_address_that_the_variable_na
     assert f"QR code of {there}/ABC234" in picture
 
 
+NO_NETWORK, COMMAND = "because this machine has no network", "python -m dsgcore app --class --port 8502 --base-path lab"
+
+
+@each("listens, variable, words, code", [
+    ({"address": "0.0.0.0"}, "", f"Phones cannot reach this page, {NO_NETWORK}.", []),
+    ({"address": "127.0.0.1"}, "", "because the server listens on this machine only.", ["python -m dsgcore app --class"]),
+    ({"address": "127.0.0.1", "port": 8502, "baseUrlPath": "lab"}, "", "listens on this machine only.", [COMMAND]),
+    ({"address": "0.0.0.0"}, "a b", "DSGLAB_ADDRESS", []),
+])  # fmt: skip
+def test_a_room_that_no_phone_can_reach_says_why_and_what_to_do(
+    configured, monkeypatch, listens, variable, words, code
+):
+    configured(**listens)
+    monkeypatch.setattr(st, "context", SimpleNamespace(url="http://localhost:8501/auc", headers={}))
+    monkeypatch.setenv("DSGLAB_ADDRESS", variable)
+    monkeypatch.setattr(door, "address_in_network", lambda: None)
+    shown = {"html": [], "warning": [], "code": []}
+    for element, texts in shown.items():
+        monkeypatch.setattr(st, element, lambda text, texts=texts, **_options: texts.append(text))
+    door.draw_door("ABC234")
+    ((warning,), (line,)) = shown["warning"], shown["html"]
+    assert words in warning
+    assert shown["code"] == code
+    assert "on this machine" in line
+    assert 'href="http://localhost:8501/r/ABC234"' in line
+
+
 # --- places and memory
 
 

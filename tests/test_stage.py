@@ -7,6 +7,7 @@ import math
 import re
 import subprocess
 from html import unescape
+from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 from xml.etree.ElementTree import fromstring
 
@@ -36,6 +37,7 @@ from pages.handouts.static_lesson import _chosen, write_lesson
 from pages.session.lesson_place import place_in
 from pages.stage import links
 from pages.stage.links import answer, exercise, named
+from pages.stage.moves import go_to_part, to_the_end
 from pages.stage.step import curve_in, explained, reached
 from pages.workbench.head import PARTS
 from pages.workbench.tabs import THEMES, frame
@@ -193,6 +195,25 @@ def test_a_lecture_leads_from_its_lesson_to_its_questions_and_to_the_page_of_ano
     assert (there.lesson.place.lesson.name, there.group.part) == ("gap", None)
     assert there.group.room is bench_of(app).group.room
     assert there.group.lecture.parts == tuple(LECTURE.splitlines())
+
+
+def test_a_part_of_a_lecture_is_on_another_page_or_says_why_it_is_left_out_and_a_press_leads_to_a_runs_end():
+    parts = ("auc/unlabeled", "s3vm/gap", "Where? | map", "auc/gone")
+    group = SimpleNamespace(
+        lecture=SimpleNamespace(parts=parts), lecture_text="week", part=0, asks=1, going=None, refused=""
+    )
+    live = SimpleNamespace(run=SimpleNamespace(n_iter=77))
+    link, lesson = SimpleNamespace(notices=[], going_to=0, plays_on=True), SimpleNamespace(place=None)
+    bench = SimpleNamespace(group=group, link=link, lesson=lesson, live=live, shape=(9, 3))
+    no_map, no_lesson = "The data of this step have no map. Ask for answers or for a number.", "no single lesson"
+    for number, part, notice in ((2, 2, no_map), (3, 3, no_lesson), (1, None, "")):
+        go_to_part(SETTINGS["auc"], bench, number)
+        assert (group.part, group.asks) == (part, None)
+        assert [one.startswith(notice) for one in link.notices] == [True] * bool(notice)  # until the next press
+    setting, given = group.going
+    assert (setting, given["lesson"], given["lecture"], given["present"]) == ("s3vm", "gap", "week", "1")
+    to_the_end(bench)
+    assert (link.going_to, link.plays_on) == (77, False)
 
 
 def test_a_lecture_is_made_of_lines_beside_ones_own_and_says_why_one_cannot_be_held(tmp_path, monkeypatch):

@@ -34,18 +34,21 @@ MOST_POINTS = 250  # of a map on a phone
 
 
 @contextmanager
-def _said(bench: Bench) -> Iterator[None]:
-    """Say on the page why a room refuses what the block does."""
+def refusal(bench: Bench) -> Iterator[None]:
+    """Say on the page why what the block does is refused, until the next of these blocks."""
+    group, link = bench.group, bench.link
+    link.notices = [notice for notice in link.notices if notice != group.refused]
     try:
         yield
     except DSGError as error:
-        bench.link.notices.append(str(error))
+        group.refused = str(error)
+        link.notices.append(group.refused)
 
 
 def ask_the_class(problem: type[Setting], bench: Bench) -> None:
     """Ask the class the step's question, or which points it would label if the step has none; open a room if needed."""
     group, place = bench.group, bench.lesson.place
-    with _said(bench):
+    with refusal(bench):
         if group.room is None:
             room = rooms().open()
             group.ticket, group.room, group.told = Ticket(room), room, None
@@ -218,7 +221,7 @@ def _button(
 
 def _do(bench: Bench, action: Callable[[], None]) -> None:
     if not is_led_elsewhere(bench):  # since the page was drawn
-        with _said(bench):
+        with refusal(bench):
             action()
 
 
@@ -258,7 +261,7 @@ def ask_anything(problem: type[Setting], bench: Bench) -> None:
         text = st.text_area("Question, and below it the answers, one a line", key=f"room-own-{key}", height=210)
         st.caption("In place of answers: two ends of a number, such as 0 to 100, or the word map.")
         if st.button("Ask now", key="room-own-ask"):  # a callback would get the text before the last one
-            with _said(bench):
+            with refusal(bench):
                 ask_own(problem, bench, text)
                 st.rerun()
 

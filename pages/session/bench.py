@@ -230,6 +230,7 @@ class ClassState:
         None  # what the class is asked in place of the step's question: for labels, or the lecturer's own
     )
     is_turned: bool = False  # True until the whole page has followed a click in the room's part of it
+    refused: str = ""  # why the last press was refused
     warned: str = ""  # the question that a click would have closed without an answer
     lecture: Lecture | None = None
     lecture_text: str = ""  # in the link

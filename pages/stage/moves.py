@@ -7,12 +7,19 @@ from typing import Any
 
 import streamlit as st
 
-from dsgcore.core.errors import DSGError
 from dsgcore.data.edits import DRAWN, EDITS, UNMARKED
 from dsgcore.experiments import Setting
 from dsgcore.lessons import lesson_named, lessons_of
 from dsgcore.settings import LessonStep
-from pages.room.lecturer import ask_instead, ask_own, ask_the_class, ends_an_empty_vote, is_asked, is_led_elsewhere
+from pages.room.lecturer import (
+    ask_instead,
+    ask_own,
+    ask_the_class,
+    ends_an_empty_vote,
+    is_asked,
+    is_led_elsewhere,
+    refusal,
+)
 from pages.session.bench import Bench, once
 from pages.session.lesson_place import Place, Stage
 from pages.session.link import link_to_part, number_of
@@ -129,19 +136,16 @@ def go_to_part(problem: type[Setting], bench: Bench, number: int) -> None:
     group = bench.group
     assert group.lecture is not None
     part, group.part, group.asks = group.lecture.parts[number], number, None
-    try:
+    with refusal(bench):  # the step has no map, or a file was changed meanwhile; the next press leads on
         if "|" in part:
             ask_own(problem, bench, part)
             return
         lesson = lesson_named(part)
-    except DSGError as error:  # the step has no map, or a file was changed meanwhile; the next press leads on
-        bench.link.notices.append(str(error))
-        return
-    group.part = None
-    if lesson.setting == problem.name:
-        guide(bench, problem, lesson)
-    else:
-        group.going = link_to_part(part, group.lecture_text)
+        group.part = None
+        if lesson.setting == problem.name:
+            guide(bench, problem, lesson)
+        else:
+            group.going = link_to_part(part, group.lecture_text)
 
 
 def steps_of_run(problem: type[Setting], bench: Bench, place: Place) -> None:
