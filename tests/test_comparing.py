@@ -38,7 +38,7 @@ from dsgcore.comparing import (
 )
 from dsgcore.comparing.methods import SCORES, Method, chosen_methods, chosen_score, in_units, suited
 from dsgcore.comparing.report import curve_figure, shown_table, text_of
-from dsgcore.comparing.samples import about_shift
+from dsgcore.comparing.samples import about_labels, about_shift
 from dsgcore.core.metrics import mean_half_width, paired_difference, scores_of_chance
 from dsgcore.core.parameters import ParameterError
 from dsgcore.data.reading import File
@@ -316,6 +316,15 @@ def test_what_may_mislead_is_said_before_labels_are_given():
     assert found["ordinal"].score.title == "mean AUC"
     assert set(found["ordinal"].curves["labels"]) == {20, 50, found["ordinal"].n_labeled}
     assert set(found["ordinal"].curves["method"]) == {"SVR", "OrdinalSVC"}
+
+
+@each("names, is_ordered", [("class_0 class_1 class_2", False), ("a b c", False), ("grade_1 grade_2 grade_3", True)])
+def test_numbers_that_name_classes_are_no_order_to_warn_of(names, is_ordered):
+    names, y = names.split(), np.arange(30) % 3
+    file = File.of_frame(pd.DataFrame({"x": np.random.default_rng(0).normal(size=30), "y": np.array(names)[y]}), "own")
+    recipe = file.recipe("classes", target="y", is_asked=True)
+    said = list(about_labels(y, names, file.kept(recipe), recipe))
+    assert [" < ".join(names) in one for one in said] == [True] * is_ordered
 
 
 def test_a_difference_between_rows_that_chance_explains_is_not_warned_of():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -223,6 +224,10 @@ def thinned(codes: NDArray) -> NDArray[np.intp]:
     return np.sort(np.concatenate([kept, others[evenly_spread(len(others), MOST_ROWS - len(kept))]]))
 
 
+# A letter or a digit, or a number that names a class: class_0 is no less than class_1.
+_NAME = re.compile(r".|(class|cluster|group|kind|label|species|type)[\s_./-]*\d+", re.IGNORECASE)
+
+
 def about_labels(
     y: NDArray,
     names: Sequence[str],
@@ -239,8 +244,8 @@ def about_labels(
         yield f"Warning: only one label of {listed(lone)}: methods learn from it, but are never tested on such a row."
     if frame is None or recipe is None:
         return
-    is_of_letters = all(len(name) == 1 for name in names)  # a, b and c may be grades, or just names
-    order = recipe.order or (None if is_of_letters else known_order(names))
+    are_names = all(map(_NAME.fullmatch, names))  # a, b and c may be grades, or just names
+    order = recipe.order or (None if are_names else known_order(names))
     if order and len(names) > 2 and not is_ordered:
         said = " < ".join(map(str, order))
         where = "--ordered, or Ordered classes on the page Data"
