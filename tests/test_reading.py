@@ -152,6 +152,21 @@ def test_a_line_of_libsvm_text_has_its_number_whatever_the_pieces(size, monkeypa
         read_sniffed(content, "t.svm")
 
 
+@each("content, said", [
+    (b"# 1 1:2\n# -1 2:1\n", r"the file has no rows"),
+    (b"1 # a\n-1 # b\n1\n", r"no row has any index:value pair"),
+    (b"1 qid:1 1:2\n-1 qid:1 2:1 x\n", r"line 2 must hold index:value pairs, got 'x'"),
+    (b"1 1:2\n-1 2:1,5\n", r"line 2 must hold index:value pairs, got '2:1,5': write its decimal comma as a point"),
+    (b"1 1:2\n-1 99:1\n", r"an index must be at most 9, got 99 in line 2: rows would be too wide"),
+])  # fmt: skip
+def test_what_a_person_calls_libsvm_text_and_is_none_is_refused_with_its_line(content, said):
+    recipe = Recipe.from_dict({"format": "svmlight", "roles": {"label": "label"}})
+    with pytest.raises(DataError, match=f"^{said}$"):
+        read(content, recipe, limits=replace(LOCAL, columns=9))
+    with pytest.raises(DataError, match=r"^the recipe must name its format, one of delimited, "):
+        Recipe.from_dict({"roles": {"label": "label"}})
+
+
 def test_libsvm_text_and_json_with_a_byte_order_mark_are_read_and_in_utf_16_are_refused():
     rows = [f"{i % 2} 1:{i} 2:{2 * i}" for i in range(20)]
     assert read_sniffed(lines(*rows, encoding="utf-8-sig")).feature_names == ("x1", "x2")
