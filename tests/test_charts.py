@@ -22,7 +22,7 @@ from pages.charts.live_chart import alt_of
 from pages.charts.run_map import _blended, colors_of, decision_heats, point_sets
 from pages.gallery.data_charts import picture_of_data
 from pages.live import map_view
-from pages.live.curves import bound_figure, chart_of, error_figure, score_figure
+from pages.live.curves import bound_figure, chart_of, error_figure, numbers_of, score_figure
 from pages.session.bench import Scene, View
 from pages.studies.study_charts import importance_figure
 
@@ -265,3 +265,11 @@ def test_the_map_of_ordered_classes_has_the_colours_of_their_points(shown, theme
     assert list(dict.fromkeys(shades)) == [_blended(color, theme) for color in colors]
     assert list(places) == sorted(places)
     assert (places[0], places[-1]) == (0.0, 1.0)
+
+
+def test_a_number_beside_a_curve_has_the_minus_sign_of_its_axis():
+    live = LiveRun(small("auc"))
+    live.run.history.last = lambda: {"objective": -0.4821, "error_mean": 5.1e-5}
+    numbers = numbers_of(live)
+    assert numbers["objective"] == {"training data": "−0.482"}
+    assert numbers["error"] == {"measured": "5.1e−05"}

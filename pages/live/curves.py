@@ -66,7 +66,8 @@ def numbers_of(live: LiveRun) -> dict[str, dict[str, str]]:
 def _short(value: float | None) -> str:
     if value is None or not np.isfinite(value):
         return ""
-    return f"{value:.3g}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.1e}"
+    text = f"{value:.3g}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.1e}"
+    return text.replace("-", "\N{MINUS SIGN}")  # as on the axis
 
 
 def run_chart(live: LiveRun, curves: Sequence[charts.Curve], title: str, **options: Any) -> charts.Figure:
