@@ -58,12 +58,12 @@ _GROUPED = {
 }
 # Minus signs and dashes that stand for "-", and full-width signs.
 _SIGNS = str.maketrans({**dict.fromkeys("−–‐‑‒﹣－", "-"), "％": "%", "（": "(", "）": ")"})
-_FACTOR, _FACTORS = re.compile(r"(?<=\d)[kKMB]\Z"), {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9}
+_FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9}
 _ADORNED = ("%", ")", "-")
-_SIGNS_OF_MONEY = rf"(?:[A-Z]{{0,3}}\$|[€£¥₹₽₩₺]|{_WORDS['money']})"
+_SIGNS_OF_MONEY = rf"(?:[$€£¥₹₽₩₺]|{_WORDS['money']})"
 _FIRST = rf"{_SIGNS_OF_MONEY}(?!(?<=[A-Z])-)"  # $-1 and USD -1 are money, USD-1 is a code
 _MONEY = re.compile(rf"(?<![\w.,]){_FIRST}\s?(?=[(-]?\s?[\d.,])|(?<=\d)\s?{_SIGNS_OF_MONEY}(?=\)?$)")
-_FORTRAN = re.compile(r"(?<=\d)[dD](?=[+-]\d\d\d?\Z)|(?<=\.)D(?=[+-]\d)|(?<=[\d.])\*\^(?=-?\d)")  # 1.0D+01, 1.*^-6
+_FORTRAN = re.compile(r"(?<=\d)D(?=[+-]\d\d\d?\Z)|(?<=\.)D(?=[+-]\d)|(?<=[\d.])\*\^(?=-?\d)")  # 1.0D+01, 1.*^-6
 _NO_MONEY = re.compile(rf"{_FIRST}\s*-+|-+\s*{_SIGNS_OF_MONEY}")  # a spreadsheet's account writes 0 so
 THOUSANDS_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be either number
 _WITH_UNIT = re.compile(r"([^\s\w]?\s?[\d.,]*\d(?:[eE][+-]?\d+)?)\s*([^\W\d_][\w°µ/²³^%]{0,9}|[°µ][\w/]{1,9})")
@@ -253,7 +253,8 @@ def plain_numeral(text: str) -> tuple[str, float]:
     """
     if _NO_MONEY.fullmatch(text := text.strip().translate(_SIGNS)):
         return "0", 1.0
-    text, divisor = _FORTRAN.sub("E", _MONEY.sub("", text)), 1.0
+    text, divisor = _MONEY.sub("", text), 1.0
+    text = _FORTRAN.sub("E", text) if "D" in text or "^" in text else text
     for _ in range(2 if text.endswith(_ADORNED) else 0):  # the sign may be inside the brackets or after them
         if text.endswith("%"):
             text, divisor = text[:-1].rstrip(), divisor * _PERCENT
@@ -362,7 +363,7 @@ def has_thousands(texts: Sequence[str]) -> bool:
 
 def _bare(texts: Sequence[str]) -> list[tuple[str, float]]:
     """Return numerals without a unit that all have, as in 12 kg, or thousands and millions, as in 5K; and their divisors."""
-    ends = [text[-1] if _FACTOR.search(text) else "" for text in texts]
+    ends = [text[-1] if text[-1:] in _FACTORS and text[-2:-1].isdigit() else "" for text in texts]
     cut = [plain_numeral(text.removesuffix(end)) for text, end in zip(texts, ends, strict=True)] if any(ends) else []
     if cut and all(as_number(text.replace(",", ".")) is not None for text, _ in cut):
         return [(text, divisor / _FACTORS.get(end, 1.0)) for (text, divisor), end in zip(cut, ends, strict=True)]
