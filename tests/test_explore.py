@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cases import each
 from live_page import alt_of_chart, figure
-from opened_pages import OF_EACH_ENGINE, checked, open_page, said
+from opened_pages import OF_EACH_ENGINE, checked, open_page, said, shown
 
 from dsgcore.cli.runs import asked_study
 from dsgcore.core.metrics import paired_difference
@@ -16,7 +16,7 @@ from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.settings import profile_of
 from dsgcore.studies import Store, StudyRuns, carry_out, csv_of, table_of
 from dsgcore.studies.examples import FILE, KIND, example_study
-from pages.studies import links
+from pages.studies import links, showing
 from pages.studies.differing import said_difference
 from pages.studies.examples import NO_EXAMPLE
 from pages.studies.going import look_at
@@ -174,6 +174,36 @@ def test_the_bars_of_importance_and_the_best_of_a_contour_are_those_in_words(mad
     words = r"The best is (\S+) at Step size (\S+), Inverse bandwidth (\S+)\.$"
     best = [float(number) for number in re.search(words, alt_of_chart(app, "chart-contour")).groups()]
     assert best == pytest.approx([z.max(), surface["x"][column], surface["y"][row]], rel=0.01)
+
+
+@pytest.mark.usefixtures("made")
+def test_one_by_one_each_slider_has_all_points_and_the_best_with_each_of_its_values():
+    app = opened(view="One by one")
+    results = looked_at(app).runs.results("score")
+    known = np.isfinite(results.mean)
+    for number in range(len(results.study.axes)):
+        every, best = figure(app, f"chart-study-{number}")["data"]
+        values = np.array([point[number] for point in results.points])
+        assert every["x"] == pytest.approx(values[known].tolist())
+        assert every["y"] == pytest.approx(results.mean[known].tolist())
+        highest = {at: results.mean[known & (values == at)].max() for at in np.unique(values[known])}
+        assert dict(zip(best["x"], best["y"], strict=True)) == pytest.approx(highest)
+        assert alt_of_chart(app, f"chart-study-{number}").startswith("test AUC over ")
+
+
+def test_a_contour_needs_two_sliders_and_of_three_two_are_chosen(store, monkeypatch):
+    one = {"view": "Contour", "vary": "Step size"}
+    fill(store, looked_at(opened(**one)).made)
+    assert "A contour needs two sliders. Choose another one under “Vary”." in [
+        info.value for info in opened(**one).info
+    ]
+    three = one | {"vary": "Step size,Regularisation,Mini-batch", "random": "true", "points": "12"}
+    app = opened(**three)
+    fill(store, looked_at(app).made)
+    app.run()
+    monkeypatch.setattr(showing, "response", lambda _results, across, up: f"Of {across} and {up}.")
+    app.selectbox(key="x-contour-across").select("Mini-batch").run()
+    assert "No contour. Of 2 and 0." in [shown(info.value) for info in checked(app).info]
 
 
 def test_the_pages_files_are_the_study_for_the_command_and_back_on_the_page(filled, made, tmp_path, monkeypatch):
