@@ -29,6 +29,7 @@ from dsgcore.__main__ import main
 from dsgcore.cli import app, network
 from dsgcore.cli.runs import in_app
 from dsgcore.core.errors import DSGError
+from dsgcore.lessons import FOLDER
 from dsgcore.studies import Study
 
 APP = "dsgcore/_app"
@@ -165,6 +166,43 @@ def test_the_qr_code_in_the_terminal_is_read_as_the_printed_address_which_the_ap
     assert decoded(text) == address
     assert os.environ[network.VARIABLE] == given.get("chosen", "")
     assert f"Students open {address} on" in printed(**given | {"chosen": None}), "a second start follows the variable"
+
+
+def test_a_terminal_without_block_characters_gets_the_address_and_a_machine_without_a_network_its_reason(
+    machine, monkeypatch
+):
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    app.open_to_the_class(None, 8501, "", out)
+    out.seek(0)
+    text = out.read()
+    assert text.startswith("This terminal cannot show a QR code.")
+    assert "Students open http://192.168.1.20:8501/r on" in text
+    monkeypatch.setattr(app, "addresses", list)
+    assert printed().startswith("Attention: ")
+    assert "no network" in printed()
+
+
+def test_a_browser_is_opened_once_the_server_answers_at_this_machines_address(monkeypatch):
+    opened = []
+    monkeypatch.setattr(app.webbrowser, "open", opened.append)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        app._open_browser("0.0.0.0", port, "http://there")
+    assert opened == ["http://there"]
+    monkeypatch.setattr(app, "_SECONDS_TO_START", 0.05)
+    app._open_browser("127.0.0.1", port, "http://nowhere")
+    assert opened == ["http://there"]
+
+
+def test_a_folder_of_lessons_is_the_apps_and_one_that_is_none_is_refused(machine, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv(FOLDER, "")
+    (tmp_path / "broken.toml").write_text("title =")
+    assert main(["app", "--no-browser", "--lessons", str(tmp_path)]) == 0
+    assert os.environ[FOLDER] == str(tmp_path.resolve())
+    assert f"Left out: {tmp_path.name}/broken.toml is not valid TOML" in capsys.readouterr().out
+    none = tmp_path / "none"
+    said = refusal(capsys, ["app", "--lessons", none])
+    assert f"--lessons must be a folder with lessons in TOML, got {none}" in said
 
 
 def test_the_variable_names_an_address_or_is_refused(machine, monkeypatch):
