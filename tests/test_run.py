@@ -558,3 +558,16 @@ def test_a_spec_gives_the_numbers_that_it_gave(line):
     np.testing.assert_allclose(run.history.column("objective")[rows], objective, rtol=1e-5)
     np.testing.assert_allclose(run.history.column("error_mean")[rows], error, rtol=1e-3)
     assert np.abs(run.test_values).sum() == pytest.approx(total, rel=1e-5)
+
+
+def test_a_run_is_shown_in_a_notebook_with_its_state_and_its_last_rows():
+    spec = small_spec("auc")
+    assert repr(Run(spec)) == "Run(auc on two_moons: 0 of 20 iterations; History(0 rows, 0 columns))"
+    run = finished(spec)
+    last, n = run.history.last(), len(run.history.names)
+    values = f"t=20, objective={last['objective']:.4g}, score_test={last['score_test']:.4g}"
+    said = f"Run(auc on two_moons: 20 of 20 iterations, finished; History(20 rows, {n} columns: {values}))"
+    assert repr(run) == said
+    html = run._repr_html_()
+    assert html.startswith(f"<p>{said}</p><table")
+    assert html.count("<tr") == 1 + 10
