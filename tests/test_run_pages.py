@@ -22,6 +22,7 @@ from pages.session import bench as benches
 from pages.studies.links import link_to_run
 from pages.workbench import head as head_of_page
 from pages.workbench import page, sidebar, steering
+from pages.workbench.sidebar import toggle
 
 RUN = {"data.name": "two_moons", "data.n": "200", "data.n_labeled": "40", "kernel.sigma": "10", "solver.n_iter": "64"}
 OF_BOTH_ENGINES = dict.fromkeys(["multiclass", *some(SETTINGS, 2, 6)])
@@ -214,6 +215,16 @@ def move_a_slider_while(monkeypatch, place, name, *, before=False, widgets=None)
 
     monkeypatch.setattr(place, name, answer_while_a_slider_moves)
     return returned
+
+
+def test_play_begins_a_run_again_that_is_over():
+    app = open_auc(**RUN | {"solver.n_iter": "4"}, at="4")
+    run = run_of(app)
+    assert run.is_finished
+    toggle(bench_of(app), was_going=False)
+    checked(app.run())
+    assert run_of(app) is not run
+    assert run_of(app).spec == run.spec
 
 
 def test_a_session_has_one_thread_at_a_time():
