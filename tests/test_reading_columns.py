@@ -1209,6 +1209,21 @@ def test_a_value_of_a_label_is_written_as_people_write_it(value, said):
     assert written(value) == said
 
 
+@each("labels", ["binary", "pairs", "ordinal", "classes"])
+@each("name, missing", [("pair", ""), ("Pair_ID", "-1")])
+def test_a_table_of_pairs_alone_has_no_classes(labels, name, missing, tmp_path):
+    rng = np.random.default_rng(0)
+    content = lines(
+        f"x,z,{name}", *(f"{rng.normal()},{rng.normal()},{i // 2 if i < 40 else missing}" for i in range(60))
+    )
+    with pytest.raises(DataError, match=f"column '{name}' holds ids of similar pairs, .* from the pairs alone"):
+        read_sniffed(content, labels=labels)
+    (file := tmp_path / "t.csv").write_bytes(content)
+    _, y = rows_of(file, name, labels="pairs")
+    assert y.max() == 19
+    assert np.sum(y == -1) == 20
+
+
 def test_pairs_that_the_file_gives_are_used_and_each_id_is_on_two_rows():
     content = with_pairs()
     dataset = read_sniffed(content, labels="pairs")

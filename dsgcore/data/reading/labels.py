@@ -17,6 +17,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.core.sampling import UNLABELED
 from dsgcore.data.datasets import DataError, equal_frequency_bins
 from dsgcore.data.reading.cells import (
+    PAIR_NAMES,
     as_cell,
     as_number,
     date_role,
@@ -56,6 +57,11 @@ Coded = tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]
 
 def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
     """Return a column as class codes for a setting that learns from such labels: two classes for `BINARY`."""
+    if str(column.name).lower().strip("# ") in PAIR_NAMES and is_of_pairs(column):
+        raise DataError(
+            f"column {str(column.name)!r} holds ids of similar pairs, each on two rows, and the table no labels: name their "
+            "column (--target), or learn from the pairs alone (dsg-lab fit TSGSU)"
+        )
     found, hidden, forms = label_text(column, recipe)
     coded = _classes(column, found, forms, recipe, labels) if recipe.bins is None else _binned(column, hidden, recipe)
     y, names, sentences = coded[0], coded[1], [*coded[2], *about_unlabeled(hidden, recipe.unlabeled)]
@@ -281,6 +287,14 @@ def _value(text: str) -> float:
 
 
 # --- pairs
+
+
+def is_of_pairs(column: pd.Series) -> bool:
+    """Return True if a column holds ids of similar pairs."""
+    try:
+        return len(pair_ids(column)) > 0
+    except DataError:
+        return False
 
 
 def pair_ids(column: pd.Series) -> NDArray[np.int64]:
