@@ -20,7 +20,7 @@ from dsgcore.__main__ import main
 from dsgcore.core.cost import per_cent
 from dsgcore.core.errors import DSGError
 from dsgcore.diagnostics import Cause, convergence, four_runs, judgement, limits
-from dsgcore.diagnostics.references import MAX_POINTS, on_some_points, settled_task
+from dsgcore.diagnostics.references import MAX_POINTS, on_some_points, paths_of_four_runs, references, settled_task
 from dsgcore.experiments import Run, Spec
 from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.engine import ENGINES
@@ -222,6 +222,14 @@ def test_the_noiseless_path_and_the_batches_path_are_plain_recursions():
     assert found.optimisation[-1] == pytest.approx(np.mean((g - optimum) ** 2))
     assert found.batches[-1] == pytest.approx(np.mean((b - g) ** 2))
     assert found.scale == pytest.approx(np.mean(optimum**2))
+
+
+def test_without_an_exact_optimum_the_ends_are_where_a_noiseless_step_moves_nothing():
+    spec = small("similar_unlabeled", solver={"lam": 1.0, "step_size": 0.5, "n_iter": 10})
+    ((_, reference),), (found,) = references([task_of(spec)]), paths_of_four_runs(spec, 1, None)
+    assert not found.is_exact
+    for end in (found.of_f, found.end):
+        assert np.linalg.norm(end + reference.K @ reference.whole.slopes(end)) < 1e-5 * np.linalg.norm(end)
 
 
 def test_a_diagnosed_run_begins_at_0_though_the_spec_has_an_exact_start():

@@ -546,7 +546,8 @@ def test_bars_count_answers_a_band_holds_eight_of_ten_curves_or_all_of_few_and_a
         assert counted in answers(question_in(f"How many? | {ends}"), [[guess]], {}, {})
     low, high = CURVE.question.low, CURVE.question.high
     for n, said, ends in ((5, "all", (0.9, 0.5)), (11, "eight of ten", (0.86, 0.54))):
-        made = answers(CURVE.question, [[[value] * 6 for value in (0.5 + 0.4 * k / (n - 1) for k in range(n))]], {}, {})
+        made = answers(CURVE.question, [[[0.5 + 0.4 * k / (n - 1)] * 6 for k in range(n)]], {}, {})
+        assert "median at the start: 0.70" in made
         ys = [float(point.split(",")[1]) for point in re.search(r'class="band" points="([^"]*)"', made)[1].split()]
         expected = [30 + (high - value) / (high - low) * 202 for value in ends]
         assert (ys[0], ys[-1]) == pytest.approx(expected, abs=0.06)

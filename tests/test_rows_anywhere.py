@@ -182,6 +182,17 @@ def test_a_column_of_text_is_categories_wherever_the_rows_are(points, tmp_path):
     same(make(QSGS2AUC).fit(rows, y), make(QSGS2AUC).fit(*points))
 
 
+def test_a_category_outside_the_sample_is_found_in_its_part_and_has_a_column(tmp_path):
+    table = piece(0, 200, town=["far" if row == 7 else "near" if row == 151 else "x" for row in range(200)])
+    table.to_parquet(tmp_path / "t.parquet", row_group_size=50, index=False)
+    file, sample = File.of_path(tmp_path / "t.parquet"), PartedTable.of(tmp_path / "t.parquet")
+    made, whole = sample.prepared("classes", sample=20, target="t"), file.recipe("classes", target="t")
+    assert (
+        made.features.names == file.prepared(whole, "classes")[1].names == ("a", "town: far", "town: near", "town: x")
+    )
+    np.testing.assert_array_equal(made.rows[[7, 151, 152]][:, 1:], [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+
+
 def test_a_column_of_too_many_categories_is_not_looked_at_in_every_part(tmp_path, monkeypatch):
     rng, looked_at, own = np.random.default_rng(0), [], rows_module.labels_of
     frame = pd.DataFrame({"town": [f"town {i}" for i in rng.integers(0, 400, 900)], "a": rng.random(900)})
