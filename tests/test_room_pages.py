@@ -124,6 +124,8 @@ def test_a_flood_of_answers_or_codes_learns_nothing_and_puts_off_no_other_behind
     results = f"/r/{room.code}/results.html"
     for more in ({}, {"cookie": cookie_of(room.code, "forged")}):
         assert flood[0].get(results, **more).status_code == flood[0].send(room.code).status_code == 429
+    assert "Try again soon." in flood[0].get(results).text
+    assert "tries again" in flood[0].send(room.code).text  # the phone's script asks again
     for other in (Phones(HERE, "203.0.113.10"), Phones("198.51.100.1", SEEN)):
         assert other.asked(room.code).status_code == 200
 
@@ -363,6 +365,8 @@ def test_a_lecturers_own_question_is_asked_and_what_is_none_gets_a_sentence(phon
         app = press(app, "room-own-ask")
         refused = ["Type 2 to 6 answers. There are 1."] * (text == "Who?\nI")
         assert [shown(one.value) for one in app.warning] == refused  # it goes with the next question
+        if refused:
+            assert not press(app, "lesson-run").warning  # and with a press that leads on
     assert "Who knows?" in phones.asked(room_of(app).code).text
 
 

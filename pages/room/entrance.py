@@ -107,15 +107,19 @@ def guarded(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Reque
     """Return an endpoint that puts off who asks too often, and says why there is no answer."""
 
     async def endpoint(request: Request) -> Response:
+        is_page = request.url.path.endswith(
+            ".html"
+        )  # which a person reads; scripts ask for the others, again and again
         try:
             if not _pace.allows(caller_of(request)):
-                raise RoomError("Too many requests from your network. This page tries again.", 429)
+                again = "Try again soon." if is_page else "This page tries again."
+                raise RoomError(f"Too many requests from your network. {again}", 429)
             return await answer(request)
         except RoomError as error:
             why, status = str(error), error.status
         except (StoreError, sqlite3.Error):  # whose details concern the server only
             why, status = "The server cannot open its rooms now. Try again.", 503
-        if request.url.path.endswith(".html"):  # which a person reads
+        if is_page:
             return page("lecturer", "A class's room", f"<h1>{escape(why)}</h1>", status=status)
         return JSONResponse({"why": why}, status, HEADERS)
 

@@ -22,7 +22,7 @@ from dsgcore.settings.lessons import LETTERS, LessonError
 from pages.room.door import draw_door
 from pages.room.drawings import answers, draw, standing
 from pages.room.entrance import ADDRESS, STYLE, rooms
-from pages.session.bench import Bench
+from pages.session.bench import Bench, forget_refusal
 from pages.session.lesson_place import Place, Stage
 from pages.shell.addresses import beside_this_page
 from pages.shell.plain_text import plain
@@ -35,14 +35,13 @@ MOST_POINTS = 250  # of a map on a phone
 
 @contextmanager
 def refusal(bench: Bench) -> Iterator[None]:
-    """Say on the page why what the block does is refused, until the next of these blocks."""
-    group, link = bench.group, bench.link
-    link.notices = [notice for notice in link.notices if notice != group.refused]
+    """Say on the page why what the block does is refused, until the next press."""
+    forget_refusal(bench)
     try:
         yield
     except DSGError as error:
-        group.refused = str(error)
-        link.notices.append(group.refused)
+        bench.group.refused = str(error)
+        bench.link.notices.append(bench.group.refused)
 
 
 def ask_the_class(problem: type[Setting], bench: Bench) -> None:

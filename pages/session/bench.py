@@ -432,7 +432,13 @@ def once(bench: Bench, drawn: int, action: Callable[..., None], *arguments: Any)
     with bench.feed.hold.taken():
         if drawn != bench.drawing.answered:
             bench.drawing.answered = drawn
+            forget_refusal(bench)
             action(*arguments)
+
+
+def forget_refusal(bench: Bench) -> None:
+    """Take the sentence that says why the last press was refused from the page."""
+    bench.link.notices = [notice for notice in bench.link.notices if notice != bench.group.refused]
 
 
 def button(bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any) -> None:
