@@ -359,6 +359,14 @@ TABLES = {
         [[1.5e6, 565e3, 2.25e9, 900], range(40)], ["'price': '€1.5M' is read as 1.5e+06."]),
     "bases and other names that are no thousands": Table(rows_of_cells(["1B", "2B", "3B", "SS"], ","), ("z", "price: 1B",
         "price: 2B", "price: 3B", "price: SS"), []),
+    **{f"codes that are no numbers, {code}": Table(["code,z,label", *(
+        f"{code}{1 + i % 2},{i},{'xy'[i // 3 % 2]}" for i in range(40))],
+        ("z", f"code: {code}1", f"code: {code}2"), []) for code in ("1D-0", "kr-", "Rs-0")},
+    "lists of words in double quotes": Table(["x,items,label", *(f"{i},\"['a, b', 'c, d', 'e{i % 2}']\",{'xy'[i // 3 % 2]}"
+        for i in range(40))], ("x", "items: ['a, b', 'c, d', 'e0']", "items: ['a, b', 'c, d', 'e1']"), []),
+    "a row of a label alone below units": Table(["k,a,label", "[-],mm,kg", "x,,", *(
+        f"{'xy'[i // 3 % 2]},{i},{i % 2}" for i in range(40))],
+        ("a", "k: x", "k: y"), [], ["The row below the names is left out"], unsaid="rows below the names", classes=("0", "1")),
     "numbers by Fortran": Table(rows_of_cells(["1.0D+01", "-2.5D-002", "3.D+00"], ","), ("price", "z"),
         [[10, -0.025, 3], range(40)], ["'price': '1.0D+01' is read as 10."]),
     "apostrophes that quote nothing": Table(rows_of_cells(["'70s, 'tis", "it's, 'so"], ";"), ("z", "price: '70s, 'tis",
@@ -377,6 +385,10 @@ TABLES = {
     **{f"commas with blanks, {row}": Table([row.format(1 + i * 7 % 11, i % 5, "xy"[i // 3 % 2]) for i in range(40)], ("x1", "x2"),
         [], ["cells separated by comma"]) for row in ("{}, {}, {}", "{}.5, {}, {}", "{}, {}.5, {}", "{} , {} , {}",
         "{} 000, {}, {}")},
+    **{f"blanks between thousands, {row}": Table([row.format(10 + i, 500 + i, i // 3 % 2) for i in range(40)], ("x1", "x2"),
+        [[10500, 11501], [3200]], ["cells separated by comma"]) for row in ("{} {},3 200,{}", "{} {},3 200,k{}")},
+    "pairs of numbers between commas": Table([f"{i % 4} {i % 2},{i % 3} 1,{'xy'[i // 3 % 2]}" for i in range(40)], ("x1: 0 0",
+        "x1: 1 1", "x1: 2 0", "x1: 3 1", "x2: 0 1", "x2: 1 1", "x2: 2 1"), [], ["cells separated by comma"]),
     "words of Orange alone": Table(["a,b,k", "d,d,d", ",meta,class", *(f"{'pq'[i % 2]},{'rs'[i % 4 // 2]},{'xy'[i // 3 % 2]}"
         for i in range(40))], ("a: p", "a: q", "b: r", "b: s"), [], classes=("x", "y")),
     **{f"a first row with gaps, {cells}": Table([cells, *(f"{i % 3},{i},{i % 7},{i % 5},{'xy'[i // 3 % 2]}" for i in range(40))],
@@ -598,6 +610,8 @@ REFUSED = [
         r"got 'Duration \(s\)' \(its name: the line of names again, to be left out: --below\) in row 1"),
     (["Age,b,k", "Open answer,Product,Response", *(f"{i},{'pq'[i // 2 % 2]},{'ab'[i % 2]}" for i in range(60))], {},
         r"got 'Open answer' in row 1: correct it, leave row 1 out if it is a second line of names \(--below\), let its word"),
+    ([",a,b,y", "1,n.d.,3,0", *(f"{i},{i * 7 % 11},{i % 5},{i // 3 % 2}" for i in range(2, 40))], {},
+        "column 'a' must hold numbers, got 'n.d.' in row 1"),
     (["a,x,k", *(f"{i},{i % 7},{'uv'[i % 2]}" for i in range(30)), "Total,90,u"], {},
         r"got 'Total' \(a row that sums others, to be deleted\) in row 31"),
     (['"a;b;k"', *(f'"{i};{i * i % 7};{"uv"[i % 2]}"' for i in range(40))], {},
@@ -649,7 +663,8 @@ REFUSED = [
     *(([text], {}, f"the file is {what}; those that can be read are") for what, *texts in (
         ("a matrix of Matrix Market", "%%MatrixMarket matrix coordinate integer general\n%\n3 2 2\n1 1 5\n2 2 7\n"),
         ("JSON, but no records", "[\n  [1, 2],\n  [3, 4]\n]", "[1.5, 2, 3]", "{}"),
-        ("a text of Vowpal Wabbit", "-1 |f a:0.5 b:2\n1 |f a:1 b:3", "1 0.5 'id|n:2.0 a:1 b:-2e-3 |w good film\n1 |n a:3 b:1"),
+        ("a text of Vowpal Wabbit", "-1 |f a:0.5 b:2\n1 |f a:1 b:3", "1 0.5 'id|n:2.0 a:1 b:-2e-3 |w good film\n1 |n a:3 b:1",
+            "1:0 2:1 |f a:0.5 b:2\n1:1 2:0 |f a:1 b:3"),
         ("a text of LIBFFM", "1 0:3:1 1:7:0.5\n0 0:2:1 1:8:0.25", "0 1:15:1 2:77:12\n1 1:0:1 2:3:12"),
         ("a web page or XML", "<!-- a --><html>", "<html lang='en'>\n<body>\ntext", "<rows>\n<row>1, 2</row>\n</rows>\n",
             "<rows><row>1</row></rows>", "<?xml version='1.0'?>\nx"),
@@ -1216,9 +1231,13 @@ def test_a_table_of_pairs_alone_has_no_classes(labels, name, missing, tmp_path):
     content = lines(
         f"x,z,{name}", *(f"{rng.normal()},{rng.normal()},{i // 2 if i < 40 else missing}" for i in range(60))
     )
-    with pytest.raises(DataError, match=f"column '{name}' holds ids of similar pairs, .* from the pairs alone"):
-        read_sniffed(content, labels=labels)
     (file := tmp_path / "t.csv").write_bytes(content)
+    said = f"column '{name}' holds ids of similar pairs, .* from the pairs alone"
+    with pytest.raises(DataError, match=said):
+        read_sniffed(content, labels=labels)
+    if labels != "pairs":
+        with pytest.raises(DataError, match=said):
+            rows_of(file, name, labels=labels)
     _, y = rows_of(file, name, labels="pairs")
     assert y.max() == 19
     assert np.sum(y == -1) == 20

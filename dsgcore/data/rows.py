@@ -38,7 +38,15 @@ from dsgcore.data.reading.cells import (
 from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, leaks, may_be_index
 from dsgcore.data.reading.features import SAMPLE, Features
 from dsgcore.data.reading.file import File, about_empty_rows, training_labels
-from dsgcore.data.reading.labels import about_gaps, class_codes, factorized, label_text, labels_of, pair_ids
+from dsgcore.data.reading.labels import (
+    about_gaps,
+    class_codes,
+    factorized,
+    label_text,
+    labels_of,
+    pair_ids,
+    refuse_pairs,
+)
 from dsgcore.data.reading.recipe import AUTO, LOCAL, MISSING_WORDS, NONE, OF_FILE, Recipe
 from dsgcore.data.reading.sources import about_others
 from dsgcore.data.reading.unlabeled import about_unlabeled, is_minus_one
@@ -284,6 +292,7 @@ class PartedTable:
             return y, list(classes), said, said, np.flatnonzero(whole.isna())
         order = np.argsort(-counts, kind="stable")  # of several forms of a class the most frequent one is its name
         column = pd.Series(list(values), name=label).iloc[order]
+        refuse_pairs(column.repeat(np.minimum(counts[order], 3)))  # more than two rows are no pair
         codes, classes, notes = class_codes(column, recipe, labels)
         of_value = np.full(len(values) + 1, -1, dtype=np.min_scalar_type(-max(1, len(classes))))
         of_value[order] = codes

@@ -61,9 +61,9 @@ _SIGNS = str.maketrans({**dict.fromkeys("−–‐‑‒﹣－", "-"), "％": "%
 _FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9}
 _ADORNED = ("%", ")", "-")
 _SIGNS_OF_MONEY = rf"(?:[$€£¥₹₽₩₺]|{_WORDS['money']})"
-_FIRST = rf"{_SIGNS_OF_MONEY}(?!(?<=[A-Z])-)"  # $-1 and USD -1 are money, USD-1 is a code
+_FIRST = rf"{_SIGNS_OF_MONEY}(?!(?<=[^\W\d_])-)"  # $-1 and USD -1 are money, USD-1 is a code
 _MONEY = re.compile(rf"(?<![\w.,]){_FIRST}\s?(?=[(-]?\s?[\d.,])|(?<=\d)\s?{_SIGNS_OF_MONEY}(?=\)?$)")
-_FORTRAN = re.compile(r"(?<=\d)D(?=[+-]\d\d\d?\Z)|(?<=\.)D(?=[+-]\d)|(?<=[\d.])\*\^(?=-?\d)")  # 1.0D+01, 1.*^-6
+_FORTRAN = re.compile(r"([.,]\d*)D(?=[+-]\d\d\d?\Z)|(?<=[\d.])\*\^(?=-?\d)")  # 1.0D+01, 1.*^-6, but 1D-01 is a code
 _NO_MONEY = re.compile(rf"{_FIRST}\s*-+|-+\s*{_SIGNS_OF_MONEY}")  # a spreadsheet's account writes 0 so
 THOUSANDS_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be either number
 _WITH_UNIT = re.compile(r"([^\s\w]?\s?[\d.,]*\d(?:[eE][+-]?\d+)?)\s*([^\W\d_][\w°µ/²³^%]{0,9}|[°µ][\w/]{1,9})")
@@ -254,7 +254,7 @@ def plain_numeral(text: str) -> tuple[str, float]:
     if _NO_MONEY.fullmatch(text := text.strip().translate(_SIGNS)):
         return "0", 1.0
     text, divisor = _MONEY.sub("", text), 1.0
-    text = _FORTRAN.sub("E", text) if "D" in text or "^" in text else text
+    text = _FORTRAN.sub(r"\1E", text) if "D" in text or "^" in text else text
     for _ in range(2 if text.endswith(_ADORNED) else 0):  # the sign may be inside the brackets or after them
         if text.endswith("%"):
             text, divisor = text[:-1].rstrip(), divisor * _PERCENT

@@ -57,11 +57,7 @@ Coded = tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]
 
 def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
     """Return a column as class codes for a setting that learns from such labels: two classes for `BINARY`."""
-    if str(column.name).lower().strip("# ") in PAIR_NAMES and is_of_pairs(column):
-        raise DataError(
-            f"column {str(column.name)!r} holds ids of similar pairs, each on two rows, and the table no labels: name their "
-            "column (--target), or learn from the pairs alone (dsg-lab fit TSGSU)"
-        )
+    refuse_pairs(column)
     found, hidden, forms = label_text(column, recipe)
     coded = _classes(column, found, forms, recipe, labels) if recipe.bins is None else _binned(column, hidden, recipe)
     y, names, sentences = coded[0], coded[1], [*coded[2], *about_unlabeled(hidden, recipe.unlabeled)]
@@ -289,12 +285,18 @@ def _value(text: str) -> float:
 # --- pairs
 
 
-def is_of_pairs(column: pd.Series) -> bool:
-    """Return True if a column holds ids of similar pairs."""
+def refuse_pairs(column: pd.Series) -> None:
+    """Raise `DataError` if a column of labels is called pair, and holds ids of similar pairs."""
+    if str(column.name).lower().strip("# ") not in PAIR_NAMES:
+        return
     try:
-        return len(pair_ids(column)) > 0
+        pair_ids(column)
     except DataError:
-        return False
+        return
+    raise DataError(
+        f"column {str(column.name)!r} holds ids of similar pairs, each on two rows, and no labels: name the column that "
+        "does (--target), or learn from the pairs alone (dsg-lab fit TSGSU)"
+    )
 
 
 def pair_ids(column: pd.Series) -> NDArray[np.int64]:

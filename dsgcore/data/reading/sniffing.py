@@ -123,7 +123,8 @@ def sniff_delimited(source: Source, encoding: str, delimiter: str | None = None)
     single = re.compile(
         rf"(?:^|{re.escape(delimiter)}) *'[^'{delimiter}]*{re.escape(delimiter)}[^']*' *(?:{re.escape(delimiter)}|$)"
     )
-    if sum(single.search(line) is not None for line in sampled) > len(sampled) / 2:
+    bare = (re.sub(r'"[^"]*"', "", line) for line in sampled)  # lists of words may be in double quotes
+    if sum(single.search(line) is not None for line in bare) > len(sampled) / 2:
         raise DataError(
             "cells in single quotes hold the delimiter: write double quotes around them, or another delimiter"
         )
@@ -185,9 +186,7 @@ def _likely_delimiter(lines: list[str]) -> str:
     # 0,5;a is a number and a word, rather than 0 and a word: of two that agree as well, the other one.
     best = max(found, key=lambda one: (found[one], (one == ",") == (found[one][2] < 2)))
     is_wider = agreement(" ", 1.0)[0] == 1.0 and found[" "][1] > max(0.5, found[best][1])
-    if is_wider and (
-        (best == "\t" and found[best][2] == 2) or (best == "," and not any(", " in line for line in some))
-    ):
+    if is_wider and ((best == "\t" and found[best][2] == 2) or (best == "," and _are_decimal(some))):
         best = " "  # decimal commas alone, or a tab before the last column alone, as in UCI's auto-mpg.data
     odd = _ODD_DELIMITERS if best in (" ", ":") or found[best][2] < 2 else ""
     if other := next((one for one in odd if agreement(one) > found[best]), None):
@@ -196,6 +195,14 @@ def _likely_delimiter(lines: list[str]) -> str:
             f"{', '.join(DELIMITERS.values())}: replace it in the file, or name another one (--delimiter)"
         )
     return best
+
+
+def _are_decimal(lines: list[str]) -> bool:
+    """Return True if all commas are decimal ones between white space, which does not set thousands apart, as in 1 500,2 300."""
+    with_comma = (cell for row in _cells(lines, " ") for cell in row if "," in cell)
+    return all(map(_COMMA_NUMBER.fullmatch, with_comma)) and any(
+        re.search(r"\s(?!\d{3}\b)", line.strip()) for line in lines
+    )
 
 
 def _comment(lines: list[str], delimiter: str) -> tuple[str, int | None]:
@@ -226,7 +233,8 @@ def _titles(rows: list[list[str]]) -> int:
     begin = 1 + max((i for i, row in enumerate(rows) if row[0] in _BEFORE_NAMES), default=-1)
     wide = [i for i in range(begin, len(rows)) if len(rows[i]) == width and not alone[i]]
     full = (next((i for i in wide if len(filled[i]) >= share * width), 0) for share in (1, 0.5))
-    named = (i for i in full if i > wide[0] and _has_header(rows[i:], "."))  # below such as "Operator,Jane,,,"
+    # Below such as "Operator,Jane,,,", but not below names of which an index, or a column between others, has none.
+    named = (i for i in full if i > wide[0] and not rows[wide[0]][-1] and _has_header(rows[i:], "."))
     first = next(named, wide[0]) if wide else 0
     is_shorter = first > 0 and len(rows[first - 1]) == width - 1
     if is_shorter and not any(map(as_number, rows[first - 1])) and not _has_header(rows[first:], "."):
@@ -322,7 +330,7 @@ def _below(rows: list[list[str]], decimal: str) -> int:
     if "class" in words <= _FLAGS:
         return max(n, 1) + 1
     is_name = len(words) == 1 and after[0] in words and _kind(after[0], decimal) == "word"
-    return n + (n > 0 and is_name)
+    return n + (n > 0 and is_name and len({*rows[0]} - {""}) < len(rows[0]))  # names of levels repeat
 
 
 def _has_units(rows: list[list[str]], decimal: str) -> bool:

@@ -59,7 +59,7 @@ _OTHER_TEXTS = {
     "JSON, but no records": re.compile(r"\{\s*(?:\"|\}\s*\Z)|\[\s*(?:[\[{\"]|-?\d[\d.e+-]*\s*[,\n])"),
     # A label, a bar, and pairs of a name and a value; a label, and triples of field, index and value, but no times of a day.
     "a text of Vowpal Wabbit": re.compile(
-        r"[+-]?\d[^|:\n]*\|(?=[^\n]*:(?!\d\d\b))[\w:.]*(?: +[^\s|:]+:-?\d[\d.e+-]*){2,} *(?=\|\w|\r?\n)"
+        r"(?![^|\n]*\d\d:\d\d)[+-]?\d[^|\n]*\|(?=[^\n]*:(?!\d\d\b))[\w:.]*(?: +[^\s|:]+:-?\d[\d.e+-]*){2,} *(?=\|\w|\r?\n)"
     ),
     "a text of LIBFFM": re.compile(
         r"[+-]?\d[\d.]*(?=[ \t][^\n]*:\d+:(?!\d\d\b))(?:[ \t]+\d+:\d+:-?[\d.]\S*){2,}[ \t]*\r?\n"
