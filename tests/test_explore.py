@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 from cases import each
 from live_page import alt_of_chart, figure
-from opened_pages import OF_EACH_ENGINE, checked, open_page, said, shown
+from opened_pages import OF_EACH_ENGINE, checked, errors, open_page, said, shown
 
 from dsgcore.cli.runs import asked_study
 from dsgcore.core.metrics import paired_difference
 from dsgcore.experiments import SETTINGS, Spec
+from dsgcore.jobs import JobState
 from dsgcore.settings import profile_of
 from dsgcore.studies import Store, StudyRuns, carry_out, csv_of, table_of
 from dsgcore.studies.examples import FILE, KIND, example_study
-from pages.studies import links, showing
+from pages.studies import going, links, showing
 from pages.studies.differing import said_difference
 from pages.studies.examples import NO_EXAMPLE
 from pages.studies.going import look_at
@@ -189,6 +190,46 @@ def test_one_by_one_each_slider_has_all_points_and_the_best_with_each_of_its_val
         highest = {at: results.mean[known & (values == at)].max() for at in np.unique(values[known])}
         assert dict(zip(best["x"], best["y"], strict=True)) == pytest.approx(highest)
         assert alt_of_chart(app, f"chart-study-{number}").startswith("test AUC over ")
+
+
+@pytest.mark.usefixtures("made")
+def test_what_a_studys_job_does_is_said_and_what_a_forest_learns_waits_for_its_end():
+    app = opened(view="Importance")
+    state = looked_at(app)
+    for now, text, kind, words in (
+        (JobState.WAITING, state.text, "progress", ": this study waits, because the server runs another one"),
+        (JobState.RUNNING, state.text, "progress", ": 108 done"),
+        (JobState.RUNNING, "of another study", "info", "The runs that you started before are still in progress."),
+        (JobState.FAILED, state.text, "error", "A worker broke"),
+    ):
+        is_over = now is JobState.FAILED
+        state.job = SimpleNamespace(state=now, is_over=is_over, progress=None, error="A worker broke.")
+        state.job_text = text
+        drawn = [str(one.proto) for one in checked(app.run()).get(kind)]
+        assert any(words in one for one in drawn), drawn
+        assert is_over != any(caption.value == showing.WAITS for caption in app.caption)
+
+
+def test_a_store_that_is_full_gets_no_more_runs(monkeypatch):
+    monkeypatch.setattr(going, "LARGEST_STORE", 0)
+    app = opened()
+    app = checked(app.button(key="study-start").click().run())
+    assert errors(app) == ["The store of runs is full: it has 0 GB."]
+    assert looked_at(app).job is None
+
+
+@pytest.mark.usefixtures("made")
+def test_a_point_that_is_clicked_is_the_one_to_open(monkeypatch):
+    app, clicks = opened(), []
+    monkeypatch.setattr(showing, "live_chart", lambda *_, on_clicked, **__: clicks.append(on_clicked))
+    app.run()
+    for place, chosen in ((len(first_study().seeds), len(first_study().seeds)), (-1, None), (36, None), ("7", None)):
+        looked_at(app).chosen = None
+        monkeypatch.setattr(
+            showing, "sent", lambda *asked, place=place: place if asked == (showing.CHART, "clicked") else None
+        )
+        clicks[-1]()
+        assert looked_at(app).chosen == chosen
 
 
 def test_a_contour_needs_two_sliders_and_of_three_two_are_chosen(store, monkeypatch):

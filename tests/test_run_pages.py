@@ -15,6 +15,7 @@ from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
 from dsgcore.diagnostics import judgement
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
+from dsgcore.experiments.verdict import right_test_points
 from pages.live import map_view
 from pages.live.curves import average_of
 from pages.live.judgement import look_at, watch_again
@@ -148,6 +149,19 @@ def test_map_and_numbers_are_of_the_last_finite_step_and_it_is_said(setting, sho
     assert float(said) == pytest.approx(stopped.history.last()["objective"], rel=0.05)
     state = map_view._new_map(stopped, (None, None))
     assert z == pytest.approx(map_view._values(stopped, state, shown).reshape(z.shape), rel=1e-3)
+
+
+def test_hidden_classes_and_the_test_points_that_f_labels_only_or_both_get_wrong_are_on_the_map():
+    app = checked(open_auc(**RUN | {"data.n_labeled": "6"}, at="8", **{"view.truth": "true", "view.mistakes": "true"}))
+    live, drawn = bench_of(app).live, {trace.get("name"): trace for trace in figure(app, "chart-map")["data"]}
+    split, f, labels_only = live.run.split, right_test_points(live.run), right_test_points(live.supervised)
+    of_class = {f"truly {name}": split.y_hidden == c for c, name in enumerate(split.class_names)}
+    expected = {name: split.X_train[(split.y_train < 0) & is_own] for name, is_own in of_class.items()}
+    expected["both wrong"], expected["only f wrong"] = split.X_test[~f & ~labels_only], split.X_test[~f & labels_only]
+    expected |= {"only labels only wrong": split.X_test[f & ~labels_only], "unlabeled": np.zeros((0, 2))}
+    for name, points in expected.items():
+        assert len(points) or name == "unlabeled"
+        assert np.column_stack([drawn[name]["x"], drawn[name]["y"]]) == pytest.approx(points, rel=1e-3)
 
 
 def test_the_pale_curve_of_a_diverged_run_ends_where_it_grew():
