@@ -35,12 +35,6 @@ def report_one_and_wait(tasks, *, report):
         report(task.upper())
 
 
-def prepare_without_end(*arguments, report):
-    """Stand for a preparation that is cancelled before it ends."""
-    report(("waiting", 0.5))
-    threading.Event().wait()
-
-
 def hold_the_interpreter(*, report):
     """Compute without ever letting another thread of this process run."""
     report(os.getpid())

