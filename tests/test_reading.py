@@ -89,11 +89,12 @@ def test_a_first_row_of_data_names_no_columns_numbers_may_and_a_person_may_say_s
 
 WORDS_IN = {
     "cp1251": ["мужчина", "женщина"],
+    "koi8-r": ["мужчина", "женщина"],
     "gbk": ["男人", "女人"],
     "shift_jis": ["おとこ", "おんな"],
     "latin-1": ["junge", "mädchen"],
     "cp1250": ["mądra", "miła"],
-    "cp1252": ["ÄÖÜ", "ÖL"],
+    "cp1252": ["ÄÖÜ", "ÖL"],  # capitals, which are small letters in KOI8-R
     "windows-1252": ["Nm³h", "hola¿que mañana"],  # no Polish
 }
 

@@ -32,12 +32,14 @@ _BOMS = {
 # Encodings of other scripts: the usual letters, and the letters among which their share is taken.
 _SCRIPTS = {
     "cp1251": (r"[а-яё]", r"[А-Яа-яЁё]"),
+    "koi8-r": (r"[а-яё]", r"[А-Яа-яЁё]"),
     "shift_jis": (r"[\u3040-\u30ff\u4e00-\u9fff]", r"[^\x00-\x7f]"),
     "gb18030": (r"[\u4e00-\u9fff]", r"[^\x00-\x7f]"),
 }
 # Polish letters of cp1250 that are ³, ¹ and ¿ in cp1252, within a word, but not in m³h or ¿que; and letters not in Polish.
 _POLISH = re.compile(rb"(?<=[A-Za-z\xc0-\xff])(?!(?<=m)\xb3[^aeouy])[\xb3\xb9\xbf](?=[a-pr-uwyz])")
 _NOT_POLISH = re.compile(rb"[\xc0-\xff](?<![\xc6\xca\xd1\xd3\xe6\xea\xf1\xf3])")
+_BY_USE = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё"  # Russian letters, the most frequent one first
 _COMMA_NUMBER, _POINT_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?"), re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 # Spreadsheets read a first line such as sep=; as the name of the delimiter.
 _NAMES_DELIMITER = re.compile(r'"?sep=([^"\r\n])"?(\r\n|\r|\n)', re.IGNORECASE)
@@ -81,9 +83,19 @@ def sniffed_encoding(source: Source) -> str:
     # The first bytes that common Chinese characters have; Cyrillic letters have others.
     leads = [pair[0] for pair in re.findall(rb"[\x81-\xfe][\x40-\xfe]", content)]
     shares["gb18030"] *= np.mean([0xB0 <= lead <= 0xD7 or 0xA1 <= lead <= 0xA3 for lead in leads]) if leads else 0.0
-    shares["cp1251"] *= 0.95
+    for encoding in ("cp1251", "koi8-r"):
+        shares[encoding] *= 0.95
+    # Capitals of cp1251 and of western encodings are small letters in KOI8-R, but other ones than Russian has often.
+    if _rarity(content, "koi8-r") >= _rarity(content, "cp1251"):
+        shares["koi8-r"] = 0.0
     best = max(shares, key=shares.__getitem__)
     return best if shares[best] > 0.5 else western
+
+
+def _rarity(content: bytes, encoding: str) -> float:
+    """Return the mean place of a text's letters among the Russian ones, 0 for the most frequent one."""
+    letters = (letter for letter in content.decode(encoding, "replace").lower() if not letter.isascii())
+    return float(np.mean([_BY_USE.find(letter) % len(_BY_USE) for letter in letters]))
 
 
 def head_text(source: Source, encoding: str) -> str:
