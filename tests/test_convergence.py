@@ -261,6 +261,26 @@ def test_runs_that_diverge_are_counted_and_end_there_and_a_change_is_part_of_the
     assert before[-1] != after[-1]
 
 
+def test_a_run_that_diverges_or_has_no_slope_is_not_said_to_rest():
+    def said(spec, found):
+        asked = AskedTrajectories((Case(ALL, None, spec),), 2, "nothing", None)
+        return answers(asked, shown_of(asked, [found]))
+
+    spec = small("auc", solver={"step_size": 100.0, "n_iter": 300})
+    assert said(spec, convergence(spec, 2))[0] == "**It diverges**: every run ends before iteration 300."
+    spec = kept_to(small("auc", solver={"n_iter": 1}))
+    rest, _, described = said(spec, convergence(spec, 2))
+    assert rest.startswith("**There is no slope**: at the end the median of |f − f*|² is ")
+    assert described == "**Nothing can be said of the theorem**: there is no slope."
+    spec = kept_to(small("auc", solver={"n_iter": 30}))
+    one = convergence(spec, 2)
+    for column in one.columns.values():
+        column[0, 1:] = np.nan
+    assert said(spec, one)[0].startswith("**There is no slope**: 1 of 2 runs diverge, and at the end the median of ")
+    spec = kept_to(small("s3vm"))
+    assert said(spec, convergence(spec, 2))[2].startswith("**The theorem is about longer and longer runs**: vary")
+
+
 def test_slopes_have_the_error_of_resampling_the_seeds_and_keep_promises_as_far_as_it_and_a_fifth_tell():
     t, rng = np.geomspace(1, 1000, 61), np.random.default_rng(0)
     values = t**-0.5 * np.exp(rng.normal(size=(20, 1)) * 0.1 * np.log(t))

@@ -95,12 +95,15 @@ def answers(asked: AskedTrajectories, shown: list[Shown]) -> tuple[str, str, str
         rest = f"**It diverges**: every run ends before iteration {found.spec.solver.n_iter:,}."
     else:
         slope, end = found.slope(quantity), short_number(found.median(quantity)[-1])
-        is_rest, does = abs(slope.value) <= RISES, "moves away" if slope.value > RISES else "still converges"
-        does = "has come to rest" if is_rest or np.isnan(slope.value) else does
+        does = "moves away" if slope.value > RISES else "still converges"
+        does = "has come to rest" if abs(slope.value) <= RISES else does
         said = (
             f"over the last decade {WORDS[quantity]} has slope {_slope_text(slope)}, and at the end its median is {end}"
         )
         rest = f"**It {does}**: {said}."
+        if np.isnan(slope.value):  # of one iteration, or because some of the runs have diverged
+            gone = f"{found.n_diverged} of {len(found.seeds)} runs diverge, and " * bool(found.n_diverged)
+            rest = f"**There is no slope**: {gone}at the end the median of {WORDS[quantity]} is {end}."
     error = found.mean(ERROR)[-1]
     end = f"|f − h|² = {short_number(error)} at the end"
     held = f"**Of the random features** comes {end}; no optimum is known to compare."
