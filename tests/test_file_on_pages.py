@@ -21,6 +21,7 @@ from dsgcore.data import DATASETS
 from dsgcore.data.inspection import Coverage
 from dsgcore.data.reading.sources import READABLE
 from dsgcore.experiments import SETTINGS, Run, Spec, script
+from dsgcore.experiments.data_of import load_dataset
 from dsgcore.settings import profile_of
 from dsgcore.studies import Store
 from pages.controls.own_file import OwnFile
@@ -452,6 +453,24 @@ def test_a_close_look_at_a_set(name):
     assert "Leaks" in written(app)
     why = "Ordered classes: The classes of Iris have no order, so there is nothing to rank."
     assert (why in written(app)) == (name == "iris")
+
+
+def test_a_click_goes_back_to_the_file_from_another_set():
+    app = choose(give(open_own(), "iris.csv", iris_csv()), "Data", "Two moons")
+    assert run_of(app).spec.data.name == "two_moons"
+    (button,) = (one for one in app.button if shown(one.label) == "Use iris.csv")
+    assert run_of(sound(button.click().run())).spec.data.path == "iris.csv"
+
+
+def test_the_table_of_a_run_is_that_of_its_data():
+    app = sound(open_page("auc", at="2", **{"data.name": "Breast cancer", "view.columns": "true"}))
+    (table,) = (one.value for one in app.dataframe if "used as" in one.value.columns)
+    split = run_of(app).split
+    is_here = split.train_rows < len(table)
+    used = np.where(split.y_train < 0, "unlabeled", "labeled")[is_here]
+    assert table["used as"][split.train_rows[is_here]].tolist() == used.tolist()
+    dataset = load_dataset(run_of(app).spec)
+    assert table.iloc[:, 2].to_numpy() == pytest.approx(dataset.X[: len(table), 0], rel=1e-5)
 
 
 def test_the_table_shows_the_numbers_of_the_file_and_not_those_of_its_precision():
