@@ -164,6 +164,8 @@ def test_every_page_runs_at_once_and_has_its_details(name):
     assert status(app).startswith("step 20 of 300 · paused")
     assert any(caption.value.startswith("This tab shows step 20.") for caption in app.caption)
     assert figure(app, "chart-details")["data"]
+    shown, score = figure(app, "chart-score")["layout"]["title"]["text"], run_of(app, name).problem.score_name
+    assert shown.lower().startswith(score.lower())
     assert {"map", "objective", "score", "terms"} <= set(saved_as(app)) or name == "multiclass"
     assert len(set(saved_as(app))) == len(saved_as(app))
     assert all(saved_as(app))

@@ -251,6 +251,10 @@ def test_files_that_have_changed_since_the_last_call_are_read_anew(stored, tmp_p
         pd.DataFrame(POINTS[:n], columns=list("abc")).to_parquet(data / f"{name}.parquet")
         write_scores(stored[0] / "model.npz", data, tmp_path / str(out))
     assert [len(scores(tmp_path / str(out))) for out in range(3)] == [50, 110, 140]
+    told, out = [], tmp_path / "2"
+    (out / "part-000001.parquet").unlink()
+    write_scores(stored[0] / "model.npz", data, out, callback=lambda *counts: told.append(counts))
+    assert told == [(1, 2, 0), (2, 2, 1)]  # finished, all and new parts
 
 
 def test_what_cannot_be_scored_is_said_in_one_sentence(stored, tmp_path, capsys):
