@@ -165,6 +165,9 @@ def test_a_run_is_seen_without_scrolling_and_its_charts_fit_every_window(open_pa
             assert box(page, ".st-key-part-transport")["height"] < 64
         page.get_by_role("tab", name="Theory").click()
         expect(page.locator(".st-key-chart-terms .main-svg").first).to_be_visible()
+        if window == windows[0]:
+            page.get_by_text("Details: scores, single features and points").click()
+        expect(page.locator(".st-key-chart-details .main-svg").first).to_be_visible()
         assert_no_faults(page)
 
 
