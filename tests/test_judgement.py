@@ -26,6 +26,7 @@ from dsgcore.core.metrics import (
 )
 from dsgcore.data.edits import LABEL, Edit
 from dsgcore.diagnostics import Cause, four_runs, judgement, limits
+from dsgcore.diagnostics.judgement import _State
 from dsgcore.diagnostics.limits import HALF_THE_LABELS, LESS, MORE, NEGLIGIBLE
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec, outcome_of
 from dsgcore.experiments.data_of import load_split
@@ -535,6 +536,13 @@ def live_run(setting, solver=(), problem=(), **data):
 def ended(live):
     live.advance()
     return live
+
+
+def test_how_far_a_run_can_come_is_the_sum_of_its_steps_to_the_planned_end_not_to_where_it_is():
+    run = Run(small("auc", solver={"n_iter": 60, "schedule": "constant"}))
+    run.advance(40)
+    state = _State(run, None, None)
+    assert state.reach == pytest.approx(60 * state.step * 2.0 / state.largest)
 
 
 SET_OF = {"similar_unlabeled": "gaussian_mixture", "ordinal": "ordinal_rings", "multiclass": "spirals"}

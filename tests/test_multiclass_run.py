@@ -41,6 +41,14 @@ def test_the_lead_of_the_highest_score_is_drawn_for_right_and_wrong_points():
     assert wrong.values.tolist() == lead[best != run.split.y_test].tolist()
 
 
+def test_the_page_of_pairs_names_the_assumed_share_of_positives_and_that_of_the_unlabeled_points():
+    plain = Spec.from_dict({"setting": "similar_unlabeled", "problem": {"prior": 0.8}}).to_dict()
+    run = finished(changed(plain, n=200, n_labeled=20, n_iter=3, n_features=8))
+    hidden = run.split.y_hidden[run.split.y_train == -1]
+    shares = [metric.value for metric in profile_of(run.problem).details(run)[2][0][:2]]
+    assert shares == ["0.800", f"{np.mean(hidden == 1):.3f}"]
+
+
 @each("own", [{"variant": "softmax"}, {"variant": "preconditioned softmax"}, {}, {"feature_map": "linear"}])
 def test_a_start_and_a_tolerance_that_change_nothing_are_said_to(own):
     spec, objectives = small(average="tail", n_iter=500, **own), []

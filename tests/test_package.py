@@ -249,6 +249,9 @@ def test_the_address_that_leads_to_the_internet_comes_first_a_hotspots_is_found_
     assert network.addresses() == found
     assert network.address_in_network() == (found[0] if found else None)
     assert ("no network" in network.obstacles("", found)[0]) is not bool(found)
+    if found:
+        others = f"This machine has other addresses: {', '.join(found[1:])}. If phones do not find {found[0]}, "
+        assert network.obstacles(found[0], found)[-1].startswith(others)
 
 
 @each(
