@@ -36,6 +36,9 @@ def race(live: LiveRun, axes: Axes = (None, None)) -> None:
     `axes` are the axes of the map, so that a new race draws its maps on the same plane.
     """
     setting = live.run.problem.name
+    if not competitors(setting):  # of a problem that is new
+        st.caption("DSG Lab has no other method that learns from the same data.")
+        return
     with st.container(key="part-race"):
         _choice(live, axes)
         started = started_in(setting)
