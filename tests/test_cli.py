@@ -474,6 +474,7 @@ READ = {
     "--features a,b": {"features": ["a", "b"]},
     "--drop a --drop b,c": {"drop": ["a", "b", "c"]},
     "--category a,b --role c=date": {"roles": {"a": "category", "b": "category", "c": "date"}},
+    "--role a=b=number": {"roles": {"a=b": "number"}},
     "--positive yes": {"positive": "yes"},
     "--bins 4": {"bins": 4},
     "--order low,high": {"order": ("low", "high")},
@@ -741,6 +742,13 @@ def test_a_shell_completes_the_words_of_the_parser(monkeypatch):
         assert main(["fit", "Forest", "data.csv", "--out", "new"]) == 2
     assert [parser.prog for parser in asked] == ["dsg-lab"]
     assert "PYTHON_ARGCOMPLETE_OK" in Path(sys.modules["dsgcore.__main__"].__file__).read_text(encoding="utf-8")[:1024]
+
+
+def test_reading_takes_no_time_of_the_iterations(person, tmp_path, monkeypatch):
+    found = []
+    monkeypatch.setattr(Progress, "part", lambda self, done, of, words="", *, is_new=True: found.append(is_new))
+    assert main([*f"fit TSGS3VM {person}/data.csv --set n_iter=3 --out".split(), str(tmp_path / "new")]) == 0
+    assert found == [False, True, True]
 
 
 def test_a_line_of_progress_is_written_over_and_ended_once_and_says_the_time_that_is_left(capsys, monkeypatch):

@@ -426,6 +426,7 @@ def test_rows_without_any_value_are_left_out_of_scores_and_counted(folder, tmp_p
     model, whole = str(tmp_path / "model"), pd.read_parquet(folder)
     assert main(["fit", "QSGS2AUC", str(folder), "--out", model, "--quiet", "--target=grade", "--positive=top"]) == 0
     is_empty, found = np.arange(len(whole)) % 50 < 2, []
+    is_empty[-1] = True
     whole[~is_empty].reindex(whole.index).to_parquet(tmp_path / "gaps.parquet", row_group_size=75)
     for most in (binary.LARGE, 0):
         monkeypatch.setattr(binary, "LARGE", most)
