@@ -111,7 +111,7 @@ BAD = (
     ({"X": IRIS[0][:, 0]}, "one row for each label, got (150,)"),
     ({"X": [["a"]] * 150}, "X must hold numbers only"),
     ({"X": np.where(IRIS[0] > 7.8, np.nan, IRIS[0])}, "fill in missing numbers first"),
-    ({"X": np.where(IRIS[0] > 7.8, 1e39, IRIS[0])}, "X must hold finite numbers, got 1e+39"),
+    ({"X": np.where(IRIS[0] > 7.8, 1e39, IRIS[0])}, "X must hold finite numbers, got 1e+39 in row 132, column 1: "),
     ({"class_names": ["a", "b"]}, "class_names must have a name for each code in y, got ['a', 'b']"),
     ({"class_names": list("abc"), "y": np.array(list("abc"))[IRIS[1]]}, "class_names must have a name for each code"),
     ({"score": "auc"}, "score must be one of accuracy for these labels, got 'auc'"),

@@ -532,7 +532,7 @@ def test_of_two_classes_a_positive_shift_leaves_out_negatives_and_of_three_the_m
 
 def run_of(setting, **data):
     data = {"name": "two_moons", "n": 300, "imbalance": 0.7, "n_labeled": 30, **data}
-    run = Run(Spec.from_dict({"setting": setting, "data": data, "solver": {"n_iter": 3, "n_features": 8}}))
+    run = Run(Spec.from_dict({"setting": setting, "data": data, "solver": {"n_iter": 3, "n_features": 8}, "seed": 5}))
     run.advance()
     return run
 
@@ -544,6 +544,8 @@ def test_a_run_with_broken_assumptions_is_its_specs(setting):
     again.advance()
     assert_same(run.split, again.split)
     assert run.history.last() == again.history.last()
+    damage = {"label_noise": 0.2, "prior_shift": -0.5, "seed": 5}
+    assert_same(run.split, broken(plain.split, **damage, is_pairs=setting == "similar_unlabeled"))
     assert len(run.split.X_train) < len(plain.split.X_train)
     assert run.split.X_test.tobytes() == plain.split.X_test.tobytes()
 

@@ -17,6 +17,7 @@ from real_sets import content_of
 from dsgcore.data import DATASETS, DataError, convert
 from dsgcore.data.datasets import EVEN_ODD, HALVES, ONE_REST
 from dsgcore.experiments import FileStore, LiveRun, Plane, Run, Spec, SpecError, load_dataset, load_split, script
+from dsgcore.experiments.data_of import with_choice
 from dsgcore.experiments.spec import SETTINGS
 from pages.charts.run_map import decision_heats, run_map
 from pages.controls import controls
@@ -56,6 +57,12 @@ def test_a_name_cannot_get_out_of_the_script():
     of_label = own_spec(GOOD, replace(sniff(GOOD, "a.csv"), positive='"""\nabort()\n"""'))[0]
     for named in (spec, of_label):
         assert "abort" not in compile(script(Run(named, split)), "repeat_run.py", "exec").co_names
+
+
+def test_a_choice_of_labels_is_made_for_the_file_that_a_session_has():
+    spec, files = own_spec(GOOD, sniff(GOOD, "a.csv"))
+    chosen = with_choice(spec, "one wrong", files=files)
+    assert load_split(chosen, files=files).y_train.tolist() != load_split(spec, files=files).y_train.tolist()
 
 
 def test_a_spec_wants_its_own_file_whatever_the_case_of_its_digest_and_a_session_one_of_its_own(tmp_path):

@@ -346,6 +346,7 @@ def test_files_of_a_folder_that_are_no_parquet_are_said(tmp_path):
 
 def test_what_may_be_a_mistake_is_said_of_rows_anywhere(tmp_path):
     own = {"m": np.where(np.arange(60) % 6 == 0, -999, np.arange(60) % 5), "same": np.arange(60) % 2 * 7}
+    own |= {name: np.arange(60) + 100 * (np.arange(60) % 2 == i) for i, name in enumerate(("over", "under"))}
     table = piece(0, 60, **own)
     table.to_parquet(tmp_path / "t.parquet", index=False)
     table["a"] = [f"{45 + i},{100 + 7 * i}" for i in range(60)]
@@ -354,7 +355,8 @@ def test_what_may_be_a_mistake_is_said_of_rows_anywhere(tmp_path):
         notes = " ".join(rows_of(tmp_path / f"t.{ending}", "t")[0].notes)
         assert ("'a': 45,100 and others are read as fractions." in notes) == (ending == "csv")
         assert "Does -999 mean missing in 'm'? 10 cells hold it" in notes, ending
-        assert "Warning: the column 'same' gives the label away" in notes, ending
+        for name in ("same", "over", "under"):
+            assert f"Warning: the column {name!r} gives the label away" in notes, (ending, name)
 
 
 def two(first, second):
