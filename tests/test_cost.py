@@ -12,7 +12,7 @@ from cases import each
 from opened_pages import bench_of, errors, open_page, said
 
 from dsgcore.__main__ import main
-from dsgcore.core.cost import GIGABYTE
+from dsgcore.core.cost import GIGABYTE, per_cent
 from dsgcore.data import DATASETS, DataError, Edit, load, sets
 from dsgcore.diagnostics import convergence, limits
 from dsgcore.experiments import FileStore, LiveRun, Run, Spec, SpecError, data_of, engine, load_dataset, load_split
@@ -248,6 +248,7 @@ def test_pause_ends_the_way_to_a_late_iteration(monkeypatch):
 
 
 def test_shares_are_written_in_one_way():
+    assert [per_cent(share) for share in (0.333, 12.5, -0.001)] == ["33 %", "1,250 %", "0 %"]
     own = [path for folder in ("dsgcore", "pages") for path in (ROOT / folder).rglob("*.py")]
     assert len(own) > 100
     assert [path.name for path in own if re.search(r"\.\d%|:%\}", path.read_text(encoding="utf-8"))] == []

@@ -1,8 +1,10 @@
 """The compiled loops against NumPy in float64."""
 
 import os
+import runpy
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -184,6 +186,18 @@ print(out.tobytes().hex(), sums.tobytes().hex())
     for loop in ("gaussian_sums", "accumulate"):
         assert f"the loop {loop} is compiled for this process alone" in warnings
     assert not list(tmp_path.rglob("*.nb?"))  # so that the next process keeps sound ones
+
+
+@compiled_only
+def test_a_kept_loop_that_is_cut_off_is_compiled_again_and_removed(tmp_path, caplog):
+    program = tmp_path / "cut.py"
+    program.write_text("from dsgcore.kernels.loops import compiled\n@compiled\ndef double(x):\n    return 2 * x\n")
+    first, again = (runpy.run_path(str(program), run_name="cut")["double"] for _ in range(2))
+    assert (first(2.0), loops.is_kept(first)) == (4.0, True)
+    for index in Path(first.kept.stats.cache_path).glob("cut.double-*.nbi"):
+        index.write_bytes(index.read_bytes()[:40])
+    assert (again(2.0), loops.is_kept(again)) == (4.0, False)
+    assert "the loop double is compiled for this process alone" in caplog.text
 
 
 @pytest.mark.ci

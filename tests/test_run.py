@@ -218,6 +218,7 @@ def test_a_brief_run_records_the_same_numbers(setting, kind):
     for name in brief.history.names:
         np.testing.assert_array_equal(brief.history.column(name), run.history.column(name))
     assert brief.last_row() == run.last_row() == run.history.last()
+    assert Run(spec, brief.split, measure="brief").last_row() == {}
     assert without_seconds(summary(brief)) == without_seconds(summary(run))
 
 
