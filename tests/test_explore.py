@@ -15,7 +15,7 @@ from dsgcore.core.metrics import paired_difference
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.jobs import JobState
 from dsgcore.settings import profile_of
-from dsgcore.studies import Store, StudyRuns, carry_out, csv_of, table_of
+from dsgcore.studies import Store, StudyRuns, carry_out, csv_of, examples, table_of
 from dsgcore.studies.examples import FILE, KIND, example_study
 from pages.studies import going, links, showing
 from pages.studies.differing import said_difference
@@ -304,6 +304,16 @@ def test_the_store_is_small_and_holds_an_example_of_each_page():
     names = {f"study-{setting}" for setting in SETTINGS} | {f"ways-{setting}" for setting in WITH_A_WAY}
     assert Store(FILE, is_fixed=True).kept(KIND).keys() == names
     assert FILE.stat().st_size < 90_000 * len(SETTINGS)
+
+
+@each("read, setting", [(examples.example_study, "auc"), (examples.example_trajectories, WITH_A_WAY[0])])
+def test_examples_are_read_alone_for_an_installation_may_not_be_written(read, setting, tmp_path_factory):
+    (own := tmp_path_factory.mktemp("installed") / "examples.sqlite").write_bytes(FILE.read_bytes())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(examples, "FILE", own)
+        assert read.__wrapped__(setting)
+    assert own.read_bytes() == FILE.read_bytes()
+    assert [*own.parent.iterdir()] == [own]
 
 
 @pytest.mark.usefixtures("store")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -301,6 +302,26 @@ def test_several_that_make_a_store_at_once_make_one_and_what_two_processes_write
         assert [writer.wait(60.0) and writer.error for writer in writers] == ["", ""]
     assert len(Store(file)) == 70  # ten of them were written by both
     assert is_whole(file)
+
+
+@each(
+    "code, seconds, tries",
+    [(sqlite3.SQLITE_BUSY, 60.0, 3), (sqlite3.SQLITE_BUSY, -1.0, 1), (sqlite3.SQLITE_FULL, 60.0, 1)],
+)
+def test_a_store_that_others_open_at_once_is_asked_for_again_and_no_longer_than_so(code, seconds, tries):
+    class Connection:
+        def execute(self, text):
+            tried.append(text)
+            if len(tried) < 3:
+                error = sqlite3.OperationalError("database is locked")
+                error.sqlite_errorcode = code
+                raise error
+
+    tried = []
+    with pytest.MonkeyPatch.context() as patch, suppress(sqlite3.OperationalError):
+        patch.setattr(store_module, "SECONDS_TO_WAIT", seconds)
+        store_module._write_ahead(Connection())
+    assert len(tried) == tries
 
 
 def test_a_writer_that_is_killed_leaves_a_whole_store(tmp_path):

@@ -22,7 +22,7 @@ from dsgcore.jobs.tasks import ThisProcess
 from dsgcore.studies import StoredRun, Study, StudyError, StudyRuns, importance, response, to_optuna
 from dsgcore.studies import store as store_module
 from dsgcore.studies.carrying_out import LEFT_OUT
-from dsgcore.studies.importance import FEWEST_POINTS, HELD_OUT, N_SPLITS, Importance, _forest, encoded
+from dsgcore.studies.importance import FEWEST_POINTS, HELD_OUT, N_SPLITS, Importance, _forest, _learnable, encoded
 from dsgcore.studies.results import evaluations, optuna_name
 
 STEPS, WIDTHS, SEEDS = [0.1, 0.5, 2.0], [0.5, 5.0], [0, 1, 2]
@@ -247,6 +247,14 @@ def test_the_shares_are_those_of_naive_loops_and_the_axis_on_which_the_score_dep
     assert (low.tolist(), high.tolist()) == ([0.2], [0.4])  # without the most extreme splits
     results = results_of([OF_STEPS, OF_WIDTHS], lambda s, w, seed: np.log(w), diverged=lambda point: point[0] > 0.9)
     assert importance(results).n == 30
+
+
+def test_of_very_many_points_forests_learn_from_some_with_their_own_means(monkeypatch):
+    results = results_of([OF_STEPS, OF_WIDTHS], lambda step, width, seed: step + width)
+    monkeypatch.setitem(_learnable.__globals__, "MOST_POINTS", 20)
+    X, y, _ = _learnable(results)
+    assert len(X) == len(y) == 20
+    assert {*zip(map(tuple, X), y, strict=True)} < {*zip(map(tuple, encoded(results)[0]), results.mean, strict=True)}
 
 
 @pytest.mark.parametrize("ask", [importance, lambda results: response(results, 0, 1)])
