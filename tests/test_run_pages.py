@@ -162,6 +162,12 @@ def test_hidden_classes_and_the_test_points_that_f_labels_only_or_both_get_wrong
     for name, points in expected.items():
         assert len(points) or name == "unlabeled"
         assert np.column_stack([drawn[name]["x"], drawn[name]["y"]]) == pytest.approx(points, rel=1e-3)
+    plane, marks = bench_of(app).surface.plane, {"has_truth": {*of_class}, "has_mistakes": {*expected} - {*of_class}}
+    for switch, names in marks.items():  # each alone
+        points = map_view.points_on_map(bench_of(app), live, benches.View(**{switch: True}), plane)
+        assert {one.name for one in points} & {*expected} - {"unlabeled"} == names - {"unlabeled"}
+    of_f, of_twin = f"f gets {f.sum()} of {len(f)} test points right", f"“labels only” {labels_only.sum()}"
+    assert f"{of_f}, {of_twin}." in [one.value for one in app.caption]
 
 
 def test_the_pale_curve_of_a_diverged_run_ends_where_it_grew():
