@@ -27,7 +27,7 @@ sys.path.append(str(ROOT / ".ci"))
 walkthrough = import_module("walkthrough")
 DOCS, PAGES = walkthrough.DOCS, walkthrough.PAGES
 NOTES = sorted((DOCS / "notes").glob("*.md"))
-LIBRARY = "dsg-lab "
+LIBRARY, PARSER = "dsg-lab ", command_parser()
 # They need a network, take minutes or serve the app: they are parsed and not carried out.
 PARSED_ONLY = ("data fetch", "app", "export-lesson")
 # Each of the other commands that a page may show begins with one of these words.
@@ -87,7 +87,7 @@ def carry_out(command):
     arguments = shlex.split(command.removeprefix(LIBRARY).removesuffix(" &"))
     is_pattern = any(re.fullmatch(r"[A-Z]{3,}(\.\w+)?", word) for word in arguments)
     if is_pattern or command.removeprefix(LIBRARY).startswith(PARSED_ONLY):
-        command_parser().parse_args(arguments)
+        PARSER.parse_args(arguments)
         return
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
         code = main(arguments)
@@ -127,8 +127,8 @@ def test_a_command_and_an_option_within_a_sentence_are_some_that_there_are(page)
     for words in re.findall(r"`((?:dsg-lab |--)[^`]*)`", prose_of(page)):
         named = [word for word in words.removeprefix(LIBRARY).split() if not word.startswith("--")]
         is_command = words.startswith(LIBRARY) and words.split()[1] in named[:1] and not named[0].isupper()
-        assert not is_command or named[0] in commands_of(command_parser()), words
-        parser = parser_of(command_parser(), named) if words.startswith(LIBRARY) else command_parser()
+        assert not is_command or named[0] in commands_of(PARSER), words
+        parser = parser_of(PARSER, named) if words.startswith(LIBRARY) else PARSER
         assert set(re.findall(r"(?<!\S)--[\w.-]+", words)) <= options_of(parser) | OTHERS, words
 
 
@@ -155,7 +155,7 @@ def helped(parser, words=()):
         yield from helped(own, (*words, name))
 
 
-@each("words, parser", helped(command_parser()))
+@each("words, parser", helped(PARSER))
 def test_each_help_page_explains_its_options_and_ends_with_an_example_that_parses(words, parser, capsys):
     assert parser.description.endswith(".")
     assert [a.dest for a in parser._actions if not a.help and a.nargs != "A..."] == []
@@ -166,7 +166,7 @@ def test_each_help_page_explains_its_options_and_ends_with_an_example_that_parse
     assert example.startswith(PROGRAM)
     typed = shlex.split(example.removeprefix(PROGRAM))
     assert tuple(typed[: len(words)]) == words
-    assert not typed or command_parser().parse_args(typed).command == typed[0]
+    assert not typed or PARSER.parse_args(typed).command == typed[0]
 
 
 @each("page", [*PAGES, *NOTES])

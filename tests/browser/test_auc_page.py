@@ -47,7 +47,7 @@ def choose_speed(page, speed):
 
 
 def test_a_run_moves_is_steered_paused_and_stepped_by_keys_and_is_the_same_after_a_reload_and_a_reset(open_page):
-    page = open_page("auc?view.speed=slow")
+    page = open_page("auc?view.speed=slow&solver.n_iter=100")
     wait_for_points(page, 4)  # it grows without a click
     move_slider(page, "step_size", -1)
     page.wait_for_function(f"chart => ({MARKS})(chart).length === 1", arg="chart-objective")
@@ -68,7 +68,7 @@ def test_a_run_moves_is_steered_paused_and_stepped_by_keys_and_is_the_same_after
     assert len(before) == stopped + 1
 
     page.reload()
-    status(page, f"step {stopped + 1} of 300 · paused")
+    status(page, f"step {stopped + 1} of 100 · paused")
     wait_for_points(page, stopped + 1)
     assert curve(page) == before
     assert page.evaluate(MARKS, "chart-objective") == [mark]
@@ -168,7 +168,7 @@ def assert_a_page_that_nobody_sees_asks_for_nothing(page):
             page.wait_for_event("requestfinished", timeout=1500)
     stopped = step_number(page)
     with pytest.raises(TimeoutError):
-        page.wait_for_event("request", timeout=2000)
+        page.wait_for_event("request", timeout=1000)
     assert step_number(page) == stopped
     page.evaluate(hide, False)
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
@@ -191,15 +191,15 @@ def assert_a_tick_that_comes_late_does_not_say_for_ever_that_the_run_goes_on(pag
 
 
 def test_a_run_that_ends_while_the_list_of_settings_is_looked_at_has_its_end_in_the_buttons_and_in_the_link(open_page):
-    page = open_page("auc?view.speed=slow&solver.n_iter=24")
+    page = open_page("auc?view.speed=slow&solver.n_iter=16")
     box = page.get_by_test_id("stSidebar").get_by_role("combobox", name="Setting")
     box.focus()
-    while "24 of 24" not in page.locator(".live-status").first.text_content():  # the page may be about to be left
+    while "16 of 16" not in page.locator(".live-status").first.text_content():  # the page may be about to be left
         page.keyboard.press("Enter")
         page.keyboard.press("Escape")
         page.wait_for_timeout(300)
     expect(play(page)).to_contain_text("Play", timeout=ANSWERED_MS)
-    page.wait_for_url(re.compile(r"at=24(&|$)"))
+    page.wait_for_url(re.compile(r"at=16(&|$)"))
 
 
 # --- Back and the menu: nothing is lost

@@ -19,7 +19,7 @@ KEPT = """async () => {
 def test_a_file_leads_to_a_first_curve_also_after_a_reload_and_is_forgotten_when_it_is_removed(open_page):
     wine = load_wine(as_frame=True)
     grower = [f"grower {k}" for k in wine.target]
-    page = open_page("auc")
+    page = open_page("auc?view.speed=slow")  # a fast run keeps the browser busy
     page.locator(".st-key-data input").first.click()
     page.get_by_role("option", name="Your own file").click()
     expect(page.get_by_text("A table with a column of labels")).to_be_visible()
