@@ -637,8 +637,10 @@ def test_names_of_folders_without_a_column_are_said(ending, tmp_path_factory):
         (folder / name).mkdir(parents=True)
         as_pandas(frame(), folder / name / f"t.{ending}")
     said = "The names of folders, 'rye', 'wheat', are no column: to use them, name them as in kind=wheat."
-    for file in (File.of_path(folder), rows_of(folder, "label")[0]):
-        assert said in (file.table(file.sniff()).notes if isinstance(file, File) else file.notes)
+    for place, is_said in ((folder, True), (folder / "x=1", False)):  # one name tells no rows apart
+        for file in (File.of_path(place), rows_of(place, "label")[0]):
+            notes = file.table(file.sniff()).notes if isinstance(file, File) else file.notes
+            assert (said in notes, any("names of folders" in one for one in notes)) == (is_said, is_said)
 
 
 @each("values", [(0, 1), (2020, 2021)])
