@@ -13,7 +13,7 @@ from small_specs import finished, small
 
 from dsgcore import Spec
 from dsgcore.diagnostics import convergence, fitted, four_runs
-from dsgcore.diagnostics.convergence import Slope, recorded, reference_of
+from dsgcore.diagnostics.convergence import Convergence, Slope, recorded, reference_of
 from dsgcore.experiments import (
     SETTINGS,
     SpecError,
@@ -247,6 +247,13 @@ def test_the_average_is_that_of_the_second_half_and_the_gradients_mean_is_that_b
     every = t == np.arange(1, len(t) + 1)  # the first ones are all there
     assert every.sum() > 3
     assert means[every] == pytest.approx(np.cumsum(gradients[every]) / t[every])
+
+
+def test_of_seeds_that_end_earlier_the_last_iterations_are_missing():
+    ways = {seed: {"t": np.arange(1.0, n + 1), "error": np.arange(1.0, n + 1)} for seed, n in ((4, 2), (7, 3))}
+    found = Convergence.of(small("auc"), ways)
+    np.testing.assert_array_equal(found.columns["error"], [[1.0, 2.0, np.nan], [1.0, 2.0, 3.0]])
+    assert (found.t.tolist(), found.seeds) == ([1.0, 2.0, 3.0], (4, 7))
 
 
 def test_runs_that_diverge_are_counted_and_end_there_and_a_change_is_part_of_the_way():

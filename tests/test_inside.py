@@ -58,7 +58,7 @@ def test_the_waves_of_all_features_add_up_to_f(kernel, n_features, n_iter):
 
 def test_a_wave_is_a_cosine_in_its_own_direction_and_its_coefficient_is_drawn_once_and_then_shrinks():
     run = made()
-    model, Z = run.model, run.split.X_test[:4]
+    model, Z = replace(run.model, decays=[0.9, 0.5, 0.8, 0.4, 0.7, 0.6]), run.split.X_test[:4]
     W, (r, theta) = model.frequencies(2, 5), model.blocks[1]
     expected = r[3] * np.cos(2 * np.pi * (Z @ W[:, 3] - theta[3])) * np.prod(model.decays[2:])
     np.testing.assert_allclose(feature_wave(model, 2, 4, Z), expected, rtol=1e-9, atol=1e-15)

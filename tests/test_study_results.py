@@ -133,10 +133,13 @@ TOO_MUCH = [
 ]
 
 
-@each("plain, words", TOO_MUCH)
-def test_what_costs_too_much_is_refused_in_one_sentence_with_what_would_fit(plain, words):
+OF_FILE = {"spec": {"setting": "auc", "data": {"name": "file", "path": "a.csv"}}}
+
+
+@each("plain, words, shape", [*((*row, None) for row in TOO_MUCH), (OF_FILE, "smaller data set", (100_000_000, 100))])
+def test_what_costs_too_much_is_refused_in_one_sentence_with_what_would_fit(plain, words, shape):
     with pytest.raises(StudyError) as caught:
-        studies.check_price(Study.from_dict(plain), BUDGET)
+        studies.check_price(Study.from_dict(plain), BUDGET, shape)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
