@@ -138,6 +138,14 @@ def test_lines_of_random_choices_are_their_median_their_band_and_the_best(monkey
     assert drawn == [("random choices: median", 0.5), ("10 % to 90 %", 0.1), ("10 % to 90 %", 0.9), ("best", 1.0)]
 
 
+def test_a_star_is_at_the_first_of_the_highest_test_scores():
+    live = live_run(5)
+    (star,) = [trace for trace in score_figure(live, View(), "0")["data"] if trace["name"] == "best"]
+    scores = live.run.history.column("score_test")
+    assert (star["y"], star["x"]) == ([scores.max()], [1 + int(scores.argmax())])
+    assert scores.min() < scores.max()
+
+
 def test_the_whiskers_of_an_importance_reach_from_its_lowest_to_its_highest_share():
     found = Importance(np.array([[0.9, 0.1], [0.2, 0.8], [0.1, 0.9], [0.4, 0.6], [0.3, 0.7]]), 1.0, 5)
     (bars,) = importance_figure(found, ["step", "width"], title="")["data"]

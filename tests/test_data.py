@@ -521,6 +521,11 @@ def test_unlabeled_points_of_one_half_of_the_classes_are_left_out(shift, seed):
     np.testing.assert_array_equal(split.y_hidden[kept], shifted.y_hidden)
 
 
+def test_the_noise_of_a_bundled_set_is_a_share_of_each_columns_spread():
+    plain, noisy = (load("wine", noise=noise).X for noise in (0.0, 0.5))
+    np.testing.assert_allclose((noisy - plain).std(axis=0), 0.5 * plain.std(axis=0), rtol=0.2)
+
+
 def test_of_two_classes_a_positive_shift_leaves_out_negatives_and_of_three_the_middle_stays():
     shifted = broken(hide_labels(load("two_moons"), 40, 0.3, 0), label_noise=0.0, prior_shift=0.5, seed=0)
     assert np.mean(shifted.y_hidden[shifted.y_train == -1]) == pytest.approx(2 / 3, abs=0.01)

@@ -344,6 +344,11 @@ def test_files_of_a_folder_that_are_no_parquet_are_said(tmp_path):
     assert said in rows_of(folder, "t")[0].notes
 
 
+def test_of_several_forms_of_a_class_the_most_frequent_one_is_its_name_also_in_rows(tmp_path):
+    piece(0, 60, form=["YES", "yes", "no", "yes"] * 15).to_parquet(tmp_path / "t.parquet", index=False)
+    assert PartedTable.of(tmp_path).prepared("classes", sample=20, target="form").classes == ["no", "yes"]
+
+
 def test_what_may_be_a_mistake_is_said_of_rows_anywhere(tmp_path):
     own = {"m": np.where(np.arange(60) % 6 == 0, -999, np.arange(60) % 5), "same": np.arange(60) % 2 * 7}
     own |= {name: np.arange(60) + 100 * (np.arange(60) % 2 == i) for i, name in enumerate(("over", "under"))}
