@@ -157,7 +157,7 @@ def test_ordered_classes_keep_their_order():
     table["kind"] = table["kind"].map({"low": "red", "medium": "blue", "high": "green"})
     with pytest.raises(DSGError, match="words without a known order"):
         label(table, "kind", method="SVR", ordered=True)
-    assert len(label(table, "kind", method="SVR", ordered=True, order=("red", "blue", "green")).table) == 60
+    assert len(label(table, "kind", method="SVR", order=("red", "blue", "green")).table) == 60
 
 
 def test_without_a_method_the_verdict_of_a_comparison_decides(monkeypatch):

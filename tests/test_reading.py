@@ -158,7 +158,7 @@ def test_a_line_of_libsvm_text_has_its_number_whatever_the_pieces(size, monkeypa
     (b"1 # a\n-1 # b\n1\n", r"no row has any index:value pair"),
     (b"1 qid:1 1:2\n-1 qid:1 2:1 x\n", r"line 2 must hold index:value pairs, got 'x'"),
     (b"1 1:2\n-1 2:1,5\n", r"line 2 must hold index:value pairs, got '2:1,5': write its decimal comma as a point"),
-    (b"1 1:2\n-1 99:1\n", r"an index must be at most 9, got 99 in line 2: rows would be too wide"),
+    (b"1 1:2\n-1 99:1\n", r"an index must be at most 9, got 99 \(.*line 2\): rows would be too wide"),
 ])  # fmt: skip
 def test_what_a_person_calls_libsvm_text_and_is_none_is_refused_with_its_line(content, said):
     recipe = Recipe.from_dict({"format": "svmlight", "roles": {"label": "label"}})

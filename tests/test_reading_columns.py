@@ -65,6 +65,30 @@ BELOW = [  # what is above the names of four columns, and the lines below them
     ([], "t,c,c,d", ",,,class"),  # Orange
     ([], "time,continuous,continuous,x y", "meta,,,class"),
 ]
+DRAWN = [  # what is above the names, these, a row, and what is below the names, each row, and all
+    ("Markdown", [], "| a | b | label |", "| {} | {} | {} |", "\n|---|:--:|--:|", "", []),
+    ("Markdown without bars around", [], "a | b | label", "{} | {} | {}", "\n--- | --- | ---", "", []),
+    (
+        "MySQL",
+        ["mysql> select * from t;", "+----+---+---+"],
+        "| a  | b | label |",
+        "| {} | {} | {} |",
+        "\n+----+---+---+",
+        "",
+        ["+----+---+---+", "40 rows in set (0.00 sec)"],
+    ),
+    ("psql", [], " a  |  b  | label ", " {} | {} | {}", "\n----+-----+------", "", ["(40 rows)"]),
+    (
+        "reStructuredText",
+        ["+----+-----+---+"],
+        "| a  | b   | label |",
+        "| {} | {} | {} |",
+        "",
+        "\n+====+=====+===+",
+        [],
+    ),
+    ("sqlcmd", [], "a|b|label", "{}|{}|{}", "\n-|-|-----", "", ["", "(40 rows affected)"]),
+]
 NUMBERS = [f"{i},{'ab'[i % 2]}" for i in range(30)]
 THOUSANDS = [
     (1234.56, "1.234,56", "12,5", "1.250.000,25", "7"),
@@ -356,7 +380,25 @@ TABLES = {
     "lines below the names that a person leaves out": Table(["a,label", "How old?,Who?", "in years,of two", *NUMBERS], ("a",),
         [range(30)], ["2 rows below the names are left out (--below 0 if it is data): 'How old?', 'Who?',"], {"below": 2}),
     "thousands and millions": Table(rows_of_cells(["€1.5M", "565K", "2.25B", "€900"], ","), ("price", "z"),
-        [[1.5e6, 565e3, 2.25e9, 900], range(40)], ["'price': '€1.5M' is read as 1.5e+06."]),
+        [[1.5e6, 565e3, 2.25e9, 900], range(40)],
+        ["'price': '€1.5M' is read as 1.5e+06, and '565K' as 565000, and '2.25B' as 2.25e+09, and '€900' as 900: if"]),
+    "a letter that may be a unit as well as a factor": Table(rows_of_cells(["6M", "7M", "9M"], ","), ("price", "z"),
+        [[6, 7, 9], range(40)], ["'price': '6M' is read as 6: if it is no number, make it a category (--category)."]),
+    "millions of money": Table(rows_of_cells(["$6M", "$7.5M"], ","), ("price", "z"), [[6e6, 7.5e6], range(40)]),
+    "several currencies, and per cent": Table(rows_of_cells(["$5", "€7", "12 %", "$8", "3"], ","), ("price", "z"),
+        [[5, 7, 0.12, 8, 3], range(40)], ["'price': '$5' is read as 5, and '€7' as 7, and '12 %' as 0.12, and '3' as 3."]),
+    **{f"digits of other scripts, {one}": Table(rows_of_cells([one, two], ","), ("price", "z"), [values, range(40)])
+       for one, two, *values in (("１２．５", "－３％", 12.5, -0.03), ("١٢٫٥", "٣", 12.5, 3), ("۱۲", "۳۴", 12, 34))},
+    "numbers of houses": Table(rows_of_cells(["12B", "12", "13B"], ","), ("z", "price: 12", "price: 12B", "price: 13B"), []),
+    **{f"a table that is drawn, {name}": Table([*above, *(row + between for i, row in enumerate(
+        [names, *(form.format(f"{i:2}", f"{i % 2}.5", "xy"[i // 3 % 2]) for i in range(40))]) for row in
+        [row + line * (i == 0)]), *end], ("a", "b"), [range(40), [0.5, 1.5]], ["separated by bar, names in the first line"],
+        classes=("x", "y")) for name, above, names, form, line, between, end in DRAWN},
+    "a table that is drawn, with letters whose bytes are blanks elsewhere": Table([" k | a ", "---+---", *(
+        f" {'ÅÅà'[i % 3]} | {i}" for i in range(40))], ("a",), [range(40)], classes=("Å", "à"), given={"target": "k"}),
+    "words that Orange has in its third line, below others": Table(["a,b,k", "1,2,x", ",c,class", *(
+        f"{i},{'cd'[i % 2]},{'xy'[i // 3 % 2]}" for i in range(40))], ("a", "b: 2", "b: c", "b: d"), [],
+        unsaid="below the names", classes=("class", "x", "y")),
     "bases and other names that are no thousands": Table(rows_of_cells(["1B", "2B", "3B", "SS"], ","), ("z", "price: 1B",
         "price: 2B", "price: 3B", "price: SS"), []),
     **{f"codes that are no numbers, {code}": Table(["code,z,label", *(
@@ -620,6 +662,12 @@ REFUSED = [
         r"size, got -3.40282e\+38 in row 5: correct it, let it mean missing \(--missing-words\), or leave the column out"),
     *((["t,n,k", *(form.format(i % 3, i, "uv"[i // 3 % 2]) for i in range(40))], {}, "in single quotes hold the delimiter")
       for form in ("'a {}, b',{},'{}'", "{},{},'x, {}'")),
+    (rows_of_cells(["6M", "7", "8"]), {}, r"column 'price' must hold numbers, got '6M' in row 1, the first of 14 .*--category"),
+    *((labeled("xy" * 20), {"below": 2} | given, said) for given, said in (
+        ({"header": False}, r"--below counts lines below the names, and the table has no names \(--header\)"),
+        ({"delimiter": "^"}, "delimiter must be one of"))),
+    (["+--+--+", "| a | k |", "+--+--+", "| 1 | x |", "| | y |", "+--+--+", "| 2 | z |", "+--+--+"], {},
+        "that is drawn must be alone in its file, with one line of text for each row"),
     (rows_of_cells(["-", "1.5", "2.5"]), {}, "column 'price' must hold numbers, got '-' in row 1"),
     *(([text], {}, "the file is a program in SQL; those that can be read are") for text in (
         "INSERT INTO `t` (`a`, `k`) VALUES\n(1, 'u'),\n(2, 'v');\n", "-- by us\n\nCREATE TABLE t (\n a int);\n",
@@ -630,8 +678,6 @@ REFUSED = [
     *(([text], {}, r'a list of records \(pandas: orient="records"\), got one record of lists')
        for text in ('{"type": "T", "features": [{"a": 1}]}', '{"columns": ["a", "k"], "data": [[1, "x"], [2, "y"]]}',
                     '{"a": [1, 2], "k": ["x", "y"]}', '{"a": {"0": 1}, "k": {"0": "x"}}', '{"data": [{"a": 1}]}')),
-    *(([text], {}, "must give each name once, got 'a' twice")
-       for text in ('[{"a": 1, "a": 2}]', '{"a": 1, "a": 2}', '{"a": 1, "k": "x"}\n{"a": 1, "k": "y", "a": 2}')),
     (['{"a": 1, "b": 2,}'], {}, "must hold a record of plain values on each line: .*property name"),
     (["a,k", *(f"{i},{chr(34) * (i == 500)}{'uv'[i % 2]}" for i in range(900))], {}, "a quote is opened and never closed"),
     (stray('"u', '"v'), {}, "line 17 cannot be read: .* expected after"),
@@ -878,6 +924,11 @@ def in_workbook(columns):
 
 WRITTEN_AS = {
     "thousands": (HALVES, ["1.234", "2.345"], ([1234, 2345], FAR)),
+    "what may be thousands, between commas": (HALVES, 'a,b\n"1.986",2\n2.100,3\n',
+        r"'1\.986' may be a fraction or thousands, .*say that of this file \(--decimal \. or --decimal ,\)"),
+    "what may be thousands, between semicolons": ("a,b,kind\n" + "".join(f"{one},{i},{'xy'[i % 2]}\n"
+        for i, one in enumerate(POINTS)),
+        "a;b\n1,986;2\n", "'1,986' may be a fraction or thousands"),
     "thousands, after a tab": (HALVES, "a\tb\n1.234\t2\n2.345\t3\n", ([1234, 2345], FAR)),
     "thousands beside small numbers": (HALVES, ["1.234", "9"], [1234, 9]),
     "a point among commas": (HALVES, ["1.5", "2.25"], r"'1\.5' in row 1.*the decimal mark \(--decimal \.\)"),
@@ -903,8 +954,9 @@ WRITTEN_AS = {
         (["1", "2", "3+"], ["1.0", "2.0"], [1, 0]))},
     "thousands of another program": ("a,b,kind\n" + "".join(f'"1,{100 + i}",{i},{"xy"[i % 2]}\n' for i in range(12)),
         "a;b\n1.986;0,5\n2.100;1,5\n", ([1986, 2100], "otherwise than the training file.*decimal comma")),
-    "thousands alone, after a tab": ("a,b,kind\n" + "".join(f'"1,{100 + i}",{i},{"xy"[i % 2]}\n' for i in range(12)),
-        "a\tb\n1,986\t5\n2,100\t6\n", ([1986, 2100], "otherwise than the training file")),
+    **{f"thousands alone, {name}": ("a,b,kind\n" + "".join(f'"1,{100 + i}",{i},{"xy"[i % 2]}\n' for i in range(12)), new, said)
+       for name, new, said in (("after a tab", "a\tb\n1,986\t5\n2,100\t6\n", "'1,986' may be a fraction or thousands"),
+        ("after a comma", 'a,b\n"1,105",5\n"1,106",6\n', [1105, 1106]))},
     "no thousands in another program": ([f"1.{100 + i},5" for i in range(12)], "a,b\n1986.5,0.5\n",
         ([1986.5], "otherwise than the training file.*decimal point")),
     "no thousands in a workbook": ([f"1.{100 + i},5" for i in range(12)], in_workbook({"a": [1.125, 1986.5], "b": [1, 2]}), (
@@ -977,6 +1029,18 @@ def test_a_file_is_read_as_the_training_file_was_or_the_difference_is_said(name,
         fitted = Fitted.of(files[2])
         (part,) = fitted.parts(files[1], None, [], {})
         np.testing.assert_allclose(np.concatenate([*part.read()[0]])[:, 0], expected, rtol=1e-6)
+
+
+@each("name, write", [("parquet", pd.DataFrame.to_parquet), ("xlsx", partial(pd.DataFrame.to_excel, index=False))])
+@each("option", ["delimiter", "below", "decimal"])
+def test_an_option_of_a_text_is_refused_for_other_files(name, write, option, tmp_path_factory):
+    write(frame(), path := tmp_path_factory.mktemp("other") / f"t.{name}")
+    given = {option: {"delimiter": ";", "below": 1, "decimal": ","}[option]}
+    if (name, option) != ("xlsx", "below"):  # a sheet may have units
+        said = f"--{option} tells how a text such as CSV is written, and this file is none: leave it out"
+        for read in (partial(sniff_file, path), partial(rows_of, path, "label")):
+            with pytest.raises(DataError, match=said):
+                read(**given)
 
 
 @each("kind", ["csv", "parquet", "large parquet"])
@@ -1224,6 +1288,14 @@ def test_a_value_of_a_label_is_written_as_people_write_it(value, said):
     assert written(value) == said
 
 
+@each("shape", [(N,), (N, 1)])
+def test_labels_of_an_archive_may_be_a_column(shape):
+    np.savez(to := io.BytesIO(), X=frame()[["a", "b"]].to_numpy(), y=np.resize(["x", "y"], N).reshape(shape))
+    data = read_sniffed(to.getvalue(), "t.npz")
+    assert (data.class_names, len(data.y)) == (("x", "y"), N)
+    assert "line of names" not in " ".join(data.report)  # a class may be called as the array is
+
+
 @each("labels", ["binary", "pairs", "ordinal", "classes"])
 @each("name, missing", [("pair", ""), ("Pair_ID", "-1")])
 def test_a_table_of_pairs_alone_has_no_classes(labels, name, missing, tmp_path):
@@ -1248,6 +1320,7 @@ def test_pairs_that_the_file_gives_are_used_and_each_id_is_on_two_rows():
     dataset = read_sniffed(content, labels="pairs")
     assert dataset.feature_names == ("x", "z")
     assert dataset.pairs.max() == 11
+    assert "Read as missing" not in " ".join(dataset.report)  # rows without an id are no gaps
     split = draw_pairs(dataset, 8, 0.3, seed=3)
     ids, counts = np.unique(split.y_train[split.y_train >= 0], return_counts=True)
     assert (ids.tolist(), set(counts)) == (list(range(8)), {2})

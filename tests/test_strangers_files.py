@@ -542,8 +542,8 @@ SPARSE = {
     for end in ("svm", "npz") for labels, classes, unlabeled in (
         ((-1, 0, 1), ("0", "1"), 20),
         ((-1, 1), ("-1", "1"), 0),
-        ((BIG, BIG + 2, -1), (str(BIG), str(BIG + 2)), 20),
-        ((BIG + 1, BIG + 3), (str(BIG + 1), str(BIG + 3)), 0),
+        *[((BIG, BIG + 2, -1), (str(BIG), str(BIG + 2)), 20), ((BIG + 1, BIG + 3), (str(BIG + 1), str(BIG + 3)), 0)] * (
+            end == "npz"),
         *[(("+1", "-1", "0"), ("-1", "1"), 20)] * (end == "svm"),  # as SVMlight writes them: there 0 is the unlabeled one
     )
 }  # fmt: skip

@@ -88,6 +88,7 @@ def data_of_command(given: argparse.Namespace) -> tuple[Dataset, Any, Recipe | N
             data = load(given.data)
             return data, data.X, None
         raise DataError(f"there is no file {quoted(given.data)}, and no set of that name (see: dsg-lab data list)")
+    given.ordered = given.ordered or bool(given.order and given.positive is None)
     if given.ordered and given.positive is not None:
         raise DataError("--positive makes two classes, which --ordered does not compare: give one of them")
     labels = "ordinal" if given.ordered else "classes" if given.positive is None else "binary"

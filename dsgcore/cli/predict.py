@@ -197,7 +197,7 @@ class Fitted:
                 raise DSGError(
                     f"--missing-words needs the folder that {WRITERS} has written, since a model's file has no preparation"
                 )
-            return self._parts_of_rows(data, features, keep)
+            return self._parts_of_rows(data, features, keep, text)
         if words is not None:
             changed, usual = copy(self.features), self.features.recipe.missing_words
             every = tuple(dict.fromkeys(["", *(missing_words(words, usual) or ())]))
@@ -231,7 +231,7 @@ class Fitted:
                 check_column(name, [*map(str, table.frame.columns)])
             read = partial(replace(self, features=prepared)._of_frame, lambda: table.frame, keep, "", notes)
             return [Part("", read)]
-        large = PartedTable.of(data)
+        large = PartedTable.of(data, **text)
         for name in (*self.features.columns, *keep):
             check_column(name, [*large.kinds])
         left_out = large.empty_rows(self.features.recipe)
@@ -251,9 +251,11 @@ class Fitted:
         kept = {column: pyarrow.array(frame[column], from_pandas=True) for column in keep}
         return pieces, kept, [*notes, *(name + sentence for sentence in self.features.unseen(frame))]
 
-    def _parts_of_rows(self, data: Path, features: Sequence[str] | None, keep: Sequence[str]) -> list[Part]:
+    def _parts_of_rows(
+        self, data: Path, features: Sequence[str] | None, keep: Sequence[str], text: Mapping
+    ) -> list[Part]:
         """Return the row groups of Parquet files whose columns are the features themselves."""
-        table = PartedTable.of(data)
+        table = PartedTable.of(data, **text)
         for name in keep:
             check_column(name, [*table.kinds])
         rows = table.prepared("none", is_strict=True, features=features).rows

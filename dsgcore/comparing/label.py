@@ -217,6 +217,7 @@ def label(
     """
     report("reading the table")
     target, keep = None if target is None else str(target), [keep] if isinstance(keep, str) else [*map(str, keep)]
+    ordered = ordered or bool(reading.get("order"))
     labels = "ordinal" if ordered else "classes"
     options: dict[str, Any] = {"method": method, "ordered": ordered, "ask": ask, "keep": keep}
     options |= {"seconds": seconds, "report": report}
@@ -236,7 +237,7 @@ def label(
     file = File.of_path(data) if isinstance(data, str | os.PathLike) else File.of_table(data)
     recipe = file.recipe(labels, target=target, is_asked=True, **reading)
     found, table = file.labels(recipe, labels), file.table(recipe)
-    said = *table.notes[1:], *table.about_missing(recipe.label()), *found.report
+    said = *table.notes[1:], *table.about_missing(recipe.label(), recipe.column("pair")), *found.report
     labeled = label_rows(file.kept(recipe), recipe, found.y, found.class_names, **options)
     return replace(labeled, notes=(*said, *labeled.notes))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from pyarrow import parquet
 from dsgcore.core.files import whole_files
 from dsgcore.core.parameters import counted, quoted
 from dsgcore.data.datasets import LABELS, DataError
-from dsgcore.data.reading.cells import Seen, listed, named, printable, written
+from dsgcore.data.reading.cells import Seen, listed, printable
 from dsgcore.data.reading.columns import is_index
 from dsgcore.data.reading.features import Features
 from dsgcore.data.reading.file import OTHER_COLUMNS, File, suit
@@ -148,13 +148,6 @@ def convert_file(
     return n
 
 
-def _of_each(sources: Sequence[Source], read: Callable[[Source], Iterable[pyarrow.Table]]) -> Iterator[pyarrow.Table]:
-    """Yield the pieces of all files; the error of one of several names it."""
-    for source in sources:
-        with named(source.name if len(sources) > 1 else ""):
-            yield from read(source)
-
-
 def _sparse_tables(sources: Sequence[Source], recipe: Recipe, progress: Progress) -> Iterator[pyarrow.Table]:
     """Yield the rows of LIBSVM text in pieces. The first pass finds its indices and types."""
     ends, n = Ends(), 0
@@ -165,8 +158,6 @@ def _sparse_tables(sources: Sequence[Source], recipe: Recipe, progress: Progress
     base, width = ends.checked(IN_PIECES)
     for piece in pieces_of_all(sources):
         frame = piece.frame(base, width, ends.dtype)
-        if ends.has_large_labels:
-            frame[TARGET] = frame[TARGET].map(written)
         if recipe.unlabeled == "0":  # as the signs of all labels say, which a table does not have
             frame[TARGET] = frame[TARGET].mask(frame[TARGET] == 0)
         yield pyarrow.Table.from_pandas(frame, preserve_index=False)
@@ -199,7 +190,7 @@ def _text_tables(sources: Sequence[Source], recipe: Recipe, progress: Progress) 
             yield pyarrow.table(columns) if schema is None else pyarrow.table(columns).cast(schema)
 
     kinds, n = dict[str, pyarrow.DataType](), 0
-    for table in _of_each(sources, pieces):
+    for table in pieces_of_all(sources, pieces):
         for name, kind in zip(table.column_names, table.schema.types, strict=True):
             before = kinds.get(name, pyarrow.null())
             if pyarrow.types.is_null(before) or before == kind or pyarrow.types.is_null(kind):
@@ -210,4 +201,4 @@ def _text_tables(sources: Sequence[Source], recipe: Recipe, progress: Progress) 
         progress("looking", n)
     if not n:
         raise DataError("the table has no rows")
-    yield from _of_each(sources, partial(pieces, schema=pyarrow.schema(list(kinds.items()))))
+    yield from pieces_of_all(sources, partial(pieces, schema=pyarrow.schema(list(kinds.items()))))

@@ -93,11 +93,6 @@ class PairConsistency:
     # points.
     expected_positive: float
 
-    @property
-    def total(self) -> int:
-        """The number of pairs."""
-        return self.both_positive + self.both_negative + self.mixed + self.unknown
-
 
 def pair_consistency(split: Split) -> PairConsistency:
     """Compare the classes of the two members of each pair; `y_train` holds pair ids."""

@@ -37,7 +37,7 @@ from dsgcore.data.reading.cells import (
 )
 from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, leaks, may_be_index
 from dsgcore.data.reading.features import SAMPLE, Features
-from dsgcore.data.reading.file import File, about_empty_rows, training_labels
+from dsgcore.data.reading.file import File, about_empty_rows, training_labels, with_fields
 from dsgcore.data.reading.labels import (
     about_gaps,
     class_codes,
@@ -107,6 +107,7 @@ class PartedTable:
         if not path.exists():
             raise DataError(f"there is no file or folder {str(path)!r}")
         if is_parquet_data(path):
+            with_fields(Recipe(format="parquet"), given)
             table = ParquetTable.of(path)
             own = dict(zip(column_names(table.schema.names)[0], table.schema.names, strict=True))
             kinds = {name: _kind_of_arrow(field.type) for name, field in zip(own, table.schema, strict=True)}

@@ -146,13 +146,8 @@ class Split:
 
     def of_rows(self, kept: NDArray[np.intp]) -> Split:
         """Return the split with these training rows only."""
-        return replace(
-            self,
-            X_train=self.X_train[kept],
-            y_train=self.y_train[kept],
-            y_hidden=self.y_hidden[kept],
-            train_rows=self.train_rows[kept],
-        )
+        own = {name: getattr(self, name)[kept] for name in ("X_train", "y_train", "y_hidden", "train_rows")}
+        return replace(self, **own)
 
 
 def hide_labels(

@@ -129,7 +129,7 @@ def _pairs(found: inspect.PairConsistency, names: Sequence[str]) -> None:
         strict=True,
     ):
         place.metric(name, f"{n:,}", help=about)
-    known = found.total - found.unknown
+    known = found.both_positive + found.both_negative + found.mixed
     same = known - found.mixed
     unknown = f"; for {found.unknown:,} more this is unknown" if found.unknown else ""
     st.markdown(f"{same:,} of {known:,} pairs share a class{unknown}.")

@@ -374,7 +374,8 @@ def _read_npz(content: IO[bytes], limits: Limits) -> tuple[pd.DataFrame, list[st
     limits.check_rows(n)
     limits.check_points(n, d)
     others, left = {}, []
-    for name, array in arrays.items():
+    for name, given in arrays.items():
+        array = given[:, 0] if given.shape == (n, 1) else given
         is_column = array.ndim == 1 and array.dtype.kind in "biufUS"
         if name == LABELS and array.shape != (n,):
             raise DataError(
@@ -421,19 +422,7 @@ def _json_table(stream: io.BytesIO) -> Any:
 
 def _parsed(text: bytes) -> Any:
     """Return JSON as Python's values, with whole numbers that 64 bits do not hold as floats."""
-    return json.loads(
-        text,
-        object_pairs_hook=_record,
-        parse_int=lambda digits: int(digits) if abs(number := float(digits)) < _BEYOND else number,
-    )
-
-
-def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a record of JSON; raise `DataError` if it gives a name twice."""
-    if len(record := dict(pairs)) < len(pairs):
-        (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
-        raise DataError(f"a record of the JSON must give each name once, got {quoted(twice)} twice: delete one")
-    return record
+    return json.loads(text, parse_int=lambda word: int(word) if abs(number := float(word)) < _BEYOND else number)
 
 
 def _alike(records: list[dict[str, Any]]) -> dict[str, list[Any]]:

@@ -56,8 +56,9 @@ _GROUPED = {
     )
     for mark, between in _GROUPS.items()
 }
-# Minus signs and dashes that stand for "-", and full-width signs.
-_SIGNS = str.maketrans({**dict.fromkeys("−–‐‑‒﹣－", "-"), "％": "%", "（": "(", "）": ")"})
+# Minus signs and dashes that stand for "-", full-width signs and digits, and Arabic and Persian ones.
+_DIGITS_OF = {chr(zero + i): str(i) for zero in (0xFF10, 0x660, 0x6F0) for i in range(10)}
+_SIGNS = str.maketrans({**dict(zip("−–‐‑‒﹣－％（）．，٫٬", "-------%().,.,", strict=True)), **_DIGITS_OF})
 _FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9}
 _ADORNED = ("%", ")", "-")
 _SIGNS_OF_MONEY = rf"(?:[$€£¥₹₽₩₺]|{_WORDS['money']})"
@@ -109,7 +110,7 @@ _ANGLE = re.compile(
 _MINUS_BEHIND = re.compile(r"(\d[\d' ]*[.,][\d.,' ]*\d)-")  # 1- may be a grade, and 1.- or 1,- is a price of 1
 _IN_BRACKETS = re.compile(r"\(\s*([^()+\-\s][^()]*)\)")
 _ADORNMENT = re.compile(rf"[^\deE.,+\-{_SPACES}]")
-_PERCENT, _MONTHS_A_YEAR, _DIGITS, _FEWEST_DAYS = 100.0, 12, 3, 3
+_PERCENT, _MONTHS_A_YEAR, _DIGITS, _FEWEST_DAYS, _MOST_SIGNS = 100.0, 12, 3, 3, 4
 _SPREADSHEET_ERROR = re.compile(r"#[A-Z/0-9_]+[!?]?|Err:\d+|#+")
 # The number of cells that were read as missing, by word and column.
 Seen = Counter[tuple[str, str]]
@@ -297,7 +298,8 @@ def numeric(column: pd.Series, mark: str | None = None) -> pd.Series:
     found = [truths.get(text.lower(), _number(text, mark)) for text in texts]
     others = [i for i, number in enumerate(found) if number != number]
     hours = sixtieths(texts) if len(others) == len(texts) else {}
-    for i, (text, divisor) in zip(others, _bare([texts[i] for i in others]), strict=True):
+    bare = _bare([texts[i] for i in others], is_all=len(others) == len(texts))
+    for i, (text, divisor) in zip(others, bare, strict=True):
         found[i] = hours.get(texts[i], _number(text, mark) / divisor)
     return pd.Series(np.append(found, np.nan)[codes], column.index)
 
@@ -361,15 +363,18 @@ def has_thousands(texts: Sequence[str]) -> bool:
     return is_grouped and any(len(text) == _DIGITS for text in small) and all(len(t) <= _DIGITS for t in small)
 
 
-def _bare(texts: Sequence[str]) -> list[tuple[str, float]]:
-    """Return numerals without a unit that all have, as in 12 kg, or thousands and millions, as in 5K; and their divisors."""
+def _bare(texts: Sequence[str], *, is_all: bool = True) -> list[tuple[str, float]]:
+    """Return numerals without a unit that all have, 12 kg or 5K, or several factors or money, 5K and 2M, $5K; and divisors."""
     ends = [text[-1] if text[-1:] in _FACTORS and text[-2:-1].isdigit() else "" for text in texts]
-    cut = [plain_numeral(text.removesuffix(end)) for text, end in zip(texts, ends, strict=True)] if any(ends) else []
+    scale = {end.upper() for end in ends if end}
+    if len(scale) < 2 and not all(_MONEY.search(text) for text, end in zip(texts, ends, strict=True) if end):
+        scale = set()
+    cut = [plain_numeral(text.removesuffix(end)) for text, end in zip(texts, ends, strict=True)] if scale else []
     if cut and all(as_number(text.replace(",", ".")) is not None for text, _ in cut):
         return [(text, divisor / _FACTORS.get(end, 1.0)) for (text, divisor), end in zip(cut, ends, strict=True)]
     found = [_WITH_UNIT.fullmatch(text) for text in texts]
     units = {one[2] for one in found if one}
-    unit = units.pop() if len(units) == 1 and all(found) else ""
+    unit = units.pop() if len(units) == 1 and all(found) and (is_all or units.isdisjoint(_FACTORS)) else ""
     return [plain_numeral(text.removesuffix(unit).rstrip() if unit else text) for text in texts]
 
 
@@ -498,22 +503,22 @@ def are_days(column: pd.Series) -> bool:
 
 
 def reading_of_adorned(column: pd.Series, mark: str | None = None) -> tuple[str, str]:
-    """Return how the first cell with brackets, a sign, a unit or a word for true is read, and its sign (brackets: none)."""
+    """Return how the first cells with different signs, units or words for true are read, and the first sign (brackets: none)."""
     if is_numeric(column):
         return "", ""
-    values = numeric(column, mark).to_numpy(dtype=np.float64, na_value=np.nan)
-    plain = pd.to_numeric(column, errors="coerce").isna().to_numpy()
-    for i in np.flatnonzero(plain & ~np.isnan(values)):
-        text = written(column.iloc[i])
-        if signs := _ADORNMENT.findall(text.translate(_SIGNS)) or ["-"] * text.endswith("-"):
-            words = "words" * bool(truths_of({text.lower()}))  # no is one of several languages
-            words = words or (":" if ":" in text else "°") * bool(sixtieths([text]))
-            zero = next((one for one in map(written, column.dropna().unique()) if _NO_MONEY.fullmatch(one)), text)
-            more = f", and {zero!r} as 0" * (zero != text)
-            if "%" in signs and (others := np.flatnonzero(~plain & (np.nan_to_num(values) != 0))).size:
-                more = f", and {printable(written(column.iloc[others[0]]))!r} as {values[others[0]]:g}"
-            return f"{printable(text)!r} is read as {values[i]:g}{more}", words or "".join(signs).strip("()-")
-    return "", ""
+    cells, found, plain = column.dropna().drop_duplicates(), dict[str, tuple[str, float]](), list[tuple[str, float]]()
+    for text, value in zip(map(written, cells), numeric(cells, mark), strict=True):
+        if as_number(text) is not None or value != value:
+            plain = plain or [(text, value)] * bool(abs(value) > 0)
+        elif signs := _ADORNMENT.findall(text.translate(_SIGNS)) or ["-"] * text.endswith("-"):
+            words = "words" * bool(truths_of({text.lower()})) or (":" if ":" in text else "°") * bool(sixtieths([text]))
+            sign = (words or "".join(signs).strip("()-")) + "0" * bool(_NO_MONEY.fullmatch(text))
+            found.setdefault(sign, (text, value))
+        if len(found) == _MOST_SIGNS:
+            break
+    few = [*found.values(), *plain * ("%" in "".join(found))]
+    read = (f"{printable(text)!r} {'as' if i else 'is read as'} {value:g}" for i, (text, value) in enumerate(few))
+    return ", and ".join(read), next(iter(found), "").removesuffix("0")
 
 
 def row_number(column: pd.Series, i: int) -> int:
@@ -550,7 +555,7 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
     if n := int(is_wrong.sum()):
         i = int(np.argmax(is_wrong))
         first = printable(written(column.iloc[i]))
-        bare = _bare([*map(written, column[is_wrong].unique())])[0][0]  # 1,5 of '1,5 %'
+        bare = _bare([*map(written, column[is_wrong].unique())], is_all=False)[0][0]  # 1,5 of '1,5 %'
         if numbers_among((bare, bare.translate(_COMMA_FOR_POINT))):
             mark = "." if mark == "," else ","
             raise _wrong(

@@ -231,8 +231,10 @@ class Features:
             if own := [name for name in days if is_duration(frame[name]) == are_durations]:
                 such = "" if are_durations else _such(frame[own[0]].dropna(), roles[own[0]])
                 yield f"{listed(own)}: {kind}{such}."
-        no_time = ": if it is no time, make it a category (--category)"
-        yield from (f"{name!r}: {own}{no_time * (sign == ':')}." for name, (own, sign) in self._signs.items() if own)
+        for name, (read, sign) in self._signs.items():
+            what = "time" if sign == ":" else "number" if sign.endswith((*"kKMB",)) else ""
+            no = f": if it is no {what}, make it a category (--category)" if what else ""
+            yield from [f"{name!r}: {read}{no}."] * bool(read)
 
     def _repetitions(self, cells: pd.DataFrame) -> Iterator[str]:
         """Return sentences about columns of one number, and about those with the same cells."""

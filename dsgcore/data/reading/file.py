@@ -29,6 +29,7 @@ from dsgcore.core.sampling import UNLABELED
 from dsgcore.data.datasets import LABELS, DataError, Dataset
 from dsgcore.data.reading.binary import as_in_parquet, index_columns, read_binary, read_parquet_folder
 from dsgcore.data.reading.cells import (
+    THOUSANDS_POINT,
     Seen,
     about_missing,
     as_cell,
@@ -90,9 +91,9 @@ class Table:
         texts = first.astype(object).map(lambda cell: as_cell(printable(written(cell)))).mask(first.isna(), "")
         return texts.set_axis([as_cell(str(name)) for name in first.columns], axis=1).set_axis(first.index + 1)
 
-    def about_missing(self, label: str | None) -> list[str]:
-        """Return sentences about cells that were read as missing, or should be; labels are counted apart."""
-        cells = Seen({key: n for key, n in self.seen.items() if key[1] != label})
+    def about_missing(self, label: str | None, pair: str | None = None) -> list[str]:
+        """Return sentences about cells that were read as missing, or should be; labels count apart, and ids of pairs do not."""
+        cells = Seen({key: n for key, n in self.seen.items() if key[1] not in (label, pair)})
         labels = Seen({key: n for key, n in self.seen.items() if key[1] == label and key[0]})
         said = [about_missing(cells), about_missing(labels, "missing labels")]
         return [*filter(None, said), *suspicions(self.frame, label, self.seen)]
@@ -108,17 +109,27 @@ def sniff_format(source: Source, others: Iterable[Source] = (), **given: Any) ->
     found = binary_format(source)
     if found is not None:
         roles = dict.fromkeys(index_columns(source), "index") if found == "parquet" else {}
-        return replace(Recipe(format=found).with_roles(roles), **given)
+        return with_fields(Recipe(format=found).with_roles(roles), given)
     encoding = given.get("encoding") or source.known.get("encoding") or sniffed_encoding(source)
     if is_svmlight(text := head_text(source, encoding)):
         if encoding not in ("utf-8", "utf-8-sig"):
             raise DataError(f"LIBSVM text must be in UTF-8, and this file is in {encoding}: save it as UTF-8")
         unlabeled = "0" if zero_is_unlabeled(chain([source], others)) else AUTO
-        return replace(Recipe(format="svmlight", roles=((TARGET, "label"),), unlabeled=unlabeled), **given)
+        return with_fields(Recipe(format="svmlight", roles=((TARGET, "label"),), unlabeled=unlabeled), given)
     if binary_format(Source.of_bytes(text.encode(), source.name)) == "json":
         raise DataError(f"JSON must be in UTF-8, and this file is in {encoding}: save it as UTF-8")
-    known = {**source.known, **given}
-    return replace(sniff_delimited(source, encoding, known.get("delimiter")), **known)
+    delimiter = source.known.get("delimiter", given.get("delimiter"))
+    return with_fields(replace(sniff_delimited(source, encoding, delimiter), **source.known), given, source.known)
+
+
+def with_fields(recipe: Recipe, given: Mapping[str, Any], known: Collection[str] = ()) -> Recipe:
+    """Return the recipe with given fields; raise `DataError` for one of text if the file is none, or decides it (`known`)."""
+    known = known if recipe.format == "delimited" else OF_FILE
+    if said := [name for name in given if name in known and (name, recipe.format) != ("encoding", "svmlight")]:
+        raise DataError(f"--{said[0]} tells how a text such as CSV is written, and this file is none: leave it out")
+    if given.get("below") and not given.get("header", recipe.header):
+        raise DataError("--below counts lines below the names, and the table has no names (--header): leave it out")
+    return replace(recipe, **given)
 
 
 def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
@@ -197,7 +208,10 @@ def _read_files(folder: Path, recipe: Recipe, limits: Limits) -> Table:
                 raise DataError(f"{file.name}: {OTHER_COLUMNS}")
     if not read:
         raise DataError("the table has no rows")
-    kinds = {name: {_kind(table.frame[name]) for table in read} - {""} for name in first}
+    cells = {name: (table.frame[name] for table in read if table.frame[name].notna().any()) for name in first}
+    kinds = {
+        name: {column.dtype.kind.replace("i", "f").replace("u", "f") for column in own} for name, own in cells.items()
+    }
     if recipe.format == "delimited" and (mixed := [name for name, own in kinds.items() if len(own) > 1]):
         # As text, which the whole table would have: 01 is not 1 because only another file has A1 beside it.
         roles = {**dict(recipe.roles), **dict.fromkeys(mixed, next(iter(MARKS)))}
@@ -209,13 +223,6 @@ def _read_files(folder: Path, recipe: Recipe, limits: Limits) -> Table:
     seen, said = sum((table.seen for table in read), Seen()), _about_folder(folder, len(read))
     said += [one for one in read[0].notes[1:] if one not in about_empty_rows(read[0].n_read - len(read[0].frame))]
     return Table(frame, (*said, *about_empty_rows(int(begins[-1]) - len(frame))), seen, int(begins[-1]))
-
-
-def _kind(column: pd.Series) -> str:
-    """Return the kind of a column's cells, "" if it has none."""
-    if not column.notna().any():
-        return ""
-    return "truth" if pd.api.types.is_bool_dtype(column) else "number" if is_numeric(column) else "text"
 
 
 def _about_folder(folder: Path, n: int) -> list[str]:
@@ -315,7 +322,7 @@ class File:
         if self._given is not None:
             frame, index = self._given
             roles = {str(name): "index" for name in frame.columns if name in index}
-            return replace(Recipe(format="parquet").with_roles(roles), **given)
+            return with_fields(Recipe(format="parquet").with_roles(roles), given)
         self.report("finding out what it is")
         folder = self.source.path
         others = () if folder is None else _unpacked_files(folder, self.limits)
@@ -342,13 +349,24 @@ class File:
                 own = other if {*names} <= {*rows_below(self._first, other, self.limits)[0]} else own
             is_alike = own.delimiter == trained.delimiter or "," not in (own.decimal, own.delimiter)
             own = replace(own, decimal=given.get("decimal", trained.decimal if is_alike else own.decimal))
-        marked = dict(trained.marked()) if own.format == "delimited" else {}
-        if marked and (not is_alike or "decimal" in given):  # another program's thousands are written otherwise, too
-            frame, roles = self.table(own.with_roles(marked)).frame, dict(trained.roles)
-            is_fraction = frame.select_dtypes("float") % 1 > 0  # else such as 1,986 itself has made the comma likely
-            is_sure = "decimal" in given or self._first.known or is_fraction.any(axis=None)
+        if own.format == "delimited" and (not is_alike or "decimal" in given):  # another program's numbers
+            columns, _, _, head = rows_below(self._first, own, self.limits)
+            given_cells = (
+                cell.strip() for row in head for name, cell in zip(columns, row, strict=False) if name in names
+            )
+            plain = {cell: cell.replace(own.decimal, ".") for cell in given_cells if own.decimal in cell}
+            doubtful = [cell for cell, text in plain.items() if THOUSANDS_POINT.fullmatch(text)]
+            is_sure = any(as_number(plain[cell]) is not None for cell in plain if cell not in doubtful)
+            is_known = is_sure or "decimal" in given or self._first.known or own.decimal == trained.decimal
+            if doubtful and not is_known:
+                raise DataError(
+                    f"{doubtful[0]!r} may be a fraction or thousands, and the training file has another decimal mark: say that of "
+                    "this file (--decimal . or --decimal ,)"
+                )
+            marked, roles = dict(trained.marked()), dict(trained.roles)
+            frame = self.table(own.with_roles(marked)).frame
             for name in marked.keys() & frame.columns:
-                mark = decimal_mark(frame[name], own.decimal if is_sure else trained.decimal)
+                mark = decimal_mark(frame[name], own.decimal)
                 roles[name] = next((role for role, one in MARKS.items() if one == mark), "number")
             trained = trained.with_roles(roles)
         return replace(trained, **{name: getattr(own, name) for name in OF_FILE})
@@ -389,7 +407,7 @@ class File:
             del given["unlabeled"]
         if "missing_words" in given:
             given["missing_words"] = tuple(dict.fromkeys(["", *given["missing_words"]]))
-        text = {name: given[name] for name in ("delimiter", "encoding") if name in given}
+        text = {name: given[name] for name in OF_FILE if name in given}
         recipe = Recipe.from_dict(self.sniff(**text).to_dict() | given)
         frame = self.table(recipe).frame
         alone = guess_each(frame, recipe, self.limits) if recipe.format != "svmlight" else {}
@@ -472,7 +490,7 @@ class File:
         kept = features.is_kept(frame)
         frame = frame[kept] if not kept.all() else frame
         data = self.labels(recipe, labels, frame)
-        report = [*table.notes, *table.about_missing(label), *data.report, *features.sentences()]
+        report = [*table.notes, *table.about_missing(label, recipe.column("pair")), *data.report, *features.sentences()]
         if not kept.all():
             report.append(f"{np.sum(~kept):,} of {len(kept):,} rows are dropped.")
         if data.pairs is not None:

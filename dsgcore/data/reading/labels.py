@@ -167,7 +167,7 @@ def _classes(
         sentences.append(
             f"The class {names[y[0]]!r} has the first row alone: if it is a line of names, say so (--header) or delete it."
         )
-    if (own := str(column.name)) in names:
+    if (own := str(column.name)) in names and recipe.format == "delimited":
         sentences.append(f"The class {own!r} is called as its column is: if the line of names comes again, delete it.")
     return y.astype(np.int64), tuple(names), tuple(sentences)
 

@@ -47,7 +47,8 @@ _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
 _UNIT = re.compile(r"[\[(]?[\w°µ%/^²³·*.\s-]{0,14}[\])]?")
 _MOST_BELOW, _ID_OF_QUALTRICS = 3, '{"ImportId":'
 _BEFORE_NAMES = ("TOA5", "***End_of_Header***")  # of Campbell's loggers and LabVIEW
-_FLAGS = {"class", "meta", "ignore", "c", "m", "i"}  # of Orange
+_FLAGS = {"class", "meta", "ignore", "c", "m", "i"}  # of Orange, below its types or a list of values
+_TYPES = re.compile(r"continuous|discrete|string|time|[cdst]?|\S+( \S+)+")
 _ODD_DELIMITERS = "^~§¤¦¬¶"
 
 
@@ -336,11 +337,11 @@ def _below(rows: list[list[str]], decimal: str) -> int:
     first = rows[1 : 1 + _MOST_BELOW]
     if found := next((n for n, row in enumerate(first, start=1) if all(_ID_OF_QUALTRICS in cell for cell in row)), 0):
         return found
+    if len(first) > 1 and "class" in {*first[1]} - {""} <= _FLAGS and all(map(_TYPES.fullmatch, first[0])):
+        return 2
     n = next((n for n in range(len(first)) if not _has_units(rows[n:], decimal)), len(first))
-    after = rows[max(n, 1) + 1] if n + 1 < len(rows) > 2 else []
+    after = rows[n + 1] if n + 1 < len(rows) else []
     words = {*after} - {""}
-    if "class" in words <= _FLAGS:
-        return max(n, 1) + 1
     is_name = len(words) == 1 and after[0] in words and _kind(after[0], decimal) == "word"
     return n + (n > 0 and is_name and len({*rows[0]} - {""}) < len(rows[0]))  # names of levels repeat
 

@@ -79,6 +79,9 @@ _IN_BRACES = re.compile(r"\{(.*?)\}\s*(?:,\s*\{[^{}]*\})?", re.ASCII)  # and the
 _PAIR = re.compile(r"\s*(\d{1,9})\s(\s*\"(?:[^\"\\]|\\.)*\"\s*|[^,\"]*)(?:,|\Z)", re.ASCII)
 _BLANKS = " \t\r\n\f\v"
 _ARFF = re.compile(r"\A\ufeff?(\s*%[^\n]*\n|\s*\n)*\s*@relation\s", re.IGNORECASE)
+# A line drawn below the names of a table in Markdown, by MySQL, psql or sqlcmd, or between all rows as in reStructuredText.
+_LINE = r"[ \t]*[|+]?(?:[ \t]*:?[-=]+:?[ \t]*[|+])+(?:[ \t]*:?[-=]+:?[ \t]*)?"
+_DRAWN = re.compile(rf"\A\ufeff?(?:[^|,\"\t\n]*\n)*?(?:[^\n]*\|[^\n]*\n)?({_LINE})\r?\n[^\n]*\|")
 READABLE = "CSV and other text, LIBSVM, Parquet, Feather, ORC, JSON lines, ARFF, Excel (.xlsx) and .npz archives"
 _DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError)
 UNREADABLE = (*_DAMAGED, MemoryError, OverflowError, RuntimeError, SyntaxError, TypeError, ValueError)
@@ -255,6 +258,8 @@ def streamed(source: Source, limits: Limits) -> Source:
         opened = _in_memory(opened, limits)
     if _ARFF.match(head.decode("utf-8", "replace")):
         return _arff_as_csv(opened if kind is None else _in_memory(opened, limits), limits)
+    if _DRAWN.match(head.decode("utf-8", "replace")):
+        return _without_lines(opened if kind is None else _in_memory(opened, limits))
     names = _zip_names(opened) if head.startswith(_ZIP) else []
     is_workbook = any(name.startswith("xl/") for name in names) and "xl/workbook.bin" not in names  # which is no XML
     return _sheet_as_csv(opened, limits) if is_workbook else opened
@@ -386,7 +391,8 @@ def _in_double_quotes(one: re.Match[str]) -> str:
 
 def _filled(lines: Iterable[str], kinds: Iterable[str]) -> Iterator[list[str]]:
     """Yield the cells of rows such as {0 1.5, 3 yes}; raise `DataError` at a row that is none."""
-    blank = [_blank(kind) for kind in kinds]
+    lists = [(kind, next(_cells_of_arff([kind.strip("{}")])) if kind.startswith("{") else []) for kind in kinds]
+    blank = ["0" if _NUMERIC.match(kind) else own[0].strip(_BLANKS) if own else "" for kind, own in lists]
     for number, line in enumerate(lines, start=1):
         row, found = list(blank), _IN_BRACES.fullmatch(_QUOTED.sub(_in_double_quotes, line))
         body, place = found[1].strip(_BLANKS) if found else line, 0
@@ -402,10 +408,18 @@ def _filled(lines: Iterable[str], kinds: Iterable[str]) -> Iterator[list[str]]:
         yield row
 
 
-def _blank(kind: str) -> str:
-    """Return the value of an attribute that a row in braces does not name: 0, or the first one."""
-    values = next(_cells_of_arff([kind.strip("{}")])) if kind.startswith("{") else []
-    return "0" if _NUMERIC.match(kind) else values[0].strip(_BLANKS) if values else ""
+def _without_lines(source: Source) -> Source:
+    """Return the rows of a table that is drawn with bars, without its lines and what is above and below it."""
+    with source.open() as stream:
+        lines = re.split(r"\r?\n", stream.read().decode("latin-1"))  # which keeps its bytes
+    drawn = [line for line in lines if re.fullmatch(_LINE, line)]
+    bar = "|" * (drawn[0].lstrip()[0] in "|+")
+    rows = [
+        line.strip(_BLANKS).removeprefix(bar).removesuffix(bar) for line in lines if "|" in line and line not in drawn
+    ]
+    if len(drawn) > 3 and len(drawn) != len(rows) + 1:
+        raise DataError("a table that is drawn must be alone in its file, with one line of text for each row")
+    return replace(Source.of_bytes("\n".join(rows).encode("latin-1"), source.name), notes=source.notes)
 
 
 def _as_csv(source: Source, rows: Iterable[list[Any]], encoding: str = "utf-8", **more: Any) -> Source:

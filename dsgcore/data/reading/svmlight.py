@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice, pairwise
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from sklearn.datasets import load_svmlight_file
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.cells import INEXACT, as_number, listed, named, reason_of
+from dsgcore.data.reading.cells import as_number, named, reason_of
 from dsgcore.data.reading.parse import lines_of
 from dsgcore.data.reading.recipe import Limits
 from dsgcore.data.reading.sources import Source
@@ -79,7 +80,7 @@ class Piece:
     labels: NDArray
     lines: NDArray[np.int64]
     values: sparse.csr_matrix
-    file: str = ""  # its name, if there are several
+    file: str
     has_queries: bool = False
 
     def frame(self, base: int, width: int, dtype: DTypeLike) -> pd.DataFrame:
@@ -103,21 +104,14 @@ def pieces_of(source: Source) -> Iterator[Piece]:
             values, labels = load_svmlight_file(given, n_features=_LARGEST_INDEX, dtype=np.float64, zero_based=True)
         except (ValueError, OverflowError) as error:
             raise DataError(_blame(some, error)) from None
-        if (np.abs(labels) >= INEXACT).any():  # floats skip whole numbers
-            words = [line.split(maxsplit=1)[0] for _, line in some]
-            labels = np.array(
-                [int(word) if word.lstrip("+-").isdigit() else float(word) for word in words], dtype=object
-            )
-        yield Piece(labels, np.array([number for number, _ in some]), values, has_queries="qid:" in text)
+        yield Piece(labels, np.array([number for number, _ in some]), values, source.name, "qid:" in text)
 
 
-def pieces_of_all(sources: Sequence[Source]) -> Iterator[Piece]:
+def pieces_of_all(sources: Sequence[Source], read: Callable[[Source], Iterable[Any]] = pieces_of) -> Iterator[Any]:
     """Yield the rows of some texts in pieces; if there are several, errors name the file."""
     for source in sources:
-        name = f"{source.name}: " if len(sources) > 1 else ""
         with named(source.name if len(sources) > 1 else ""):
-            for piece in pieces_of(source):
-                yield replace(piece, file=name)
+            yield from read(source)
 
 
 def read_svmlight(
@@ -141,10 +135,6 @@ def read_svmlight(
     table = pd.concat([piece.frame(base, width, ends.dtype) for piece in found], ignore_index=True)
     table.attrs = {"first_index": base, "n_indices": width}  # for files that the model predicts
     notes = ["The ids of queries (qid) are left out."] * any(piece.has_queries for piece in found)
-    if keys := dict.fromkeys(name for source in sources for name in source.keys):
-        notes.append(
-            f"Columns of LIBSVM text have no names, so those in the names of folders are left out: {listed(keys)}."
-        )
     return table, notes
 
 
@@ -153,16 +143,14 @@ class Ends:
 
     def __init__(self) -> None:
         self.low, self.high, self.largest = (2**62, ""), (-1, ""), 0.0
-        self.has_large_labels = False  # that floats would round
 
     def add(self, piece: Piece) -> None:
         """Look at more rows."""
-        self.has_large_labels |= piece.labels.dtype == object
         if piece.values.nnz:
             indices, ends = piece.values.indices, piece.values.indptr[1:]
             places = indices.argmin(), indices.argmax()
             lines = (piece.lines[np.searchsorted(ends, i, side="right")] for i in places)
-            low, high = ((int(indices[i]), f"{piece.file}line {n}") for i, n in zip(places, lines, strict=True))
+            low, high = ((int(indices[i]), f"{piece.file}: line {n}") for i, n in zip(places, lines, strict=True))
             self.low, self.high = min(self.low, low, key=itemgetter(0)), max(self.high, high, key=itemgetter(0))
             self.largest = max(self.largest, float(np.abs(piece.values.data).max()))
 
@@ -185,7 +173,7 @@ class Ends:
         if d is not None and width > d:
             raise DataError(f"{line} has the index {high}, and the largest of the training file is {d - 1 + base}")
         if width > limits.columns:
-            raise DataError(f"an index must be at most {limits.columns}, got {high} in {line}: rows would be too wide")
+            raise DataError(f"an index must be at most {limits.columns}, got {high} ({line}): rows would be too wide")
         return base, width if d is None else d
 
 
