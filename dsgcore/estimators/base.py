@@ -340,7 +340,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
             ahead = range(made + 1, 1 + (n_iter if self.start is None else max(n_iter, ITERATIONS)))
             read_ahead(X, labels, lambda t: batches(seed, t, rows, size, is_shuffled=sampling == SHUFFLED), ahead)
         some = X.sample() if isinstance(X, Rows) else X
-        kernel = make_kernel(self, some) if model is None else model.kernel
+        kernel = make_kernel(self, some, usual.sigma) if model is None else model.kernel
         if said := too_far(some, kernel, dtype=dtype):
             raise ParameterError(said)
         warn_of_rounding(some, kernel, dtype, getattr(self, "feature_names_in_", None))

@@ -345,7 +345,8 @@ class KernelParameters:
         Inverse bandwidth of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian kernel exp(-sigma ||x -
         x'||_1). For the dot product kernel (sigma ⟨x, x'⟩)^power it is a scale. 'scale' is 1 / (n_features_in_ *
         X.var()) for the Gaussian kernel, 1 / (n_features_in_ * X.std()) for the Laplacian kernel, and 1 / mean ||x||^2
-        for the dot product kernel.
+        for the dot product kernel. QSGS2AUC, TSGS3VM, QS3ORAO and DSG take sqrt(n / 20,000) times that number for the
+        Gaussian kernel, at most twice, if there are n > 20,000 labels.
     length
         Length scale of the Matérn kernel. 'scale' is sqrt(n_features_in_ * X.var()).
     nu
@@ -395,8 +396,11 @@ def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussi
     return scaled
 
 
-def make_kernel(estimator: Any, X: NDArray) -> Kernel:
-    """Return an estimator's kernel, from its checked parameters. "scale" depends on the points X (n, d)."""
+def make_kernel(estimator: Any, X: NDArray, by_labels: float = 1.0) -> Kernel:
+    """Return an estimator's kernel, from its checked parameters. "scale" depends on the points X (n, d).
+
+    `by_labels` is the factor of a Gaussian kernel's "scale" that suits the number of labels.
+    """
     name = _KERNEL.check(estimator.kernel)
     kind: type = KERNELS[name]
     given = {}
@@ -404,6 +408,8 @@ def make_kernel(estimator: Any, X: NDArray) -> Kernel:
         value = getattr(estimator, p.name)
         # power=3 is accepted like "3"
         given[p.name] = p.check(str(value)) if isinstance(p, Choice) else width(p, value, X, name)
+        if value == "scale" and issubclass(kind, Gaussian) and isinstance(p, Real):
+            given[p.name] = min(given[p.name] * by_labels, p.high)
     return kind(**given)
 
 

@@ -162,6 +162,8 @@ def with_usual(spec: Spec, said: Mapping[str, Any], folder: Path) -> Spec:
         return spec
     kernel, X = spec.kernel, split.X_train
     scale = {p.name: width(p, "scale", X, kernel.name) for p in kernel.parameters if isinstance(p, Real)}
+    if isinstance(kernel, Gaussian) and "sigma" in found:  # many labels have a narrower kernel
+        scale["sigma"] = found["sigma"]
     return replace(spec, kernel=replace(kernel, **scale))  # type: ignore[type-var]
 
 

@@ -36,12 +36,14 @@ SCHEDULE_WORDS = {
 
 # Up to so many labels the values of a fit are constant; with more, at least so many unlabeled points are drawn from.
 FEW_LABELS, FEWEST_UNLABELED = 1024, 4096
+# With more labels than so many, the default Gaussian kernel is narrower.
+LABELS_OF_WIDTH = 20_000
 MOST_FOR_SHIFT = 20_000
 
 
 @dataclass(frozen=True)
 class ByLabels:
-    """Values of a fit that follow its number of labels; the last four are factors of the values for few labels."""
+    """Values of a fit that follow its number of labels; the last five are factors of the values for few labels."""
 
     n_iter: int
     batch_size: int
@@ -50,6 +52,7 @@ class ByLabels:
     ridge: float
     step: float
     hinge_step: float
+    sigma: float
 
 
 def by_labels(labels: int | Mapping[str, NDArray], share: float = 0.5, *, is_ranking: bool = False) -> ByLabels:
@@ -68,7 +71,9 @@ def by_labels(labels: int | Mapping[str, NDArray], share: float = 0.5, *, is_ran
     - longer steps, because larger mini-batches have less noise: r^(1/4) times, at most twice, and for a hinge loss r^0.4 times
       (up to 48 times the way across the margin: 22 was better than 9 and 55 for 10,000 labels of letter, and 48 than 24 for
       more labels of others). Of smaller mini-batches they are shorter again (`automatic_step.py`);
-    - a quarter as many unlabeled points as labels, at least 4,096. More took most of the time, and changed no score.
+    - a quarter as many unlabeled points as labels, at least 4,096. More took most of the time, and changed no score;
+    - with more than 20,000 labels, n / 20,000 to the power of 1/2 times the σ of a Gaussian kernel, at most twice: so many
+      labels show finer differences between points, and fewer iterations learn them with a narrower kernel.
 
     The measurements are in `.github/docs/notes/many_labels.md`.
     """
@@ -83,6 +88,7 @@ def by_labels(labels: int | Mapping[str, NDArray], share: float = 0.5, *, is_ran
         ridge=r_of_ranking**-1.25,
         step=min(r**0.25, 2.0),
         hinge_step=r**0.4,
+        sigma=min(max(1.0, labels / LABELS_OF_WIDTH) ** 0.5, 2.0),
     )
 
 
