@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from cases import each
+from cases import each, some
 from clocks import Clock
 from job_functions import report_one_and_wait
 from scipy import stats
@@ -188,8 +188,8 @@ def test_a_method_that_cannot_learn_says_why_and_the_others_go_on():
 
 
 def test_of_a_class_with_one_label_every_split_learns_from_it_and_none_is_tested_on_it():
-    X, y = load_digits(return_X_y=True)
-    y = np.where(np.arange(len(y)) % 12 == 0, y, -1)
+    X, y = (values[:1000] for values in load_digits(return_X_y=True))
+    y = np.where(np.arange(len(y)) % 7 == 0, y, -1)
     y[np.flatnonzero(y == 3)[1:]] = -1
     sample = Sample.of(X, y, n_labeled=None, is_ordered=False)
     row = np.flatnonzero(y == 3)
@@ -742,8 +742,8 @@ NO_BEST = (equal_methods, equal_on_a_pool, random_labels, random_labels_of_a_poo
 
 @each("table, n", product(NO_BEST, (3, 10)))
 def test_of_many_methods_none_is_said_to_be_best_where_luck_chose_it(table, n):
-    names, wrong = list(suited("binary")), {"use": 0, "help": 0, "chance": 0}
-    for seed in range(100):
+    names, wrong, seeds = list(suited("binary")), {"use": 0, "help": 0, "chance": 0}, some(range(100), 40, 100)
+    for seed in seeds:
         scores, chance = table(np.random.default_rng([seed, n]), n, names)
         overlap = 1 / 3 if "pool" in table.__name__ else 0.0
         verdict = of(dict(zip(names, scores, strict=True)), chance=chance, overlap=overlap).verdict
@@ -752,7 +752,7 @@ def test_of_many_methods_none_is_said_to_be_best_where_luck_chose_it(table, n):
         wrong["help"] += verdict.help in (Help.HELPS, Help.HURTS)
         wrong["chance"] += "random" in table.__name__ and "one answer for all rows" not in verdict.sentence
         assert verdict.sentence.startswith("Use ") <= verdict.is_clear
-    assert max(wrong.values()) <= 5, wrong
+    assert max(wrong.values()) <= len(seeds) / 20, wrong
 
 
 def test_a_method_that_is_better_than_all_others_is_named_also_among_many():

@@ -51,7 +51,7 @@ def test_the_page_of_pairs_names_the_assumed_share_of_positives_and_that_of_the_
 
 @each("own", [{"variant": "softmax"}, {"variant": "preconditioned softmax"}, {}, {"feature_map": "linear"}])
 def test_a_start_and_a_tolerance_that_change_nothing_are_said_to(own):
-    spec, objectives = small(average="tail", n_iter=500, **own), []
+    spec, objectives = small(average="tail", n_iter=250, **own), []
     for more in ({}, {"start": "exact"}, {"tol": 1.0}):
         run = finished(replace(spec, solver=replace(spec.solver, **more)))
         objectives.append(run.history.column("objective").tolist())

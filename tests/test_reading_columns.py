@@ -1002,23 +1002,8 @@ def test_a_file_is_read_as_the_training_file_was_or_the_difference_is_said(name,
         file.write_bytes(text if isinstance(text, bytes) else text.encode(options[1] if options else "utf-8"))
     named = ["--header", "--target=kind"] if b"kind" in files[0].read_bytes() else ["--no-header"]
     given = [str(files[0]), "--out", str(files[2]), "--quiet", *named, *options]
-    assert (
-        main(
-            [
-                "fit",
-                "TSGS3VM",
-                *given,
-                "--set",
-                "n_iter=2",
-                "--set",
-                "n_features=8",
-                "--set",
-                "sigma=1",
-                "--scaling=none",
-            ]
-        )
-        == 0
-    )
+    small = ["--set", "n_iter=2", "--set", "n_features=8", "--set", "sigma=1", "--scaling=none"]
+    assert main(["fit", "TSGS3VM", *given, *small]) == 0
     capsys.readouterr()
     ended = main(["predict", str(files[2]), str(files[1]), "--out", str(files[3]), "--quiet"])
     told = capsys.readouterr().err

@@ -397,7 +397,7 @@ def test_a_run_and_its_estimator_have_the_shift_of_the_same_unlabeled_points(
     np.testing.assert_array_equal(model.decision_function(run.split.X_test) > 0, f > 0)
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_with_20_000_labels_they_are_not_below_a_linear_machine_on_nystroem_features():
     rng = np.random.default_rng(0)
     X = rng.uniform(-2.0, 2.0, size=(40_000, 4))
