@@ -124,7 +124,7 @@ def test_a_hostile_link_pins_that_are_no_longer_valid_and_two_settings_get_a_sen
 
 def test_a_run_of_the_workbench_is_shown_over_ten_seeds_once_they_are_there(store):
     app = opened(page="auc", **{"at": "2", "solver.n_iter": "16", "solver.n_features": "16"})
-    app.session_state["tabs"] = "Race"
+    app.session_state["tab"] = "Race"
     app.run()
     state = app.session_state["_exploring_repeats_auc"]
     assert len(state.made.runs) == 20  # with the twin

@@ -45,6 +45,7 @@ from dsgcore.core.parameters import Choice, Flag, Integer, Text
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, SpecError, default_spec
 from dsgcore.experiments.spec import DATA_PARAMETERS, FILE, DiagnosticsSpec, StopSpec, sections_of
+from dsgcore.lessons import lessons_of
 from dsgcore.settings import PROFILES, profile_of
 from dsgcore.solver.task import Change
 from dsgcore.studies import Study, StudyError
@@ -52,6 +53,7 @@ from pages.controls import controls
 from pages.controls.control import read_controls
 from pages.controls.link import names_of, read_also, unknown_names, with_changes
 from pages.controls.pickers import carried
+from pages.session.lesson_place import Place
 from pages.session.link import KEPT, read_link
 from pages.shell import router
 from pages.shell.page_link import PageLink
@@ -102,6 +104,25 @@ def test_a_link_to_a_run_whose_sliders_were_moved_is_left_the_same_by_the_page_t
     assert [change.name for change in spec_of(app, "auc").changes] == ["lam", "step_size"]
     assert left_in_browser(open_page("auc", **link)) == link
     assert link["changes"].count(":") == 4  # two values at the start, and two changes
+
+
+def test_a_workbench_opens_its_link_with_the_tab_that_was_open_also_after_a_lesson_and_in_another_setting():
+    app = open_page("auc", at="3", **{"solver.n_iter": "6"})
+    assert "view.tab" not in left_in_browser(app)
+    app.session_state["tab"] = "Code"
+    link = left_in_browser(app.run())
+    assert link["view.tab"] == "Code"
+    app = open_page("auc", **link)
+    assert checked(app).code
+    assert left_in_browser(app) == link
+    app.session_state["_bench_auc"].lesson.place = Place(lessons_of(SETTINGS["auc"])[0])
+    assert not checked(app.run()).code
+    app.session_state["_bench_auc"].lesson.place = None
+    assert checked(app.run()).code
+    app.selectbox(key="setting-auc").set_value("s3vm").run()
+    assert left_in_browser(app)["view.tab"] == "Code"
+    assert checked(app).code
+    assert "view.tab" in said(open_page("auc", **{"view.tab": "Cod"}))[0]
 
 
 STEPS = {"name": "solver.n_iter", "from": 13, "to": 29, "n": 3}

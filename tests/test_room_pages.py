@@ -23,6 +23,7 @@ from streamlit.runtime.context import ContextProxy
 from dsgcore.experiments import script
 from dsgcore.rooms.questions import N_LABELS, question_in
 from dsgcore.rooms.rooms import Key, RoomError
+from pages.controls.view import TAB
 from pages.room import entrance
 from pages.room.drawings import answers
 from pages.room.entrance import LONGEST_ANSWER, Pace, news
@@ -30,7 +31,6 @@ from pages.shell.addresses import PROXIES, caller_of
 from pages.shell.room_key import Ticket, cookie_name
 from pages.shell.sharing import Session
 from pages.shell.ticks import TickDoor
-from pages.workbench.page import OTHER_TABS
 
 HERE, SEEN, SIX = "127.0.0.1", "203.0.113.9", "2001:db8:1:2::/64"  # addresses of callers
 
@@ -491,9 +491,9 @@ def test_nothing_that_a_page_offers_holds_the_lecturers_key(phones, rooms, caplo
     found += [phones.asked(code).text, phones.get(f"/r/{code}").text]
     found.append(phones.get("/notes", of="unlabeled", room=code).text)
     assert "<p>Ranking (QSG-S2AUC)</p>" in found[-1]
-    app.query_params["present"], app.query_params["tabs"] = "", "Code"  # the whole page, with its code
-    app.session_state["tabs"] = "Code"
-    bench.drawing.opened |= set(OTHER_TABS)
+    app.query_params["present"] = ""
+    app.session_state["tab"] = "Code"  # the whole page, with its code
+    bench.drawing.opened |= set(TAB.options)
     bench.lesson.place = None
     app.run().run()
     blocks = [block.value for block in app.code]

@@ -25,7 +25,7 @@ from pages.controls.controls import (
 )
 from pages.controls.link import ALSO, FILE_ENTRY
 from pages.controls.own_file import entry_of, offer_own
-from pages.controls.view import SPEED, seed_control, view_control
+from pages.controls.view import SPEED, TAB, seed_control, view_control
 from pages.shell.page_link import link_now
 from pages.shell.plain_text import in_sentence, plain
 
@@ -170,7 +170,7 @@ def carried(before: type[Setting], after: type[Setting], given: Mapping[str, str
         dataset = picker.usual
     kernel = kernel_asked(before) if kernel_asked(before) in after.kernels else None
     offered = [c for c in controls_for(after, dataset, kernel).values() if c.section != OF_ITS_OWN]
-    for control in (*offered, view_control(after, SPEED), seed_control(after)):
+    for control in (*offered, *(view_control(after, choice) for choice in (SPEED, TAB)), seed_control(after)):
         if (text := given.get(control.name)) is not None:
             with suppress(ValueError):  # a value that is not allowed there
                 control.read(text)

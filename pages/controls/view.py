@@ -79,6 +79,8 @@ COLUMNS = Flag(
     label="Columns and table",
     sentence="Show a summary of each column and the first rows of the set.",
 )
+LIVE = "Live"
+TAB = Choice("tab", LIVE, options=(LIVE, "Limits", "Race", "Theory", "Data", "Code"))  # that is open
 FEATURE = "feature"  # the column of which the distribution is drawn
 ON_THE_MAP = (EDIT, TRUTH, MISTAKES)
 
@@ -100,7 +102,7 @@ def divider_choice(problem: type[Setting]) -> Choice:
 
 def choices_of(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
     """Return all choices of the view on a setting's page."""
-    return (SPEED, SLIDER, *choices_of_view(problem), COLUMNS)
+    return (SPEED, SLIDER, *choices_of_view(problem), COLUMNS, TAB)
 
 
 def choices_of_view(problem: type[Setting]) -> tuple[Choice | Flag, ...]:

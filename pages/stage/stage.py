@@ -19,7 +19,7 @@ from dsgcore.settings import Curve
 from dsgcore.settings.lessons import MAP
 from pages.controls.control import keep
 from pages.controls.pickers import open_setting
-from pages.controls.view import SPEED, seed_control, view_control
+from pages.controls.view import SPEED, TAB, seed_control, view_control
 from pages.live.tick import draw_charts, draw_head, head_data
 from pages.room.lecturer import (
     ask_anything,
@@ -146,7 +146,7 @@ def _pictures(problem: type[Setting], bench: Bench, place: Place, run: DeltaGene
     if bench.jobs.preparation is not None:
         prepare(bench, problem.name, may_begin=may_begin)
         return
-    keep_view(problem, bench)
+    keep_view(problem, bench, TAB)
     if bench.live is None:
         return
     bench.view = view_of(bench.live, bench.view.hidden, _scene(bench, place))

@@ -8,15 +8,17 @@ from typing import Any
 
 import streamlit as st
 
+from dsgcore.core.parameters import Choice
 from dsgcore.experiments import SETTINGS, Setting
 from pages.charts.live_chart import sent, theme_now
-from pages.controls.control import buttons, draw, keep, key_of
+from pages.controls.control import buttons, draw, in_link, keep, key_of
 from pages.controls.own_file import choosing_key
 from pages.controls.view import (
     EDIT,
     GRAPH,
     LOG_OBJECTIVE,
     MISTAKES,
+    TAB,
     TRUTH,
     axes_of,
     choices_of_view,
@@ -58,9 +60,7 @@ from pages.workbench.suggest_view import suggest_button, suggestion
 from pages.workbench.tabs import four_runs_tab
 from pages.workbench.theory_tab import details, theory
 
-LIVE = "Live"
 DETAILS = "Details"  # a box at the end of the tab Theory
-OTHER_TABS = ("Limits", "Race", "Theory", "Data", "Code")
 
 
 def workbench(problem: type[Setting], bench: Bench) -> None:
@@ -103,15 +103,17 @@ def workbench(problem: type[Setting], bench: Bench) -> None:
 
 def _draw_run(problem: type[Setting], bench: Bench) -> None:
     live_head = st.container(key="part-head")
+    tab, are_hidden = view_control(problem, TAB), "tabs" in bench.view.hidden
     with st.container(key="part-tabs"):
-        names = [LIVE, *OTHER_TABS]  # opening a tab draws it again
-        tabs_drawn: Any = (
-            [st.container()] if "tabs" in bench.view.hidden else st.tabs(names, key="tabs", on_change="rerun")
-        )
-        live_tab, *other_tabs = tabs_drawn
-    tabs_shown = dict(zip(OTHER_TABS, other_tabs, strict=False))  # none if they are hidden
-    bench.drawing.tab = next((tab for tab, place in tabs_shown.items() if place.open), LIVE)
-    bench.drawing.opened |= {bench.drawing.tab} & set(OTHER_TABS)
+        places: Any = [st.container()] if are_hidden else st.tabs(tab.options, key=tab.key, on_change="rerun")
+    live_tab, *_ = places
+    tabs_shown = dict(zip(tab.options[1:], places[1:], strict=False))  # none if they are hidden
+    bench.drawing.tab = tab.usual
+    if are_hidden:
+        keep(tab)
+    else:
+        bench.drawing.tab = in_link(tab, st.session_state[tab.key])
+    bench.drawing.opened |= {bench.drawing.tab}
     with live_tab:
         _view_controls(problem, bench)
     bench.view = view_of(bench.present, bench.view.hidden)
@@ -151,7 +153,7 @@ def go_further(bench: Bench) -> None:
 def prepare(bench: Bench, name: str, *, may_begin: bool) -> None:
     """Show the progress of the preparation that the next run needs."""
     assert bench.jobs.preparation is not None
-    keep_view(SETTINGS[name], bench)
+    keep_view(SETTINGS[name], bench, TAB)
     keep_place(bench)
     with st.container(key="preparing"):
         watched(bench.jobs.preparation.job, _sign, name, may_begin)
@@ -221,9 +223,9 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
             (keep if "curves" in bench.view.hidden else draw)(view_control(problem, LOG_OBJECTIVE))
 
 
-def keep_view(problem: type[Setting], bench: Bench) -> None:
-    """Keep the choices of the view without drawing them."""
-    for choice in choices_of_view(problem):
+def keep_view(problem: type[Setting], bench: Bench, *others: Choice) -> None:
+    """Keep the choices of the view, and others, without drawing them."""
+    for choice in (*choices_of_view(problem), *others):
         keep(view_control(problem, choice))
     for axis in [] if bench.live is None else axes_of(bench.live.run):
         keep(axis)

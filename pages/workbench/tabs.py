@@ -156,8 +156,8 @@ def code(bench: Bench) -> None:
         "To show this run in another page, paste this code there. (The link in your browser's address bar "
         f"holds all parameters{', but not your file: each reader must choose it in the sidebar' * is_own}.)"
     )
-    # Without the class's room, and without the position of a running run.
-    said = {name: text for name, text in link_now().said.items() if text and name != ROOM}
+    # Without the class's room, this tab and the position of a running run.
+    said = {name: text for name, text in link_now().said.items() if text and name not in (ROOM, "view.tab")}
     said = {name: text for name, text in said.items() if not text.endswith(PLAYING)}
     draw_frame(st.context.url or "", said | {"hide": "tabs" if is_own else "sidebar,tabs"}, key="frame-theme")
     st.caption(f"sha256 of the spec: {run.spec.sha256}")
