@@ -273,3 +273,25 @@ def test_a_diverged_run_says_so_where_it_moves_and_covers_nothing(open_page):
         assert said["x"] >= 0
         assert said["right"] <= width
         assert width < 640 or heights(page, PARTS) == before
+
+
+# What a finger meets on a phone's screen 18 pixels above and below the middle of each control.
+MISSED = """() => [...document.querySelectorAll('.stApp :is(button, a[href], summary, label:has(input))')].flatMap(part => {
+    const {left, right, top, bottom} = part.getBoundingClientRect(), x = (left + right) / 2, y = (top + bottom) / 2;
+    const meets = far => part.contains(document.elementFromPoint(x, y + far));
+    const isLaterTapped = x < 0 || x > innerWidth || y < 20 || y > innerHeight - 20 || part.disabled || !meets(0);
+    const isInText = part.closest('p, li, table, .stDataFrame, .stMultiSelect, .stTooltipIcon');
+    return isLaterTapped || isInText || meets(-16) && meets(18) ? [] : [part.ariaLabel || part.innerText];
+})"""
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    "path",
+    some(["auc?at=30", "data", "", "explore", "convergence", "auc?lesson=five-labels", "papers", "take_away"], 2),
+)
+def test_all_that_a_finger_taps_on_a_phone_is_40_pixels_high(open_page, path):
+    page = open_page(path, viewport=PHONE, has_touch=True, is_mobile=True)
+    page.get_by_role("button", name=re.compile("Help for|Main menu")).first.wait_for()
+    until_ready(page)
+    assert page.evaluate(MISSED) == []
