@@ -327,6 +327,22 @@ def test_pinned_runs_of_two_files_of_one_name_and_of_a_set_are_made_and_kept_wit
     assert not Store(tmp_path / "runs.sqlite").get(state.made.hashes)
 
 
+def test_a_study_of_a_file_is_there_again_after_a_reload_which_ends_the_session_and_the_file_on_its_disk(tmp_path):
+    link = {"data.name": OWN, "steps": "as chosen at the side", "seeds": "1", "solver.n_iter": "20"}
+    app = give(opened("convergence", **link))
+    app = checked(app.button(key="ways-start").click().run())
+    state = app.session_state["_exploring_ways"]
+    assert state.job.wait(120)
+    assert [path.suffix for path in state.own_folder().rglob("*") if path.is_file()] == [".csv"]
+    again = give(opened("convergence", **left_in_browser(checked(app.run()))))
+    made = again.session_state["_exploring_ways"]
+    assert (made.made.n_there, made.waits, made.own_folder() == state.own_folder()) == (1, False, False)
+    assert made.store.file == state.store.file != tmp_path / "runs.sqlite"
+    assert "It " in next(one.value for one in again.markdown if one.value.startswith("- **"))
+    other = give(opened("convergence", **link), content=table(n=120)).session_state["_exploring_ways"]
+    assert other.store.file != state.store.file
+
+
 @pytest.mark.parametrize(
     "setting", ["auc", *[pytest.param(name, marks=pytest.mark.ci) for name in ("ordinal", "multiclass")]]
 )

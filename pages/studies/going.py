@@ -51,6 +51,20 @@ LEASE_SECONDS = 20.0
 _WHOLE_PAGE = "_whole_page"
 
 
+class _Folder:
+    """A new folder, which is removed when nothing refers to this object."""
+
+    def __init__(self) -> None:
+        self.path = Path(mkdtemp(prefix="dsg-lab-"))
+        finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+@st.cache_resource(ttl="1h", show_spinner=False)
+def _runs_on(files: tuple[str, ...]) -> _Folder:
+    """Return a folder for the runs on files of these digests: after a reload, for an hour, who has the files finds it again."""
+    return _Folder()
+
+
 @dataclass
 class Exploring:
     """The study that a session shows in one place: its runs, its price, and the background job for it or for another one."""
@@ -64,7 +78,8 @@ class Exploring:
     left: TimeLeft = field(default_factory=TimeLeft)
     chosen: int | None = None
     curves: ScoreCurves = field(default_factory=ScoreCurves)
-    folder: Path | None = None
+    folder: _Folder | None = None
+    kept: dict[tuple[str, ...], _Folder] = field(default_factory=dict)  # as long as the session lives
     remembered: tuple[Any, Any] | None = None  # the last slow answer, after what it is about
 
     @property
@@ -90,16 +105,16 @@ class Exploring:
 
     @property
     def store(self) -> Store:
-        """The store of the runs: the session's own, if any run of the study uses an uploaded file."""
-        is_own = any(spec.data.name == FILE for spec in self.runs.study.specs)
-        return Store(self.own_folder() / "runs.sqlite") if is_own else Store(default_store())
+        """The store of the runs: one for its uploaded files alone, if the study has any."""
+        files = tuple(sorted({str(spec.data.sha256) for spec in self.runs.study.specs if spec.data.name == FILE}))
+        if not files:
+            return Store(default_store())
+        return Store(self.kept.setdefault(files, _runs_on(files)).path / "runs.sqlite")
 
     def own_folder(self) -> Path:
         """Return the session's own folder, which is removed with the session."""
-        if self.folder is None:
-            self.folder = Path(mkdtemp(prefix="dsg-lab-"))
-            finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
-        return self.folder
+        self.folder = self.folder or _Folder()
+        return self.folder.path
 
     def finished(self, number: int) -> list[str]:
         """Return the finished runs of one of several specs, by its place."""

@@ -60,7 +60,7 @@ def draw_upload(
         "A table with a column of labels",
         key=key,
         help="Each row is a point. The file stays in this session and is deleted when the session ends. "
-        "For a reload your browser keeps it, too, for an hour at most.",
+        "For a reload your browser keeps it for an hour at most, and the server keeps the results of its studies.",
         on_change=forget_if_removed,
         args=(problem, key),
     )
