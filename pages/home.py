@@ -39,7 +39,7 @@ def home() -> None:
         with st.container(key="home-words"):
             st.title("Labels are expensive, points are free")
             st.markdown(
-                "Ten points have a colour, because somebody gave them one. The rest are grey, and yet they tell where "
+                "Ten points came with a colour, because somebody gave them one. The rest came grey, and yet they tell where "
                 "the colours end. DSG Lab lets you watch how that is learned."
             )
             st.markdown("**Click a grey point to label it.** Drag the line to see what the grey points add.")
