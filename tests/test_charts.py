@@ -24,6 +24,7 @@ from pages.gallery.data_charts import picture_of_data
 from pages.live import map_view
 from pages.live.curves import bound_figure, chart_of, error_figure, numbers_of, score_figure
 from pages.session.bench import Scene, View
+from pages.shell.plain_text import short_number, with_minus
 from pages.studies.study_charts import importance_figure
 
 
@@ -280,4 +281,15 @@ def test_a_number_beside_a_curve_has_the_minus_sign_of_its_axis():
     live.run.history.last = lambda: {"objective": -0.4821, "error_mean": 5.1e-5}
     numbers = numbers_of(live)
     assert numbers["objective"] == {"training data": "−0.482"}
-    assert numbers["error"] == {"measured": "5.1e−05"}
+    assert numbers["error"] == {"measured": "5.1e−5"}
+
+
+@each("value, form, text", [
+    (1.62e-06, ".3g", "1.62e−6"), (-2.5e-12, ".3g", "−2.5e−12"), (3e7, ".3g", "3e7"),
+    (-0.5, "+.2f", "−0.50"), (0.5, "+.2f", "+0.50"),
+])  # fmt: skip
+def test_a_number_for_people_has_minus_signs_and_a_short_exponent(value, form, text):
+    assert short_number(value, form) == text
+    assert with_minus(f"from {value:{form}} [{value:{form}}] of semi-automatic-3 2024-05") == (
+        f"from {text} [{text}] of semi-automatic-3 2024-05"
+    )

@@ -29,9 +29,8 @@ from dsgcore.settings import profile_of
 from dsgcore.solver.measures import DiagnosticsError
 from dsgcore.solver.task import Change
 from dsgcore.studies import Store, Study, StudyRuns, carry_out, convergences, price_of
-from pages.shell.plain_text import with_minus
+from pages.shell.plain_text import short_number, with_minus
 from pages.studies.examples import example_of_ways
-from pages.studies.study_charts import short_number
 from pages.studies.trajectory_asking import ALL, ASKED, EACH, WITH_A_WAY, AskedTrajectories, Case
 from pages.studies.trajectory_showing import answers, shown_of, table_of_ways
 

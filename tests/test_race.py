@@ -28,6 +28,7 @@ from dsgcore.jobs import Job, JobQueue, JobState
 from dsgcore.kernels import Laplacian, Matern, OrthogonalGaussian
 from dsgcore.studies import Store, keep_race, kept_race, name_of
 from pages.race.state import Started, same_data, whose
+from pages.shell.plain_text import short_number
 
 EVERYBODY = [(setting, kind) for setting, kinds in COMPETITORS.items() for kind in kinds]
 NAMES = [kind.__name__ for _, kind in EVERYBODY]
@@ -240,7 +241,10 @@ def test_a_kept_race_is_shown_beside_its_run_with_what_it_gains(store):
         keep_race(store, race, result(score))
         app = checked(open_auc(**link, race=name_of(race)[:16]))
         (own,) = [one for one in app.metric if "SAMULT" in one.label and one.label.startswith("Test AUC")]
-        assert (own.value, own.delta) == (f"{score:.4f}", f"{score - run.result_score:+.4f} vs the run at iteration 5")
+        gain = short_number(score - run.result_score, "+.4f")
+        assert (own.value, own.delta) == (f"{score:.4f}", f"{gain} vs the run at iteration 5")
+        look = (own.proto.direction, own.proto.color)
+        assert look == ((own.proto.UP, own.proto.GREEN) if gain[0] == "+" else (own.proto.DOWN, own.proto.RED))
     everyday = [cls.title for cls in COMPETITORS["auc"] if cls.is_everyday]
     named = [option for option in app.selectbox(key="race-auc").options if "everyday" in option]
     assert sorted(named) == sorted(f"{title} (everyday)" for title in everyday)

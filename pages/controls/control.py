@@ -18,7 +18,7 @@ from dsgcore.data.datasets import CountError
 from dsgcore.experiments import Setting
 from dsgcore.settings import profile_of
 from pages.shell.page_link import say_in_link
-from pages.shell.plain_text import in_sentence
+from pages.shell.plain_text import in_sentence, with_minus
 
 BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 
@@ -48,9 +48,9 @@ def shown(value: Any) -> str:
 
 
 def brief(value: Any) -> str:
-    """Return a value for a sentence: with four digits, if it is a number that was computed."""
+    """Return a value for people: with four digits, if it is a number that was computed."""
     text = shown(value)
-    return f"{value:.4g}" if isinstance(value, float) and len(text) > LONGEST_NUMBER else text
+    return with_minus(f"{value:.4g}" if isinstance(value, float) and len(text) > LONGEST_NUMBER else text)
 
 
 LONGEST_NUMBER = 8  # characters of a number that a person has chosen

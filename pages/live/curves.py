@@ -28,7 +28,7 @@ from pages.charts.detail_charts import risk_chart
 from pages.charts.run_map import color_of
 from pages.controls.control import brief
 from pages.session.bench import Scene, View
-from pages.shell.plain_text import in_sentence, with_minus
+from pages.shell.plain_text import in_sentence, short_number, with_minus
 
 
 def names_of(spec: Spec) -> dict[str, str]:
@@ -66,8 +66,7 @@ def numbers_of(live: LiveRun) -> dict[str, dict[str, str]]:
 def _short(value: float | None) -> str:
     if value is None or not np.isfinite(value):
         return ""
-    text = f"{value:.3g}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.1e}"
-    return text.replace("-", "\N{MINUS SIGN}")  # as on the axis
+    return short_number(value, ".3g" if 1e-3 <= abs(value) < 1e4 or value == 0 else ".1e")
 
 
 def run_chart(live: LiveRun, curves: Sequence[charts.Curve], title: str, **options: Any) -> charts.Figure:

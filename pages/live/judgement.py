@@ -7,9 +7,10 @@ from typing import Any, Literal
 from dsgcore.diagnostics import Cause, Judgement, judgement
 from dsgcore.experiments import Health, LiveRun, Run, StopReason
 from dsgcore.jobs import JobState
-from pages.controls.control import shown
+from pages.controls.control import brief
 from pages.live.curves import names_of
 from pages.session.bench import Bench
+from pages.shell.plain_text import with_minus
 
 Tone = Literal["green", "blue", "orange", "red", "gray"]
 _LIGHTS: dict[Health, Tone] = {
@@ -39,7 +40,7 @@ def status_of(bench: Bench, *, is_short: bool = False) -> dict[str, str]:
         changes, more = [change for change in run.spec.changes if change.t <= run.t + 1], ""
         if changes:
             last = changes[-1]
-            n, value = f"{len(changes)} change{'s' * (len(changes) > 1)}", shown(last.value)
+            n, value = f"{len(changes)} change{'s' * (len(changes) > 1)}", brief(last.value)
             more = f" · {n} recorded: {names_of(run.spec)[last.name]} {value} from step {last.t} on"
         elif bench.begun.words:
             more = f" · begun anew with {bench.begun.words}"
@@ -67,11 +68,15 @@ def said_of(bench: Bench) -> dict[str, Any]:
             said = f"{tried.cause.value.capitalize()}: {tried.before} → {now.value}{expected}. "
     tone: Tone = "red" if found.is_useless else "orange" if found.remedy else "blue"
     return {
-        "said": said + found.sentence,
-        "remedy": found.remedy,
+        "said": with_minus(said + found.sentence),
+        "remedy": with_minus(found.remedy),
         "tone": "gray" if is_early else "green" if found.cause is Cause.NOTHING else tone,
         "reason": [
-            {"cause": figure.cause.value.capitalize(), "value": figure.value, "sentence": figure.sentence}
+            {
+                "cause": figure.cause.value.capitalize(),
+                "value": with_minus(figure.value),
+                "sentence": with_minus(figure.sentence),
+            }
             for figure in found.reason
         ],
     }

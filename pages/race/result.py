@@ -15,7 +15,7 @@ from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart, theme_now
 from pages.charts.run_map import CLASSES, LEAD, SCORE, decision_heats, levels_of, run_map
 from pages.race.state import COMPETITOR, Started, whose
-from pages.shell.plain_text import plain
+from pages.shell.plain_text import plain, short_number
 
 CURVE_HEIGHT, MAP_HEIGHT = 240, 330
 BY_ITERATION, BY_TIME = "by iteration", "by time"
@@ -46,12 +46,11 @@ def _numbers(started: Started, run: Run, result: RaceResult) -> None:
     off: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off"}
     own = run.result_score
     gain = 0.0 if own is None else result.score - own
-    beside = (
-        f"{'as much as' if abs(gain) < TIE else f'{gain:+.4f} vs'} the run at iteration {row['t']:.0f}" if row else None
-    )
-    score.metric(
-        f"Test {name} of {started.title}", f"{result.score:.4f}", delta=beside, **(off if abs(gain) < TIE else {})
-    )
+    is_tie, is_less = abs(gain) < TIE, gain < 0  # Streamlit knows a loss by its hyphen
+    than = "as much as" if is_tie else f"{short_number(gain, '+.4f')} vs"
+    beside = f"{than} the run at iteration {row['t']:.0f}" if row else None
+    look = off if is_tie else {"delta_color": "red", "delta_arrow": "down"} if is_less else {}
+    score.metric(f"Test {name} of {started.title}", short_number(result.score, ".4f"), delta=beside, **look)
     spent = f"the run: {_seconds(run.training_clock[-1])}" if run.training_clock else None
     help_time = (
         "Time of the fit on one core, without starting the process and loading the data. For the run: its "

@@ -32,8 +32,14 @@ def label_about(label: str, subject: str) -> str:
 
 
 def with_minus(text: str) -> str:
-    """Return a text for people with a minus sign before negative numbers, where formatting writes a hyphen."""
-    return re.sub(r"(?<![^\s(\[])-(?=\d)", "\N{MINUS SIGN}", text)
+    """Return a text for people with minus signs in numbers, where formatting writes hyphens, and with short exponents."""
+    text = re.sub(r"(?<=\de)(?:\+0*|(-)0*)(?=\d)", r"\1", text)
+    return re.sub(r"((?<![^\s(\[])|(?<=\de))-(?=\d)", "\N{MINUS SIGN}", text)
+
+
+def short_number(value: float, form: str = ".3g") -> str:
+    """Return a number for people as text."""
+    return with_minus(format(value, form))
 
 
 # Addresses become links also if all their characters are escaped, unless something stands within.

@@ -94,13 +94,13 @@ def _listed(value: Any) -> str:
     """Return a value as the page shows it: a list with commas, a mapping as a list of pairs."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {one}" for name, one in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else shown(value)
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else with_minus(shown(value))
 
 
 def said_mean(results: Results, place: int) -> str:
     """Return the mean of a point over its seeds as text, with its standard error if there are several."""
     error = f" ± {results.error[place]:.2g}" if results.n[place] > 1 else ""
-    return f"{results.mean[place]:.4g}{error}" if results.n[place] else "–"
+    return with_minus(f"{results.mean[place]:.4g}{error}") if results.n[place] else "–"
 
 
 def said_difference(difference: Difference) -> str:

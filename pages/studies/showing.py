@@ -19,7 +19,7 @@ from dsgcore.studies import Results, csv_of, importance, response, table_of, tim
 from dsgcore.studies.importance import N_SPLITS
 from pages.charts.live_chart import live_chart, sent
 from pages.controls.control import buttons, draw_download, in_link
-from pages.shell.plain_text import plain
+from pages.shell.plain_text import plain, short_number
 from pages.shell.router import page_of
 from pages.studies import study_charts as charts
 from pages.studies.asking import CONTOUR, IMPORTANCE, MAIN, MEASURE, PARALLEL, SAID, SCORE, SLICES, TARGET, TIME, VIEW
@@ -27,7 +27,7 @@ from pages.studies.differing import said_difference, said_mean
 from pages.studies.going import Exploring, draw_whole_page
 from pages.studies.links import link_to_run
 from pages.studies.pins import draw_pin
-from pages.studies.study_charts import AxisView, axes_of, short_number
+from pages.studies.study_charts import AxisView, axes_of
 
 SHARES = (0.05, 0.1, 0.25, 0.5, 1.0)
 CHART = "chart-study"

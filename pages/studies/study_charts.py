@@ -18,6 +18,7 @@ from dsgcore.studies.results import EVALUATIONS, ITERATIONS
 from dsgcore.studies.study import parameter_of
 from pages.charts import figures as charts
 from pages.charts.figures import Figure, dots, four_digits
+from pages.shell.plain_text import short_number
 from pages.studies.differing import said_mean
 
 DIVERGED_COLOR, MEAN_COLOR, CHOSEN_COLOR = "#8A949E", "#0072B2", "#E69F00"
@@ -28,11 +29,6 @@ FOOT = 0.03  # height of the marks of diverged runs, as a share of the chart's h
 STEP, LIMIT = "solver.step_size", "diverges above"  # the axis of the stability limit, and the name of its line
 N_COLORS, MOST_CURVES = 12, 2000  # of parallel axes
 Trace = dict[str, Any]
-
-
-def short_number(value: float) -> str:
-    """Return a number as text for a tick or a table."""
-    return f"{value:.3g}"
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ from pages.charts import figures as charts
 from pages.charts.figures import COLORS, DASHES, Curve
 from pages.charts.live_chart import live_chart
 from pages.controls.control import buttons, draw_download
-from pages.shell.plain_text import plain, with_minus
+from pages.shell.plain_text import plain, short_number, with_minus
 from pages.studies.going import draw_whole_page
-from pages.studies.study_charts import X_TITLES, short_number
+from pages.studies.study_charts import X_TITLES
 from pages.studies.trajectory_asking import ALL, OVER, QUANTITY, AskedTrajectories, Case
 
 HEIGHT = 430
@@ -137,7 +137,7 @@ def _described(asked: AskedTrajectories, shown: list[Shown], quantity: str) -> s
 def _slope_text(slope: Slope) -> str:
     if not np.isfinite(slope.value):
         return "–"
-    return with_minus(f"{slope.value:+.2f}") + (f" ± {slope.error:.2f}" if np.isfinite(slope.error) else "")
+    return short_number(slope.value, "+.2f") + (f" ± {slope.error:.2f}" if np.isfinite(slope.error) else "")
 
 
 def _draw_curves(shown: list[Shown], quantity: str, over: str) -> None:

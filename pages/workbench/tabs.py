@@ -33,7 +33,7 @@ from pages.session.bench import LEASE_SECONDS, PLAYING, Bench, Diagnosis, button
 from pages.session.link import ROOM
 from pages.shell.job_panel import job_panel, watched
 from pages.shell.page_link import link_now
-from pages.shell.plain_text import label_about, plain
+from pages.shell.plain_text import label_about, plain, short_number, with_minus
 from pages.studies.differing import NOT_THERE, differing
 from pages.studies.links import draw_onward
 from pages.studies.pins import draw_pin
@@ -77,7 +77,7 @@ def results_and_race(live: LiveRun) -> None:
         rows[live.run.problem.baseline_name] = _summary(live.supervised.history)
     if live.previous is not None:
         rows["previous run"] = _summary(live.previous)
-    said = pd.DataFrame(rows).T.map(lambda value: f"{value:.4g}" if np.isfinite(value) else NOT_THERE)
+    said = pd.DataFrame(rows).T.map(lambda value: short_number(value, ".4g") if np.isfinite(value) else NOT_THERE)
     right = {name: st.column_config.TextColumn(alignment="right") for name in said.columns}
     st.dataframe(said, width="stretch", column_config=right)
     if live.run.t:
@@ -228,7 +228,7 @@ def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
     if found.number != bench.begun.number:
         st.caption("These results belong to the previous run.")
     if found.before is not None:
-        expected = f"expected {found.before.expected:.3g}, " if found.before.expected is not None else ""
+        expected = f"expected {short_number(found.before.expected)}, " if found.before.expected is not None else ""
         said = f"was {_distance(found.before)}; {expected}it is now {_distance(limits)}"
         st.success(f"Effect of the change: the distance to the optimum {said}.", icon=":material/compare_arrows:")
     if limits.has_grown:
@@ -257,13 +257,18 @@ def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
 
 
 def _distance(limits: RunLimits) -> str:
-    return "growing without bound" if limits.has_grown else f"{limits.parts['together']:.3g} of the optimum's size"
+    return (
+        "growing without bound"
+        if limits.has_grown
+        else f"{short_number(limits.parts['together'])} of the optimum's size"
+    )
 
 
 def _table(limits: RunLimits) -> pd.DataFrame:
     rows = {said: (limits.parts[name], limits.shares[name]) for name, (said, *_) in LIMITS.items()}
     rows |= {"remainder, signed": (np.nan, limits.shares["remainder"]), "all together": (limits.parts["together"], 1.0)}
     said = {
-        name: (f"{part:.3g}" if np.isfinite(part) else "–", per_cent(share)) for name, (part, share) in rows.items()
+        name: (short_number(part) if np.isfinite(part) else "–", with_minus(per_cent(share)))
+        for name, (part, share) in rows.items()
     }
     return pd.DataFrame(said, ["relative to the optimum", "of the squared distance"]).T

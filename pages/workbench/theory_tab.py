@@ -28,7 +28,7 @@ from pages.controls.controls import PICKER, controls_for
 from pages.live.curves import bound_figure, risk_figure
 from pages.live.map_view import map_state
 from pages.session.bench import Bench
-from pages.shell.plain_text import plain
+from pages.shell.plain_text import plain, short_number, with_minus
 
 DETAILS_HEIGHT = 320
 
@@ -86,7 +86,7 @@ def _draw(panel: panels.Panel, run: Run, theme: str, drawn: Counter[str]) -> Non
 
 def _metric(item: panels.Metric | panels.OnRequest, run: Run) -> None:
     if isinstance(item, panels.Metric):
-        st.metric(item.label, item.value)
+        st.metric(item.label, with_minus(item.value))
         return
     found, key = st.session_state.setdefault("_requested", {}), f"{item.name}_{run.spec.data}_{run.spec.seed}"
 
@@ -99,7 +99,7 @@ def _metric(item: panels.Metric | panels.OnRequest, run: Run) -> None:
     if key not in found:
         st.button(item.button, key=item.name, on_click=compute, help=item.help)
     elif isinstance(found[key], float):
-        st.metric(item.label, f"{found[key]:.3f}", help=item.help)
+        st.metric(item.label, short_number(found[key], ".3f"), help=item.help)
     else:
         st.warning(plain(found[key]))
 
@@ -140,7 +140,7 @@ def _point(bench: Bench, run: Run, theme: str, beside: DeltaGenerator) -> None:
     xy = map_state(bench, run).plane.project(run.split.X_train[row : row + 1])
     star = charts.PointSet(f"point {row + 1}", xy, charts.INK[theme], "star", size=15)
     curve = charts.Curve("coefficient", t, coefficients, charts.EXACT, in_legend=False)
-    note = f"{coefficients[-1]:.3g} now"
+    note = f"{short_number(coefficients[-1])} now"
     _beside(bench, run, pull, f"Contribution of point {row + 1} to h", curve, note, theme, star)
     way = "up" if coefficients[-1] > 0 else "down"
     said = f"Point {row + 1} ({_kind(run, row)}) pulls h {way} around it"
@@ -198,7 +198,7 @@ def _beside(
     line = charts.line_chart([curve], title="Its coefficient", x_range=(0, run.length), revision=title, note=note)
     left, right = st.columns([1, 2])
     with left:
-        alt = f"{title}: from {values.min():.2g} to {values.max():.2g}."
+        alt = with_minus(f"{title}: from {values.min():.2g} to {values.max():.2g}.")
         live_chart(figure, key="chart-inside-map", alt=alt, height=INSIDE_HEIGHT)
     with right:
         live_chart(line, key="chart-inside-way", height=INSIDE_HEIGHT)
