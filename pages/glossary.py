@@ -12,9 +12,8 @@ from pages.shell.warm_up import is_ready
 SEARCH = "find"  # also its name in the link
 
 
-def _contains(term: Term, words: list[str]) -> bool:
-    text = " ".join([term.name, *term.drawn_as, term.student, term.researcher]).casefold()
-    return all(word in text for word in words)
+def _text(term: Term) -> str:
+    return " ".join([term.name, *term.drawn_as, term.student, term.researcher]).casefold()
 
 
 def glossary() -> None:
@@ -26,19 +25,16 @@ def glossary() -> None:
     if SEARCH not in st.session_state:
         st.session_state[SEARCH] = given(SEARCH)
     wanted = st.text_input(
-        "Search",
-        key=SEARCH,
-        type="search",
-        live=True,
-        placeholder="A word, such as kernel",
-        max_chars=60,
-        width=320,
+        "Search", key=SEARCH, type="search", live=True, placeholder="A word, such as kernel", max_chars=60, width=320
     )
     say_in_link(SEARCH, wanted or "", SEARCH)
     with st.container(key="glossary-terms"):
         # Draw the entries that contain the text, below the titles of their topics.
         words = (wanted or "").casefold().split()
-        found = {topic.title: [term for term in topic.terms if _contains(term, words)] for topic in TOPICS}
+        found = {
+            topic.title: [term for term in topic.terms if all(word in _text(term) for word in words)]
+            for topic in TOPICS
+        }
         for title, terms in found.items():
             if terms:
                 st.header(title)

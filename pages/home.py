@@ -48,21 +48,16 @@ def home() -> None:
                 _picture()
         with st.container(key="home-ways"):
             setting, given = first_lesson()
-            own = {"data.name": FILE}
+            own, first, screens, data = (
+                {"data.name": FILE},
+                page_of(setting),
+                page_named("how_it_works"),
+                page_named("data"),
+            )
             ways: tuple[tuple[Any, str, str, dict[str, str]], ...] = (
-                (
-                    page_of(setting),
-                    "play_arrow",
-                    "**Start the first lesson** Two minutes: guess, watch, and read why.",
-                    given,
-                ),
-                (
-                    page_named("how_it_works"),
-                    "lightbulb",
-                    "**How it works** Five screens, with one thing to drag on each.",
-                    {},
-                ),
-                (page_named("data"), "upload_file", "**Try your own file** A table with a column of labels.", own),
+                (first, "play_arrow", "**Start the first lesson** Two minutes: guess, watch, and read why.", given),
+                (screens, "lightbulb", "**How it works** Five screens, with one thing to drag on each.", {}),
+                (data, "upload_file", "**Try your own file** A table with a column of labels.", own),
             )
             for page, icon, label, query in ways:
                 st.page_link(page, label=label, icon=f":material/{icon}:", query_params=query, width="stretch")

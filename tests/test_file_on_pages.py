@@ -333,10 +333,10 @@ def test_a_study_of_a_file_is_there_again_after_a_reload_which_ends_the_session_
     app = checked(app.button(key="ways-start").click().run())
     state = app.session_state["_exploring_ways"]
     assert state.job.wait(120)
-    assert [path.suffix for path in state.own_folder().rglob("*") if path.is_file()] == [".csv"]
+    assert [path.suffix for path in state.folders[()].path.rglob("*") if path.is_file()] == [".csv"]
     again = give(opened("convergence", **left_in_browser(checked(app.run()))))
     made = again.session_state["_exploring_ways"]
-    assert (made.made.n_there, made.waits, made.own_folder() == state.own_folder()) == (1, False, False)
+    assert (made.made.n_there, made.waits, made.folders[()] is state.folders[()]) == (1, False, False)
     assert made.store.file == state.store.file != tmp_path / "runs.sqlite"
     assert "It " in next(one.value for one in again.markdown if one.value.startswith("- **"))
     other = give(opened("convergence", **link), content=table(n=120)).session_state["_exploring_ways"]

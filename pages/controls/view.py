@@ -79,10 +79,8 @@ COLUMNS = Flag(
     label="Columns and table",
     sentence="Show a summary of each column and the first rows of the set.",
 )
-LIVE = "Live"
-TAB = Choice("tab", LIVE, options=(LIVE, "Limits", "Race", "Theory", "Data", "Code"))  # that is open
+TAB = Choice("tab", "Live", options=("Live", "Limits", "Race", "Theory", "Data", "Code"))  # that is open
 FEATURE = "feature"  # the column of which the distribution is drawn
-ON_THE_MAP = (EDIT, TRUTH, MISTAKES)
 
 
 def name_of(option: object) -> str:
@@ -108,7 +106,7 @@ def choices_of(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
 def choices_of_view(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
     """Return the choices above the charts."""
     of_the_map = (CLASS_MAP, GRAPH) if map_choice(problem) is CLASS_MAP else (MAP,)
-    return (*of_the_map, divider_choice(problem), *ON_THE_MAP, LOG_OBJECTIVE)
+    return (*of_the_map, divider_choice(problem), EDIT, TRUTH, MISTAKES, LOG_OBJECTIVE)
 
 
 def viewed(problem: type[Setting], choice: Choice | Flag) -> Any:

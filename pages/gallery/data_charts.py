@@ -25,11 +25,6 @@ PANEL_GAP = 0.12  # share of a panel's width that separates it from the next
 WIDTH, HEIGHT, MARGIN, FEW_DOTS, DOT = 200, 110, 8, 260, 4.5
 
 
-def sample_color(sample: str, theme: str) -> str:
-    """Return the colour of labeled, unlabeled or test points in every chart: ink, grey, and the twin's green."""
-    return {"labeled": charts.INK[theme], "unlabeled": charts.UNLABELED, "test": charts.TWIN}[sample]
-
-
 def class_colors(kind: str, k: int) -> list[str]:
     """Return a colour for each class: two classes, ordered classes, or several without an order."""
     if k > 2 and kind in ("ordinal", "regression"):
@@ -80,6 +75,7 @@ def balance_chart(counts: pd.DataFrame, *, theme: str, labeled: str = "labeled")
     figure = charts.plain_figure([], title="Class balance")
     layout = figure["layout"] | {"annotations": [], "bargap": 0.3}
     layout["margin"] |= {"t": 28, "r": 8}
+    colors = {"labeled": charts.INK[theme], "unlabeled": charts.UNLABELED, "test": charts.TWIN}
     for place, sample in enumerate(counts):
         n, own = counts[sample].sum(), counts[sample]
         shares, number = 100 * own.to_numpy() / max(1, n), "" if place == 0 else str(place + 1)
@@ -87,7 +83,7 @@ def balance_chart(counts: pd.DataFrame, *, theme: str, labeled: str = "labeled")
         bars |= {"y": [str(name) for name in counts.index], "x": charts.four_digits(shares), "cliponaxis": False}
         bars |= {"text": [f"{count:,}" for count in own], "textposition": "outside"}
         hover = f"%{{y}}, {sample}: %{{text}} points, %{{x:.1f}} %<extra></extra>"
-        figure["data"].append(bars | {"marker": {"color": sample_color(str(sample), theme)}, "hovertemplate": hover})
+        figure["data"].append(bars | {"marker": {"color": colors[sample]}, "hovertemplate": hover})
         left, right = place / len(counts.columns), (place + 1 - PANEL_GAP) / len(counts.columns)
         # A third of the width is for the count beside the longest bar.
         longest = float(shares.max(initial=0.0)) or 100.0

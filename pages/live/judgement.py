@@ -73,11 +73,11 @@ def said_of(bench: Bench) -> dict[str, Any]:
         "tone": "gray" if is_early else "green" if found.cause is Cause.NOTHING else tone,
         "reason": [
             {
-                "cause": figure.cause.value.capitalize(),
-                "value": with_minus(figure.value),
-                "sentence": with_minus(figure.sentence),
+                "cause": one.cause.value.capitalize(),
+                "value": with_minus(one.value),
+                "sentence": with_minus(one.sentence),
             }
-            for figure in found.reason
+            for one in found.reason
         ],
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from html import escape
 from itertools import pairwise
@@ -107,7 +107,9 @@ def _curves(asks: Curve, rounds: Sequence[Sequence[Any]], outcome: Sequence[floa
 
     def line(kind: str, values: Sequence[float] | NDArray, name: str) -> None:
         drawn.append(f'<polyline class="{kind}" points="{" ".join(points(values))}"/>')
-        said.append(f"{name} {_in_words(values)}")
+        whens = ("at the start", *(f"after {per_cent(share)}" for share in SHARES[1:]))
+        of_curve = (f"{when}: {value:.2f}" for when, value in zip(whens, values, strict=True))
+        said.append(f"{name} {', '.join(of_curve)}")
 
     *before, last = rounds
     number, is_few = counted(len(last), "curve"), len(last) < FEW
@@ -142,11 +144,6 @@ def _curves(asks: Curve, rounds: Sequence[Sequence[Any]], outcome: Sequence[floa
 def _box(*ends: float) -> str:
     """Return the ends of the axes from left to bottom as an attribute, for a phone that draws its own answer there."""
     return f'data-box="{" ".join(map(str, ends))}"'
-
-
-def _in_words(values: Iterable[float]) -> str:
-    whens = ("at the start", *(f"after {per_cent(share)}" for share in SHARES[1:]))
-    return ", ".join(f"{when}: {value:.2f}" for when, value in zip(whens, values, strict=True))
 
 
 def _maps(rounds: Sequence[Sequence[Any]], picture: Mapping[str, Any]) -> str:

@@ -64,10 +64,6 @@ class Place:
         self.number += steps
         self.first.pop(self.number, None)
 
-    def has_earlier_run(self, number: int) -> bool:
-        """Return True if the run with this number is not the first one of the step."""
-        return self.first.setdefault(self.number, number) < number
-
     @property
     def guess(self) -> Any:
         return self.guesses.get(self.number)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -128,10 +128,7 @@ def bring_back_file(name: str) -> None:
 
 def mount(key: str, data: dict[str, Any], **options: Any) -> Any:
     """Mount the browser part with what it is to do; its key begins with part-state-, so it takes no room."""
-
-    def end_visit() -> None:
-        link_now().is_over = True
-
+    end_visit = partial(setattr, link_now(), "is_over", True)
     changes = {"on_theme_change": lambda: None, "on_back_change": end_visit} | options
     with st.container(key=key):
         return _component()(key=f"{key}-component", data=data, **changes)

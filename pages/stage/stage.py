@@ -195,7 +195,7 @@ def _scene(bench: Bench, place: Place) -> Scene:
         guess=place.guess if is_drawn and place.guess is not None else (),
         ends=(asks.low, asks.high) if isinstance(asks, Curve) else (),
         has_ghost=not bench.hand.lacks
-        and place.has_earlier_run(bench.begun.number)
+        and place.first.setdefault(place.number, bench.begun.number) < bench.begun.number
         and (outcome or step.goal is not None)
         and not is_exercise(bench),
     )

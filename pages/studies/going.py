@@ -7,8 +7,10 @@ import json
 import math
 import os
 import shutil
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -78,8 +80,7 @@ class Exploring:
     left: TimeLeft = field(default_factory=TimeLeft)
     chosen: int | None = None
     curves: ScoreCurves = field(default_factory=ScoreCurves)
-    folder: _Folder | None = None
-    kept: dict[tuple[str, ...], _Folder] = field(default_factory=dict)  # as long as the session lives
+    folders: defaultdict[Any, _Folder] = field(default_factory=partial(defaultdict, _Folder))  # by the digests of files
     remembered: tuple[Any, Any] | None = None  # the last slow answer, after what it is about
 
     @property
@@ -109,12 +110,7 @@ class Exploring:
         files = tuple(sorted({str(spec.data.sha256) for spec in self.runs.study.specs if spec.data.name == FILE}))
         if not files:
             return Store(default_store())
-        return Store(self.kept.setdefault(files, _runs_on(files)).path / "runs.sqlite")
-
-    def own_folder(self) -> Path:
-        """Return the session's own folder, which is removed with the session."""
-        self.folder = self.folder or _Folder()
-        return self.folder.path
+        return Store(self.folders.setdefault(files, _runs_on(files)).path / "runs.sqlite")
 
     def finished(self, number: int) -> list[str]:
         """Return the finished runs of one of several specs, by its place."""
@@ -195,7 +191,7 @@ def begin(state: Exploring) -> None:
             raise StudyError(f"the store of runs is full: it has {LARGEST_STORE / GIGABYTE:.0f} GB")
         for data in (spec.data for spec in study.specs if spec.data.name == FILE):
             # Write a session's file to the place where the worker processes look for it.
-            folder = state.own_folder()
+            folder = state.folders[()].path  # removed with the session
             place = place_of(data, folder)
             place.parent.mkdir(exist_ok=True)
             place.write_bytes(content_of(data, own_files(), None))

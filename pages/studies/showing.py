@@ -123,19 +123,15 @@ class Answer:
         of_time = dict.fromkeys((TIME, "seconds"), "s")
         return (of_time | {SCORE: self.results.study.spec.problem.score_name}).get(self.measure, self.name)
 
-    @property
-    def is_parallel(self) -> bool:
-        """True if the study is drawn on parallel axes, where lines can be selected."""
-        axes = self.results.study.axes
-        is_plane = len(axes) == 1 or (len(axes) == 2 and not any(axis.is_random for axis in axes))
-        return bool(axes) and (self.view == PARALLEL or (self.view == MAIN and not is_plane))
-
 
 def draw_answer(state: Exploring, measure: str, view: str) -> None:
     """Draw the chart, the ranking, and the ways to use a point."""
     is_all_read = measure != TIME or state.curves.read(state.store, state.runs.stored, SECONDS_TO_READ)
     answer = Answer(state, measure, view)
-    is_kept = _brush(answer) if answer.is_parallel else None
+    axes = answer.results.study.axes
+    is_plane = len(axes) == 1 or (len(axes) == 2 and not any(axis.is_random for axis in axes))
+    has_lines = bool(axes) and (view == PARALLEL or (view == MAIN and not is_plane))  # on parallel axes, to be selected
+    is_kept = _brush(answer) if has_lines else None
     chart, ranking = st.columns([5, 6], gap="small")
     with chart:
         if not answer.axes:

@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from dsgcore.core.parameters import Choice
 from dsgcore.experiments import SETTINGS, Setting
 from pages.charts.live_chart import sent, theme_now
 from pages.controls.control import buttons, draw, in_link, keep, key_of
@@ -108,11 +107,8 @@ def _draw_run(problem: type[Setting], bench: Bench) -> None:
         places: Any = [st.container()] if are_hidden else st.tabs(tab.options, key=tab.key, on_change="rerun")
     live_tab, *_ = places
     tabs_shown = dict(zip(tab.options[1:], places[1:], strict=False))  # none if they are hidden
-    bench.drawing.tab = tab.usual
-    if are_hidden:
-        keep(tab)
-    else:
-        bench.drawing.tab = in_link(tab, st.session_state[tab.key])
+    chosen = keep(tab) if are_hidden else in_link(tab, st.session_state[tab.key])
+    bench.drawing.tab = tab.usual if are_hidden else chosen
     bench.drawing.opened |= {bench.drawing.tab}
     with live_tab:
         _view_controls(problem, bench)
@@ -223,7 +219,7 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
             (keep if "curves" in bench.view.hidden else draw)(view_control(problem, LOG_OBJECTIVE))
 
 
-def keep_view(problem: type[Setting], bench: Bench, *others: Choice) -> None:
+def keep_view(problem: type[Setting], bench: Bench, *others: Any) -> None:
     """Keep the choices of the view, and others, without drawing them."""
     for choice in (*choices_of_view(problem), *others):
         keep(view_control(problem, choice))

@@ -257,11 +257,8 @@ def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
 
 
 def _distance(limits: RunLimits) -> str:
-    return (
-        "growing without bound"
-        if limits.has_grown
-        else f"{short_number(limits.parts['together'])} of the optimum's size"
-    )
+    size = short_number(limits.parts["together"])
+    return "growing without bound" if limits.has_grown else f"{size} of the optimum's size"
 
 
 def _table(limits: RunLimits) -> pd.DataFrame:
