@@ -293,6 +293,17 @@ def test_one_step_brings_those_that_usually_follow():
     assert list(seen.first["a"][:3]) == ["0", "1", "2"]
 
 
+@each("above", ["", "# by us\n"])  # Arrow reads one, Python the other
+def test_a_line_of_spaces_is_no_row(above):
+    content = (above + "a,b,y\n1,2,u\n   \n" + "3,4,v\n5,6,u\n" * 20).encode()
+    assert len(read(content, sniff(content, "t.csv"), name="t.csv").y) == 41
+
+
+def test_the_names_of_a_table_in_memory_are_its_texts():
+    file = File.of_table(pd.DataFrame({0: [1.0, 2.0] * 20, 1: ["a", "b"] * 20}))
+    assert [*file.table(file.recipe("classes", target="1", is_asked=True)).frame] == ["0", "1"]
+
+
 def test_a_step_is_taken_once_and_so_is_its_refusal():
     taken = []
 
