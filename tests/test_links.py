@@ -595,4 +595,4 @@ def test_the_door_from_a_methods_page_varies_its_run_and_from_elsewhere_opens_th
     assert (spec.data.name, spec.solver.n_features) == ("two_moons", 64)
     assert spec.solver.lam == 0.01 or page == "convergence"  # the theorem has a λ of its own
     assert not is_example(app)
-    assert is_example(checked(open_page("papers").switch_page(f"pages/{page}.py").run()))
+    assert is_example(checked(open_page("glossary").switch_page(f"pages/{page}.py").run()))

@@ -18,9 +18,9 @@ from live_page import figures, status
 from opened_pages import bench_of, checked, left_in_browser, open_auc, open_page, run_of, said, shown
 from own_tables import iris_csv
 from small_specs import OWN_LESSON
+from test_convergence import until_finished
 from test_file_on_pages import give, open_own
 from test_server import NODE
-from test_theory import finished
 
 from dsgcore import lessons
 from dsgcore.__main__ import main
@@ -82,7 +82,7 @@ def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
     assert "play" not in moves(app)
     app.radio[0].set_value("lower: they hurt").run()
     app.button(key="lesson-run").click().run()
-    finished(app)
+    until_finished(app)
     own = "So it is when the groups are not the classes. Here they are."
     assert f"{own} The run gave: *higher: unlabeled points help*" in words(app)
     app.button(key="lesson-next").click().run()
@@ -93,13 +93,13 @@ def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
 def test_a_goal_is_reached_by_its_solution_and_not_before():
     app = open_lesson("step-size:3")
     assert run_of(app).spec.solver.step_size == 0.001
-    finished(app)
+    until_finished(app)
     assert "**Not yet.** This run reached 1.1" in words(app)
     assert "lesson-next" not in moves(app)
     app.button(key="lesson-show").click().run()
     app.run()
     assert run_of(app).spec.solver.step_size is None
-    finished(app)
+    until_finished(app)
     assert "Goal reached" in words(app)
     assert "What you learned" in words(app)
 
@@ -112,7 +112,7 @@ def test_a_goal_is_reached_by_its_solution_and_not_before():
 ])  # fmt: skip
 def test_the_outcome_is_said_beside_the_guess(lesson, sentence):
     app = open_lesson(lesson)
-    finished(app)
+    until_finished(app)
     assert sentence in words(app)
     assert ".*." not in words(app)
 
@@ -135,7 +135,7 @@ def test_a_link_holds_step_and_guess_its_control_is_locked_until_then():
 def test_who_leaves_a_lesson_keeps_run_and_values(step, control, value):
     app = open_lesson(step)
     app.select_slider(key=control).set_value(value).run()
-    finished(app)
+    until_finished(app)
     run = run_of(app)
     app.button(key="lesson-leave").click().run()
     app.run()
@@ -173,7 +173,7 @@ def test_only_the_lecturer_has_notes_and_runs_without_a_guess():
     assert notes.endswith("/notes?of=auc%2Funlabeled")
     assert "Point at the filled points" not in words(app)  # they are never on the projector
     app.button(key="lesson-run").click().run()
-    finished(app)
+    until_finished(app)
     assert "**Answer:** *higher: unlabeled points help*" in words(app)
     assert place_of(app).text == "unlabeled:1:answer", "a reload is after the run, too"
 
@@ -340,7 +340,7 @@ def test_an_exercise_keeps_its_answer_and_the_guess_is_in_its_link():
     app = open_auc(**exercise(SETTINGS["auc"], LESSONS["auc", "unlabeled"], 0) | {"view.speed": "instant"})
     app.radio[0].set_value("about the same").run()
     app.button(key="lesson-run").click().run()
-    finished(app)
+    until_finished(app)
     assert "Your guess is saved." in words(app)
     assert "leans to the side" not in words(app)
     assert "The run gave" not in words(app)

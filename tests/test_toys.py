@@ -52,7 +52,7 @@ TESTS = {
     "test_links.py::test_every_field_of_a_spec_of_every_data_set_a_file_and_the_changes_are_the_same_after_they_have_been_a_link",
     "test_kernels.py::test_random_features_are_unbiased",
     "test_kernels.py::test_sums_equal_the_product_with_the_matrix",
-    "test_kernel_controls.py::test_every_kernel_runs_on_its_page",
+    "test_app.py::test_every_kernel_runs_on_its_page",
     "test_data.py::test_an_entry_describes_what_it_loads",
     "test_data_recipes.py::test_a_set_in_a_setting_starts_trains_and_is_drawn",
     "test_race.py::test_every_competitor_is_named_and_runs_with_the_runs_parameters",
