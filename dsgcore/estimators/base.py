@@ -130,6 +130,8 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
     problem_class: ClassVar[type[Any]]
     is_binary: ClassVar[bool] = True
     # The tolerances that 'auto' stands for: of a fit from 0, and of one that starts at a solution.
+    # Whether the default Gaussian kernel is narrower with many labels.
+    narrows: ClassVar[bool] = False
     tol_from_0: ClassVar[float] = 0.02
     tol_started: ClassVar[float] = 0.05
 
@@ -340,7 +342,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
             ahead = range(made + 1, 1 + (n_iter if self.start is None else max(n_iter, ITERATIONS)))
             read_ahead(X, labels, lambda t: batches(seed, t, rows, size, is_shuffled=sampling == SHUFFLED), ahead)
         some = X.sample() if isinstance(X, Rows) else X
-        kernel = make_kernel(self, some, usual.sigma) if model is None else model.kernel
+        kernel = make_kernel(self, some, usual.sigma if self.narrows else 1.0) if model is None else model.kernel
         if said := too_far(some, kernel, dtype=dtype):
             raise ParameterError(said)
         warn_of_rounding(some, kernel, dtype, getattr(self, "feature_names_in_", None))

@@ -345,8 +345,8 @@ class KernelParameters:
         Inverse bandwidth of the Gaussian kernel exp(-sigma ||x - x'||^2) and of the Laplacian kernel exp(-sigma ||x -
         x'||_1). For the dot product kernel (sigma ⟨x, x'⟩)^power it is a scale. 'scale' is 1 / (n_features_in_ *
         X.var()) for the Gaussian kernel, 1 / (n_features_in_ * X.std()) for the Laplacian kernel, and 1 / mean ||x||^2
-        for the dot product kernel. QSGS2AUC, TSGS3VM, QS3ORAO and DSG take sqrt(n / 20,000) times that number for the
-        Gaussian kernel, at most twice, if there are n > 20,000 labels.
+        for the dot product kernel. TSGS3VM takes sqrt(n / 20,000) times that number for the Gaussian kernel, at most
+        twice, if there are n > 20,000 labels.
     length
         Length scale of the Matérn kernel. 'scale' is sqrt(n_features_in_ * X.var()).
     nu

@@ -36,7 +36,7 @@ SCHEDULE_WORDS = {
 
 # Up to so many labels the values of a fit are constant; with more, at least so many unlabeled points are drawn from.
 FEW_LABELS, FEWEST_UNLABELED = 1024, 4096
-# With more labels than so many, the default Gaussian kernel is narrower.
+# With more labels than so many, the default Gaussian kernel of a hinge loss is narrower.
 LABELS_OF_WIDTH = 20_000
 MOST_FOR_SHIFT = 20_000
 
@@ -72,8 +72,8 @@ def by_labels(labels: int | Mapping[str, NDArray], share: float = 0.5, *, is_ran
       (up to 48 times the way across the margin: 22 was better than 9 and 55 for 10,000 labels of letter, and 48 than 24 for
       more labels of others). Of smaller mini-batches they are shorter again (`automatic_step.py`);
     - a quarter as many unlabeled points as labels, at least 4,096. More took most of the time, and changed no score;
-    - with more than 20,000 labels, n / 20,000 to the power of 1/2 times the σ of a Gaussian kernel, at most twice: so many
-      labels show finer differences between points, and fewer iterations learn them with a narrower kernel.
+    - for TSGS3VM with more than 20,000 labels, n / 20,000 to the power of 1/2 times the σ of a Gaussian kernel, at most twice:
+      so many labels show finer differences between points. A squared loss learns the noise of labels with it.
 
     The measurements are in `.github/docs/notes/many_labels.md`.
     """
