@@ -6,9 +6,13 @@ A fault that no other test expects moves a line, too. A change that is meant mov
 
 import os
 import re
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 FOLDER = Path(__file__).parent / "golden"
 WRITE = "DSGLAB_WRITE_GOLDEN"
@@ -62,4 +66,56 @@ def summary(values):
     gaps, flat = int(np.isnan(flat).sum()), np.nan_to_num(flat)
     size = float(np.abs(flat).sum())
     shares = [float(flat @ ramp) / (size or 1.0) for ramp in (np.ones(flat.size), np.cos(np.arange(flat.size)))]
-    return f"{values.shape} {values.dtype.kind} nan {gaps} size {size:.4e} sum {shares[0]:.4f} place {shares[1]:.4f}"
+    return f"{values.shape} {values.dtype.kind} nan {gaps} size {size:.4e} sum {shares[0]:z.4f} place {shares[1]:z.4f}"
+
+
+# What another run, machine or version would give otherwise, or is long.
+UNSTEADY = ("seconds", "megabytes", "memory", "versions", "sha256", "spec_sha256", "missing_words")
+_WIDTH = 360
+
+
+def lines_of(name, value):
+    """Return lines that name a value and show it, each short enough to be read."""
+    text = f"{name}: {shown(value)}"
+    return [text[first : first + _WIDTH] for first in range(0, len(text), _WIDTH)]
+
+
+def tried(name, function, *arguments, **options):
+    """Return lines that show what a function returns, or its error."""
+    try:
+        return lines_of(name, function(*arguments, **options))
+    except Exception as error:
+        return lines_of(name, f"{type(error).__name__}: {error}")
+
+
+def shown(value):
+    """Return a value in a line: four digits of fractions, short arrays whole, long ones as a summary, records by their fields."""
+    if isinstance(value, Enum):
+        return value.name
+    if value is None or isinstance(value, bool | np.bool_ | int | np.integer | str):
+        return str(value)
+    if isinstance(value, float | np.floating):
+        value = 0.0 if abs(value) < 1e-12 else float(value)
+        return f"{value:.3e}" if 1000 <= abs(value) < np.inf or 0 < abs(value) < 1e-3 else f"{value:#.4g}"
+    if isinstance(value, np.ndarray):
+        return shown(value.tolist()) if value.size <= 4 else _in_short(value)
+    if isinstance(value, pd.DataFrame):
+        return shown({name: value[name].tolist() for name in value})
+    if is_dataclass(value) and not isinstance(value, type):
+        return type(value).__name__ + shown({one.name: getattr(value, one.name) for one in fields(value)})
+    if hasattr(value, "items"):
+        return f"{{{', '.join(f'{name} {shown(own)}' for name, own in value.items() if name not in UNSTEADY)}}}"
+    if isinstance(value, set | frozenset):
+        return shown(sorted(value))
+    return f"[{', '.join(map(shown, value))}]" if isinstance(value, Iterable) else type(value).__name__
+
+
+def _in_short(values):
+    """Return the shape of an array, its mean size, and two sums that tell exchanged or moved values."""
+    if values.dtype.kind not in "fiub":
+        return summary(values)
+    flat = values.astype(float).ravel()
+    gaps, flat = int(np.isnan(flat).sum()), np.nan_to_num(flat, posinf=0.0, neginf=0.0)
+    size, ramps = np.abs(flat).mean(), (np.ones(flat.size), np.cos(np.arange(flat.size)))
+    shares = [f"{float(flat @ ramp) / flat.size / (size if size > 1e-12 else 1.0):z.4f}" for ramp in ramps]
+    return f"{'x'.join(map(str, values.shape))}{f' nan {gaps}' * bool(gaps)} ({shown(size)} {' '.join(shares)})"

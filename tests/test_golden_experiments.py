@@ -1,0 +1,334 @@
+"""Golden results of runs of specs drawn at random: data, history, judgement, limits, theory, races and exports."""
+
+import json
+from dataclasses import replace
+from itertools import product
+
+import golden_files
+import numpy as np
+import pandas as pd
+import pytest
+from golden_files import lines_of, shown, tried
+from own_tables import lines, own_spec, sniff, table, with_pairs
+
+from dsgcore.core.errors import DSGError
+from dsgcore.core.parameters import Choice, Flag, Integer, Real
+from dsgcore.data import DATASETS
+from dsgcore.data.edits import CHOICES
+from dsgcore.diagnostics import (
+    amplitudes,
+    convergence,
+    feature_trajectory,
+    feature_wave,
+    has_inside,
+    judgement,
+    limits,
+    point_pull,
+    point_trajectory,
+)
+from dsgcore.experiments import (
+    SETTINGS,
+    LiveRun,
+    Plane,
+    Spec,
+    SpecError,
+    Surface,
+    as_in_paper,
+    breaches,
+    broken_by,
+    default_spec,
+    kept_to,
+    load_split,
+    outcome_of,
+    script,
+    summary,
+    theory_of,
+)
+from dsgcore.experiments.data_of import as_in_app, edited_split, preparation_of, read_spec, with_choice, with_digest
+from dsgcore.experiments.engine import Budget, check_cost, cost_of
+from dsgcore.experiments.race import (
+    Race,
+    competitors,
+    fixed_parameters,
+    free_parameters,
+    kernel_note,
+    plain_name,
+    run_heats,
+    run_race,
+    smaller,
+    title,
+    usual_rivals,
+    usual_sizes,
+    why_not_fixed,
+    with_fixed_features,
+)
+from dsgcore.experiments.run import stable_step, step_limit
+from dsgcore.experiments.spec import sections_of, usual_width_of
+from dsgcore.experiments.suggesting import _Runs
+from dsgcore.experiments.verdict import best_score, fallen, random_choices
+from dsgcore.kernels import KERNELS
+from dsgcore.settings import profile_of
+
+OUTCOMES = ("score_test@0.25", "objective@0.7", "distance", "overstated")
+SPLIT = (
+    "X_train",
+    "y_train",
+    "y_hidden",
+    "X_test",
+    "y_test",
+    "train_rows",
+    "test_rows",
+    "class_names",
+    "feature_names",
+)
+SLOW = (
+    "Boosting",
+    "OrdinalBoosting",
+    "RandomForest",
+    "QNS3VM",
+)  # which take most of the time, or end after other steps
+# By a parameter's name: values to draw from; others are drawn from their range.
+VALUES = {
+    **{"n_iter": (9, 12, 15), "n_features": (7, 16, 30), "batch_size": (5, 9, 21), "step_size": (None, 0.07, 0.3, 0.9)},
+    **{"lam": (0.0, 0.003, 0.04, 0.3), "tol": (0.0, 0.0, 0.3), "labeled_weight": (0.6, 2.0), "leak": (0.2, 1.4)},
+    **{"unlabeled_weight": (None, 0.3, 1.5), "tau_I": (None, 0.01, 0.2), "tau_S": (0.0, 0.02), "radius": (None, 4.0)},
+    **{"n_neighbors": (3, 6), "prior": (0.35, 0.62, 0.8), "s": (-0.7, -0.2), "n": (90, 120), "noise": (0.1, 0.3)},
+    **{
+        "n_labeled": (10, 14, 18),
+        "test_share": (0.3, 0.45),
+        "label_noise": (0.0, 0.0, 0.15),
+        "prior_shift": (0.0, 0.25),
+    },
+    **{
+        "patience": (0, 0, 2),
+        "tolerance": (1e-4, 0.05),
+        "n_probes": (0, 13, 40),
+        "n_classes": (3, 4),
+        "n_irrelevant": (1, 3),
+    },
+    **{"imbalance": (0.3, 0.4), "separation": (1.2, 2.5), "gamma": (0.0, 0.3, 0.8, 1.0), "theta": (0.2, 0.7)},
+    "dtype": ("float64",),
+}
+STEERED = {"step_size": 0.11, "n_features": 11, "lam": 0.02, "tau_I": 0.003, "tau_S": 0.004}
+GIVEN = ({}, {"kernel": {"sigma": 0.3}, "solver": {"n_iter": 11}}, {"solver": {"lam": 0.1}})
+FILES = (
+    (
+        "binary",
+        lines("a;b;k;y", *(f"{i % 7},5;{i * i % 11};{'uvw'[i % 3]};{['no', 'yes'][i * i % 5 > 1]}" for i in range(70))),
+    ),
+    ("pairs", with_pairs()),
+    ("ordinal", lines("a,b,y", *(f"{i % 13},{i * 7 % 10},{['low', 'mid', 'high'][i % 13 // 5]}" for i in range(80)))),
+    ("classes", table(90).to_csv(index=False).encode()),
+)
+
+
+def drawn_value(p, rng):
+    if p.name in VALUES:
+        return VALUES[p.name][rng.integers(len(VALUES[p.name]))]
+    if isinstance(p, Choice):
+        some = [*p.options, *([None] * p.optional)]
+        return some[rng.integers(len(some))]
+    if isinstance(p, Flag):
+        return bool(rng.integers(2))
+    if isinstance(p, Real | Integer):
+        return type(p.default or 1.0)(rng.uniform(p.low, p.high))
+    return p.default
+
+
+def drawn_spec(setting, number):
+    """Return a spec in which every section's values are drawn."""
+    rng, kind = np.random.default_rng([number, *map(ord, setting)]), SETTINGS[setting]
+    sets = [entry for entry in DATASETS.values() if entry.suits(kind.labels) and entry.options]
+    entry, kernel = sets[rng.integers(len(sets))], kind.kernels[rng.integers(len(kind.kernels))]
+    plain = {name: {p.name: drawn_value(p, rng) for p in own} for name, own in sections_of(kind).items()}
+    width = {name: value * rng.uniform(0.5, 2.0) for name, value in usual_width_of(kind, entry.name, kernel).items()}
+    choices = {p.name: drawn_value(p, rng) for p in KERNELS[kernel].parameters if isinstance(p, Choice)}
+    hiding = ("n_labeled", "test_share", "stratified", "label_noise", "prior_shift", "scaling")
+    data = {name: plain["data"][name] for name in hiding} | {"name": entry.name}
+    for option in entry.options:
+        data[option.name] = min(max(plain["data"][option.name], option.low), option.high)
+    if kind.labels == "pairs":
+        data["n_labeled"] = 6
+    made = {"setting": setting, "seed": int(rng.integers(9)), "kernel": {"name": kernel, **width, **choices}}
+    try:
+        spec = Spec.from_dict(plain | made | {"data": data})
+    except SpecError as error:
+        return str(error)
+    changes = [{"t": int(rng.integers(2, 8)), "name": name, "value": STEERED[name]} for name in spec.steerable]
+    return replace(spec, changes=tuple(changes[: rng.integers(3)]))
+
+
+def changes_in(spec, other):
+    """Return what another spec has otherwise, by section and name."""
+    one, two = ({f"{s} {n}": v for s, own in x.to_dict().items() for n, v in items_of(own)} for x in (spec, other))
+    return {name: value for name, value in two.items() if name not in one or one[name] != value}
+
+
+def items_of(value):
+    return value.items() if isinstance(value, dict) else [("", value)]
+
+
+def of_run(spec, split):
+    """Yield lines about all that is said of a run, and of its twin."""
+    yield from lines_of("spec", changes_in(default_spec(spec.problem.name), spec))
+    yield from lines_of("data", {name: getattr(split, name) for name in SPLIT} | {"shape": split.shape})
+    live = LiveRun(spec, split=split)
+    live.advance()
+    run, twin = live.run, live.supervised
+    yield from lines_of(repr(run), (run.health, run.tried, run.length, run.averaged_after, float(run.result_shift)))
+    yield from lines_of("start, limit, stable, best, fallen", start_of(run))
+    for name in (name for name in run.history.names if name != "t"):
+        column = run.history.column(name)
+        yield f"  {name} {shown(float(column[len(column) // 2]))} {shown(float(column[-1]))} {shown(column)}"
+    values = (
+        run.result_test_values,
+        run.result_at(split.X_test[::3]),
+        run.result_labeled_values,
+        run.result_unlabeled_values,
+    )
+    yield from lines_of("values", [np.asarray(one) for one in values])
+    yield from tried("outcome", outcome_of, live, OUTCOMES)
+    yield from tried("judged", judgement, run, baseline=twin)
+    yield from lines_of("summary", {name: value for name, value in summary(run).items() if name != "last"})
+    yield from lines_of("panels", (profile_of(spec.problem).details(run), profile_of(spec.problem).risks(run)))
+    yield from lines_of("script", script(run).partition("\nrun = ")[2].split("\n"))
+
+
+def start_of(run):
+    return run.start_objective, step_limit(run), stable_step(run, run.t), best_score(run), fallen(run)
+
+
+def of_theory(spec):
+    """Yield lines about a spec's cost and theory."""
+    cost = cost_of(spec)
+    yield from lines_of("cost", (cost.memory, cost.seconds, cost.likely, cost_of(spec, of_data=True).memory))
+    for budget in (Budget(int(0.9 * cost.memory)), Budget(cost.memory // 9), Budget(10**12, cost.seconds / 3)):
+        yield from tried("refused", check_cost, spec, budget)
+    theory = theory_of(spec)
+    yield from lines_of(
+        "theory", {name: getattr(theory, name) for name in ("holds", "error_slope", "rates", "assumptions")}
+    )
+    for name, other in (("kept", kept_to(spec)), ("paper", as_in_paper(spec, 77)), ("twin", spec.baseline())):
+        yield from lines_of(name, changes_in(spec, other))
+    for breach in breaches(spec):
+        yield from lines_of(breach.name, changes_in(kept_to(spec), broken_by(spec, breach)))
+
+
+def of_diagnoses(spec, split):
+    """Yield lines about the parts of a run, measured limits, trajectories, suggestions, and looking back."""
+    live = LiveRun(spec, split=split)
+    live.advance(4)
+    live.steer({name: 1.5 * value for name, value in spec.values_at(4).items() if isinstance(value, float)})
+    live.go_to(7, 1e9)
+    run, Z = live.run, split.X_test[:9]
+    yield from lines_of(
+        "steered", (run.spec.changes, repr(live.at(3).run), repr(run.at(2)), live.has_reached(7), live.is_finished)
+    )
+    yield from tried("judged early", judgement, run.at(3))
+    next_one = LiveRun(replace(spec, solver=replace(spec.solver, lam=0.07)), live)
+    yield from lines_of("next", (repr(next_one.ghost), repr(next_one.previous), next_one.previous_spec == run.spec))
+    for axes in ((None, None), (1, None), (1, 0)):
+        plane = Plane.through(split.X_train, axes, split.feature_names)
+        yield from lines_of("plane", (plane, plane.project(Z), plane.grid(5)))
+    if has_inside(run):
+        yield from lines_of("surface", Surface(plane.grid(6), run.model).values(run.model))
+        yield from lines_of(
+            "features", (amplitudes(run.model), feature_wave(run.model, 2, 3, Z), feature_trajectory(run.model, 3, 4))
+        )
+        yield from lines_of("point", (point_pull(run, 5, Z), point_trajectory(run, 5)))
+        found = limits(replace(spec, changes=()), (3, 5), split=split)
+        yield from lines_of("limits", found.to_dict())
+        yield from lines_of("four runs", found.runs)
+        yield from tried("judged by limits", judgement, run, limits=found)
+        made = convergence(spec, (2, 6), split=split)
+        for name in made.quantities:
+            yield from lines_of(
+                name, (made.slope(name), made.median(name), made.band(name), made.mean(name), made.bounds(name))
+            )
+        yield from lines_of("constants", (made.t, made.constants(), made.theorem_bound(), made.n_diverged))
+    if spec.problem.labels != "pairs":
+        yield from lines_of("choices", random_choices(spec, split, n=4))
+    try:
+        runs = _Runs(spec, split)
+    except DSGError as error:
+        yield f"suggesting: {error}"
+        return
+    drawn = [runs.draw(np.random.default_rng(seed)) for seed in (0, 1)]
+    yield from lines_of("suggesting", (runs.own, drawn, runs.n_iter(0.3), [len(test) for _, test in runs.rows]))
+    yield from tried("scored", runs.fitted_score, drawn[0], 1.0, 1, lambda: False)
+
+
+def of_race(spec, split):
+    """Yield lines about a run's competitors."""
+    for kind in competitors(spec.problem.name):
+        fixed, free = fixed_parameters(spec, kind), {p.name: p.default for p in free_parameters(spec, split, kind)}
+        yield from lines_of(plain_name(kind), (title(spec, plain_name(kind)), kernel_note(spec, kind), fixed, free))
+        if plain_name(kind) not in SLOW:
+            race = Race(spec, plain_name(kind), {**fixed, **free})
+            yield from tried("  raced", run_race, race, split, report=lambda progress: None)
+    sizes, usual = usual_sizes(split), usual_rivals(spec.problem.name)
+    small = smaller(split, 17, 3)
+    yield from lines_of("rivals", (usual, sizes, why_not_fixed(spec), small.train_rows, small.y_train))
+    yield from tried("fixed", lambda: changes_in(spec, with_fixed_features(spec)))
+    yield from tried(
+        "heats", run_heats, spec, [*usual[:1], *["fixed"] * (not why_not_fixed(spec))], (9, 14), 2, seconds=1e9
+    )
+
+
+def brief(spec, split):
+    """Yield a line or two about a run."""
+    live = LiveRun(spec, split=split)
+    live.advance()
+    last = {name: value for name, value in live.run.history.last().items() if "singular" not in name}
+    said = live.run.stop_reason, judgement(live.run).sentence, split.train_rows, live.run.result_test_values, last
+    yield from lines_of(f"{spec.data.name} {spec.kernel.name} {spec.sha256[:6]}", said)
+
+
+# For specs drawn by these numbers: all that is said of a run, of its diagnoses, of its competitors, of its theory; and a line.
+PARTS = (
+    *((of_run, range(3)), (of_diagnoses, (1,)), (of_race, (1,))),
+    *((lambda spec, split: of_theory(spec), (0,)), (brief, range(3, 16))),
+)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_runs(setting):
+    found = []
+    for part, numbers in PARTS:
+        for number in numbers:
+            spec = drawn_spec(setting, number)
+            found += [f"# {setting} {number}", *(part(spec, load_split(spec)) if isinstance(spec, Spec) else (spec,))]
+    golden_files.check(f"runs_{setting}", found)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_runs_of_files_and_edited_points(tmp_path, monkeypatch):
+    found, place = [], tmp_path / "spec.json"
+    monkeypatch.chdir(tmp_path)
+    for number, (labels, content) in enumerate(FILES):
+        name, recipe = f"{labels}.csv", sniff(content, f"{labels}.csv", labels=labels)
+        (tmp_path / name).write_bytes(content)
+        found += lines_of(f"# {labels}", recipe.to_dict())
+        for setting in (one for one, kind in SETTINGS.items() if kind.labels == labels):
+            spec, files = own_spec(content, recipe, setting, name, n_labeled=7 + number, scaling="standard")
+            split = load_split(spec, files=files)
+            spec = replace(spec, solver=replace(spec.solver, dtype="float64", n_iter=8))
+            found += [f"# {setting}", *of_run(spec, split)]
+            plain = {"setting": setting, "data": {"name": "file", "path": name, "recipe": recipe.to_dict()}}
+            for given in GIVEN:
+                place.write_text(json.dumps(plain | given))
+                found += lines_of("read", changes_in(default_spec(setting), read_spec(place)))
+            named = with_digest(as_in_app(read_spec(place), has_recipe=True)[0])
+            found += lines_of("named", changes_in(read_spec(place), named))
+            frame = pd.read_csv(tmp_path / name, sep=recipe.delimiter, decimal=recipe.decimal)
+            found += tried("features", preparation_of(spec, split).transform, frame)
+    for setting, choice in product(("auc", "s3vm", "multiclass"), CHOICES):
+        spec = Spec.from_dict({"setting": setting, "data": {"name": "two_moons", "n": 80, "n_labeled": 6}, "seed": 3})
+        edits, before = with_choice(spec, choice).data.edits, load_split(spec)
+        found += lines_of(f"{setting}, {choice}", (len(edits), [one.to_dict() for one in edits[:2]]))
+        edited = replace(spec, data=replace(spec.data, edits=edits))
+        found += tried(
+            "  points", lambda made, split: {n: getattr(edited_split(made, split), n) for n in SPLIT}, edited, before
+        )
+    golden_files.check("runs_files", [line.replace(str(tmp_path), "FOLDER") for line in found])
