@@ -104,6 +104,18 @@ def test_a_goal_is_reached_by_its_solution_and_not_before():
     assert "What you learned" in words(app)
 
 
+def test_before_a_class_the_key_that_leads_on_shows_the_end_of_a_goals_run_and_does_not_start_it_again():
+    app = open_auc(lesson="step-size:3", present="1")
+    for then in ("lesson-show", "lesson-next"):
+        assert "lesson-end" in moves(app)
+        assert "lesson-show" not in moves(app)
+        app.button(key="lesson-end").click().run()
+        until_finished(app)
+        if then in moves(app):
+            app.button(key=then).click().run()
+    assert "Goal reached" in words(app)
+
+
 @each("lesson, sentence", [
     ("random-features:1:0.4", "you said 0.40, and the share is"),
     ("rare-class:3:answer", "correct answers fall below 90\N{NO-BREAK SPACE}%*."),  # a sentence's one full stop

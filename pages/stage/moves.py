@@ -63,7 +63,7 @@ def moves(problem: type[Setting], bench: Bench, place: Place, guess: Any) -> Non
             _ask(problem, bench, guess)
         elif is_exercise(bench):
             return
-        elif place.stage is Stage.RUN and place.step.goal is not None:
+        elif place.stage is Stage.RUN and place.step.goal is not None and not (is_presented() and bench.is_going):
             may_ask = is_presented() and not is_asked(bench) and not is_led_elsewhere(bench)
             if may_ask and place.values.get(EDITS) == UNMARKED:
                 _ask_button(problem, bench)
