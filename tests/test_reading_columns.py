@@ -5,6 +5,8 @@ import io
 import pickle
 import pickletools
 import re
+import time
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -24,7 +26,7 @@ from dsgcore.__main__ import main
 from dsgcore.cli.predict import Fitted
 from dsgcore.data import DataError, draw_pairs, hide_labels, rows_of
 from dsgcore.data.converting import convert_file, describe_file
-from dsgcore.data.reading import LOCAL, Features, File, Limits, Recipe, Source
+from dsgcore.data.reading import LOCAL, Features, File, Limits, Recipe, Source, features
 from dsgcore.data.reading.cells import written
 from dsgcore.experiments import load_split
 
@@ -64,13 +66,14 @@ BELOW = [  # what is above the names of four columns, and the lines below them
     (["TOA5,CR1000"], "TS,RN,Volts,", ",Avg,Smp,Smp"),
     ([], "t,c,c,d", ",,,class"),  # Orange
     ([], "time,continuous,continuous,x y", "meta,,,class"),
+    ([], "numeric,n,text,categorical", ",,meta,class"),
 ]
 DRAWN = [  # what is above the names, these, a row, and what is below the names, each row, and all
     ("Markdown", [], "| a | b | label |", "| {} | {} | {} |", "\n|---|:--:|--:|", "", []),
     ("Markdown without bars around", [], "a | b | label", "{} | {} | {}", "\n--- | --- | ---", "", []),
     (
         "MySQL",
-        ["mysql> select * from t;", "+----+---+---+"],
+        ["mysql> select a, b, label from t;", "+----+---+---+"],
         "| a  | b | label |",
         "| {} | {} | {} |",
         "\n+----+---+---+",
@@ -383,13 +386,16 @@ TABLES = {
         [[1.5e6, 565e3, 2.25e9, 900], range(40)],
         ["'price': '€1.5M' is read as 1.5e+06, and '565K' as 565000, and '2.25B' as 2.25e+09, and '€900' as 900: if"]),
     "a letter that may be a unit as well as a factor": Table(rows_of_cells(["6M", "7M", "9M"], ","), ("price", "z"),
-        [[6, 7, 9], range(40)], ["'price': '6M' is read as 6: if it is no number, make it a category (--category)."]),
+        [[6e6, 7e6, 9e6], range(40)], ["'price': '6M' is read as 6e+06: if it is no number, make it a category (--category)."]),
+    "thousands with a fraction beside plain numbers": Table(rows_of_cells(["950", "1.2K", "15K"], ","), ("price", "z"),
+        [[950, 1200, 15e3], range(40)], ["'price': '1.2K' is read as 1200: if it is no number"]),
     "millions of money": Table(rows_of_cells(["$6M", "$7.5M"], ","), ("price", "z"), [[6e6, 7.5e6], range(40)]),
     "several currencies, and per cent": Table(rows_of_cells(["$5", "€7", "12 %", "$8", "3"], ","), ("price", "z"),
         [[5, 7, 0.12, 8, 3], range(40)], ["'price': '$5' is read as 5, and '€7' as 7, and '12 %' as 0.12, and '3' as 3."]),
     **{f"digits of other scripts, {one}": Table(rows_of_cells([one, two], ","), ("price", "z"), [values, range(40)])
        for one, two, *values in (("１２．５", "－３％", 12.5, -0.03), ("١٢٫٥", "٣", 12.5, 3), ("۱۲", "۳۴", 12, 34))},
     "numbers of houses": Table(rows_of_cells(["12B", "12", "13B"], ","), ("z", "price: 12", "price: 12B", "price: 13B"), []),
+    "a few numbers of houses": Table(rows_of_cells(["6B", "7", "8"], ","), ("z", "price: 6B", "price: 7", "price: 8"), []),
     **{f"a table that is drawn, {name}": Table([*above, *(row + between for i, row in enumerate(
         [names, *(form.format(f"{i:2}", f"{i % 2}.5", "xy"[i // 3 % 2]) for i in range(40))]) for row in
         [row + line * (i == 0)]), *end], ("a", "b"), [range(40), [0.5, 1.5]], ["separated by bar, names in the first line"],
@@ -662,12 +668,14 @@ REFUSED = [
         r"size, got -3.40282e\+38 in row 5: correct it, let it mean missing \(--missing-words\), or leave the column out"),
     *((["t,n,k", *(form.format(i % 3, i, "uv"[i // 3 % 2]) for i in range(40))], {}, "in single quotes hold the delimiter")
       for form in ("'a {}, b',{},'{}'", "{},{},'x, {}'")),
-    (rows_of_cells(["6M", "7", "8"]), {}, r"column 'price' must hold numbers, got '6M' in row 1, the first of 14 .*--category"),
     *((labeled("xy" * 20), {"below": 2} | given, said) for given, said in (
         ({"header": False}, r"--below counts lines below the names, and the table has no names \(--header\)"),
         ({"delimiter": "^"}, "delimiter must be one of"))),
-    (["+--+--+", "| a | k |", "+--+--+", "| 1 | x |", "| | y |", "+--+--+", "| 2 | z |", "+--+--+"], {},
-        "that is drawn must be alone in its file, with one line of text for each row"),
+    *((drawn, {}, "must be alone in its file, with one line of text for each row, and no bar in a cell") for drawn in (
+        ["+--+--+", "| a | k |", "+--+--+", "| 1 | x |", "| | y |", "+--+--+", "| 2 | z |", "+--+--+"],
+        ["| a | k |", "|---|---|", "| 1 | x |", "", "| a | k |", "|---|---|", "| 2 | y |"],
+        ["| a | k |", "|---|---|", *("| u\\|v | x |", "| w\\|v | y |") * 9],
+        [" a | k ", "---+---", *(" u+| x ", " v | ") * 9, "(9 rows)"])),
     (rows_of_cells(["-", "1.5", "2.5"]), {}, "column 'price' must hold numbers, got '-' in row 1"),
     *(([text], {}, "the file is a program in SQL; those that can be read are") for text in (
         "INSERT INTO `t` (`a`, `k`) VALUES\n(1, 'u'),\n(2, 'v');\n", "-- by us\n\nCREATE TABLE t (\n a int);\n",
@@ -678,6 +686,8 @@ REFUSED = [
     *(([text], {}, r'a list of records \(pandas: orient="records"\), got one record of lists')
        for text in ('{"type": "T", "features": [{"a": 1}]}', '{"columns": ["a", "k"], "data": [[1, "x"], [2, "y"]]}',
                     '{"a": [1, 2], "k": ["x", "y"]}', '{"a": {"0": 1}, "k": {"0": "x"}}', '{"data": [{"a": 1}]}')),
+    *(([text], {}, "must give each name once, got 'a' twice")
+       for text in ('[{"a": 1, "a": 2}]', '{"a": 1, "a": 2}', '{"a": 1, "k": "x"}\n{"a": 1, "k": "y", "a": 2}')),
     (['{"a": 1, "b": 2,}'], {}, "must hold a record of plain values on each line: .*property name"),
     (["a,k", *(f"{i},{chr(34) * (i == 500)}{'uv'[i % 2]}" for i in range(900))], {}, "a quote is opened and never closed"),
     (stray('"u', '"v'), {}, "line 17 cannot be read: .* expected after"),
@@ -929,6 +939,8 @@ WRITTEN_AS = {
     "what may be thousands, between semicolons": ("a,b,kind\n" + "".join(f"{one},{i},{'xy'[i % 2]}\n"
         for i, one in enumerate(POINTS)),
         "a;b\n1,986;2\n", "'1,986' may be a fraction or thousands"),
+    "thousands as a letter, alone": (["1.5K", "9K", "900"], ["5K", "7K"], [5000, 7000]),
+    "thousands as a letter": (["5K", "6K"], ["5K", "7.5k"], [5000, 7500]),
     "thousands, after a tab": (HALVES, "a\tb\n1.234\t2\n2.345\t3\n", ([1234, 2345], FAR)),
     "thousands beside small numbers": (HALVES, ["1.234", "9"], [1234, 9]),
     "a point among commas": (HALVES, ["1.5", "2.25"], r"'1\.5' in row 1.*the decimal mark \(--decimal \.\)"),
@@ -1026,6 +1038,23 @@ def test_an_option_of_a_text_is_refused_for_other_files(name, write, option, tmp
         for read in (partial(sniff_file, path), partial(rows_of, path, "label")):
             with pytest.raises(DataError, match=said):
                 read(**given)
+
+
+@each("cells", [("5K", "7K", "2M", "900"), ("12 kg", "15 kg", "7 kg", "8 kg")])
+def test_numbers_do_not_depend_on_the_pieces_of_a_table(cells, monkeypatch):
+    content = "\n".join(["price,label", *(f"{cells[i // 20]},{'xy'[i % 2]}" for i in range(80))]).encode()
+    whole = read_sniffed(content).X
+    monkeypatch.setattr(features, "ROWS_AT_A_TIME", 20)
+    np.testing.assert_array_equal(read_sniffed(content).X, whole)
+
+
+@each("lines_above", ["|" * 2000, " " * 2000, "a" * 2000 + "|"])
+@each("line", [" " * 3000, "-" * 3000, "-|" * 1500 + "x", "a|b\n-|-\n1|x\n" + " " * 300_000])
+def test_whether_a_table_is_drawn_is_soon_known(lines_above, line):
+    begin = time.process_time()
+    with suppress(DataError):
+        read_sniffed((f"{lines_above}\n{line}\n" if "\n" not in line else line).encode())
+    assert time.process_time() - begin < 2.0
 
 
 @each("kind", ["csv", "parquet", "large parquet"])
@@ -1321,3 +1350,18 @@ def test_pairs_that_the_file_gives_are_used_and_each_id_is_on_two_rows():
     said = r"column 'pair_id' must hold pair ids, each on exactly two rows, got 'p00' on 4 \(rows 1, 5, 6, 9, the "
     with pytest.raises(DataError, match=said):
         read_sniffed(content.replace(b"p01", b"p00"), labels="pairs")
+
+
+@each(
+    "names, label", [("x,y,rare", "rare"), ("X,Y,z,kind", "kind"), ("x,y", "y"), ("x,z,y", "y"), ("x,y,label", "label")]
+)
+def test_a_y_beside_an_x_is_a_coordinate_unless_it_is_the_last_column(names, label):
+    n = names.count(",")
+    rows = [",".join([*(f"{i * 7 % 61 + k}.5" for k in range(n)), ("no", "yes")[i % 2]]) for i in range(60)]
+    assert sniff(lines(names, *rows), "points.csv").label() == label
+
+
+@each("classes", [("no", "yes"), (0, 1), ("a", "b", "c")])
+def test_a_y_of_classes_is_no_coordinate(classes):
+    rows = [f"{i * 7 % 61}.5,{classes[i % len(classes)]},{'uvw'[i // 3 % 3]}" for i in range(60)]
+    assert sniff(lines("x,y,group", *rows), "points.csv").label() == "y"

@@ -35,7 +35,7 @@ from dsgcore.__main__ import main
 from dsgcore.baselines import EverydayLogisticRegression
 from dsgcore.core.errors import DSGError
 from dsgcore.data import DataError, rows_of
-from dsgcore.data.converting import describe_file
+from dsgcore.data.converting import convert_file, describe_file
 from dsgcore.data.reading import LOCAL, File, Source, Step, take_steps
 from dsgcore.data.reading.unlabeled import unlabeled_among
 from dsgcore.estimators.inputs import encode
@@ -645,6 +645,21 @@ def test_names_of_folders_without_a_column_are_said(ending, tmp_path_factory):
         for file in (File.of_path(place), rows_of(place, "label")[0]):
             notes = file.table(file.sniff()).notes if isinstance(file, File) else file.notes
             assert (said in notes, any("names of folders" in one for one in notes)) == (is_said, is_said)
+
+
+def test_labels_of_libsvm_text_that_float64_rounds_are_refused(tmp_path):
+    (tmp_path / "t.svm").write_text(f"{BIG} 1:2\n{BIG + 1} 1:3\n" * 20)
+    for reading in (by_upload, lambda path: convert_file(path, tmp_path / "new", File.of_path(path).sniff())):
+        with pytest.raises(DataError, match="must hold exact labels"):
+            reading(tmp_path / "t.svm")
+
+
+def test_columns_in_the_names_of_folders_of_libsvm_text_are_said(tmp_path):
+    for year in (2020, 2021):
+        (tmp_path / f"year={year}").mkdir()
+        (tmp_path / f"year={year}" / "a.svm").write_text("1 1:2\n-1 2:1\n" * 20)
+    file = File.of_path(tmp_path)
+    assert "columns in the names of folders are left out: 'year'." in " ".join(file.table(file.sniff()).notes)
 
 
 @each("values", [(0, 1), (2020, 2021)])

@@ -25,6 +25,7 @@ from dsgcore.data.reading.parse import batches_below, rows_below, typed
 from dsgcore.data.reading.recipe import IN_PIECES, Recipe
 from dsgcore.data.reading.sources import Source, files_of, streamed
 from dsgcore.data.reading.svmlight import TARGET, Ends, pieces_of_all
+from dsgcore.data.reading.unlabeled import check_exact
 
 _SHOWN = 12
 PART = "part-{:06}.parquet"
@@ -153,6 +154,7 @@ def _sparse_tables(sources: Sequence[Source], recipe: Recipe, progress: Progress
     ends, n = Ends(), 0
     for piece in pieces_of_all(sources):
         ends.add(piece)
+        check_exact(piece.labels, "LIBSVM text")
         n += len(piece.labels)
         progress("looking", n)
     base, width = ends.checked(IN_PIECES)

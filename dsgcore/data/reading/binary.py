@@ -422,7 +422,19 @@ def _json_table(stream: io.BytesIO) -> Any:
 
 def _parsed(text: bytes) -> Any:
     """Return JSON as Python's values, with whole numbers that 64 bits do not hold as floats."""
-    return json.loads(text, parse_int=lambda word: int(word) if abs(number := float(word)) < _BEYOND else number)
+    return json.loads(
+        text,
+        object_pairs_hook=_record,
+        parse_int=lambda word: int(word) if abs(number := float(word)) < _BEYOND else number,
+    )
+
+
+def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a record of JSON; raise `DataError` if it gives a name twice: which value is meant is not known."""
+    if len(record := dict(pairs)) < len(pairs):
+        (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
+        raise DataError(f"a record of the JSON must give each name once, got {quoted(twice)} twice: delete one")
+    return record
 
 
 def _alike(records: list[dict[str, Any]]) -> dict[str, list[Any]]:

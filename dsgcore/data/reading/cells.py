@@ -298,8 +298,7 @@ def numeric(column: pd.Series, mark: str | None = None) -> pd.Series:
     found = [truths.get(text.lower(), _number(text, mark)) for text in texts]
     others = [i for i, number in enumerate(found) if number != number]
     hours = sixtieths(texts) if len(others) == len(texts) else {}
-    bare = _bare([texts[i] for i in others], is_all=len(others) == len(texts))
-    for i, (text, divisor) in zip(others, bare, strict=True):
+    for i, (text, divisor) in zip(others, _bare([texts[i] for i in others]), strict=True):
         found[i] = hours.get(texts[i], _number(text, mark) / divisor)
     return pd.Series(np.append(found, np.nan)[codes], column.index)
 
@@ -363,18 +362,25 @@ def has_thousands(texts: Sequence[str]) -> bool:
     return is_grouped and any(len(text) == _DIGITS for text in small) and all(len(t) <= _DIGITS for t in small)
 
 
-def _bare(texts: Sequence[str], *, is_all: bool = True) -> list[tuple[str, float]]:
-    """Return numerals without a unit that all have, 12 kg or 5K, or several factors or money, 5K and 2M, $5K; and divisors."""
+def has_suffixes(texts: Iterable[str]) -> bool:
+    """Return True if K, M or B ends some whole numbers that are no money, and others are plain: 12B beside 12 may be a house."""
+    ended = [text for text in texts if text[-1:] in _FACTORS]
+    is_whole = len({text[-1].upper() for text in ended}) == 1 and all(text[:-1].isdigit() for text in ended)
+    return is_whole and any(as_number(text) is not None for text in texts)
+
+
+def _bare(texts: Sequence[str]) -> list[tuple[str, float]]:
+    """Return numerals without a unit that all have, as in 12 kg, or thousands and millions, as in 5K; and their divisors.
+
+    5K is 5,000 whatever is beside it: a piece of a table, or a new one, may have other cells.
+    """
     ends = [text[-1] if text[-1:] in _FACTORS and text[-2:-1].isdigit() else "" for text in texts]
-    scale = {end.upper() for end in ends if end}
-    if len(scale) < 2 and not all(_MONEY.search(text) for text, end in zip(texts, ends, strict=True) if end):
-        scale = set()
-    cut = [plain_numeral(text.removesuffix(end)) for text, end in zip(texts, ends, strict=True)] if scale else []
+    cut = [plain_numeral(text.removesuffix(end)) for text, end in zip(texts, ends, strict=True)] if any(ends) else []
     if cut and all(as_number(text.replace(",", ".")) is not None for text, _ in cut):
         return [(text, divisor / _FACTORS.get(end, 1.0)) for (text, divisor), end in zip(cut, ends, strict=True)]
     found = [_WITH_UNIT.fullmatch(text) for text in texts]
     units = {one[2] for one in found if one}
-    unit = units.pop() if len(units) == 1 and all(found) and (is_all or units.isdisjoint(_FACTORS)) else ""
+    unit = units.pop() if len(units) == 1 and all(found) else ""
     return [plain_numeral(text.removesuffix(unit).rstrip() if unit else text) for text in texts]
 
 
@@ -555,7 +561,7 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
     if n := int(is_wrong.sum()):
         i = int(np.argmax(is_wrong))
         first = printable(written(column.iloc[i]))
-        bare = _bare([*map(written, column[is_wrong].unique())], is_all=False)[0][0]  # 1,5 of '1,5 %'
+        bare = _bare([*map(written, column[is_wrong].unique())])[0][0]  # 1,5 of '1,5 %'
         if numbers_among((bare, bare.translate(_COMMA_FOR_POINT))):
             mark = "." if mark == "," else ","
             raise _wrong(

@@ -26,6 +26,7 @@ from dsgcore.data.reading.cells import (
     check_column,
     date_role,
     decimal_mark,
+    has_suffixes,
     is_numeric,
     is_one_truth,
     listed,
@@ -117,7 +118,8 @@ def feature_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
     # Mistakes, if they are very few, or few different words.
     others = present if are_ratios(present) else present[numeric(present, mark).isna().to_numpy()]
     share = 1.0 - len(others) / len(present)
-    if share >= NEARLY_ALL or (share > MOSTLY and others.nunique() <= _FEW_MISTAKES):
+    is_number = share >= NEARLY_ALL or (share > MOSTLY and others.nunique() <= _FEW_MISTAKES)
+    if is_number and not has_suffixes([*map(written, present.unique())]):
         is_small = len(others) > 0 and present.nunique() <= MAX_FRACTIONS
         if is_small and all(map(is_open_range, others.map(written))):  # such as 3+ beside 0, 1 and 2
             return "category"
@@ -139,11 +141,14 @@ def _named(frame: pd.DataFrame, names: tuple[str, ...]) -> str | None:
 def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, str]) -> list[str]:
     """Return the columns that may hold the labels, the likeliest first; more than one if the table does not decide.
 
-    A column named as a target; else the columns that are mostly empty and repeat a few values; else the last one, unless
-    only another one repeats a few values.
+    A column named as a target, but not a y that is the coordinate beside an x; else the columns that are mostly empty and
+    repeat a few values; else the last one, unless only another one repeats a few values.
     """
     known, keys = list(map(str, frame.columns)), frame.attrs.get("keys", ())  # in the names of folders
     named = frame.drop(columns=[key for key in keys if key.lower() == "y" and numeric(frame[key]).min() > _LEAST_YEAR])
+    if [str(name).lower() for name in named.columns[:2]] == ["x", "y"] and named.shape[1] > 2:
+        y = named.iloc[:, 1]
+        named = named.drop(columns=y.name) if is_numeric(y) and y.nunique() > 2 else named
     called = _named(named, ("y", *LABEL_NAMES) if recipe.format == "npz" else LABEL_NAMES)
     others = [name for name in known if alone.get(name) not in ("index", *DATES) and name not in keys]
     others = [name for name in others if frame[name].notna().any()] or known

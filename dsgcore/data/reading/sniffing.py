@@ -48,7 +48,7 @@ _UNIT = re.compile(r"[\[(]?[\w°µ%/^²³·*.\s-]{0,14}[\])]?")
 _MOST_BELOW, _ID_OF_QUALTRICS = 3, '{"ImportId":'
 _BEFORE_NAMES = ("TOA5", "***End_of_Header***")  # of Campbell's loggers and LabVIEW
 _FLAGS = {"class", "meta", "ignore", "c", "m", "i"}  # of Orange, below its types or a list of values
-_TYPES = re.compile(r"continuous|discrete|string|time|[cdst]?|\S+( \S+)+")
+_TYPES = re.compile(r"continuous|numeric|discrete|categorical|string|text|time|[cdnst]?|\S+( \S+)+")
 _ODD_DELIMITERS = "^~§¤¦¬¶"
 
 

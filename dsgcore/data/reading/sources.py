@@ -80,8 +80,9 @@ _PAIR = re.compile(r"\s*(\d{1,9})\s(\s*\"(?:[^\"\\]|\\.)*\"\s*|[^,\"]*)(?:,|\Z)"
 _BLANKS = " \t\r\n\f\v"
 _ARFF = re.compile(r"\A\ufeff?(\s*%[^\n]*\n|\s*\n)*\s*@relation\s", re.IGNORECASE)
 # A line drawn below the names of a table in Markdown, by MySQL, psql or sqlcmd, or between all rows as in reStructuredText.
-_LINE = r"[ \t]*[|+]?(?:[ \t]*:?[-=]+:?[ \t]*[|+])+(?:[ \t]*:?[-=]+:?[ \t]*)?"
-_DRAWN = re.compile(rf"\A\ufeff?(?:[^|,\"\t\n]*\n)*?(?:[^\n]*\|[^\n]*\n)?({_LINE})\r?\n[^\n]*\|")
+_LINE = r"[ \t]*(?:[|+][ \t]*)?(?::?[-=]+:?[ \t]*[|+][ \t]*)+(?::?[-=]+:?[ \t]*)?"
+_DRAWN = re.compile(rf"\A\ufeff?(?:[^|\"\t\n]*\n)*?(?:[^|\n]*\|[^\n]*\n)?({_LINE})\r?\n[^|\n]*\|")
+_COUNT = re.compile(r"(?=\(?(\d+) )(?:\(\d+ rows?\b|\d+ rows? in set)")  # below a table of psql, sqlcmd or MySQL
 READABLE = "CSV and other text, LIBSVM, Parquet, Feather, ORC, JSON lines, ARFF, Excel (.xlsx) and .npz archives"
 _DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError)
 UNREADABLE = (*_DAMAGED, MemoryError, OverflowError, RuntimeError, SyntaxError, TypeError, ValueError)
@@ -412,13 +413,16 @@ def _without_lines(source: Source) -> Source:
     """Return the rows of a table that is drawn with bars, without its lines and what is above and below it."""
     with source.open() as stream:
         lines = re.split(r"\r?\n", stream.read().decode("latin-1"))  # which keeps its bytes
-    drawn = [line for line in lines if re.fullmatch(_LINE, line)]
-    bar = "|" * (drawn[0].lstrip()[0] in "|+")
-    rows = [
-        line.strip(_BLANKS).removeprefix(bar).removesuffix(bar) for line in lines if "|" in line and line not in drawn
-    ]
-    if len(drawn) > 3 and len(drawn) != len(rows) + 1:
-        raise DataError("a table that is drawn must be alone in its file, with one line of text for each row")
+    drawn = [i for i, line in enumerate(lines) if re.fullmatch(_LINE, line)]
+    numbers = sorted({i for i, line in enumerate(lines) if "|" in line}.difference(drawn))
+    bar = "|" * (lines[drawn[0]].lstrip()[0] in "|+")
+    rows = [lines[i].strip(_BLANKS).removeprefix(bar).removesuffix(bar) for i in numbers]
+    is_alone = len(drawn) <= (1 if drawn[0] > numbers[0] else 3) or len(drawn) == len(rows) + 1
+    counts = {int(one[1]) for line in lines if (one := _COUNT.match(line))}
+    if not is_alone or not counts <= {len(rows) - 1} or len({row.count("|") for row in rows}) > 1:
+        raise DataError(
+            "a table that is drawn must be alone in its file, with one line of text for each row, and no bar in a cell"
+        )
     return replace(Source.of_bytes("\n".join(rows).encode("latin-1"), source.name), notes=source.notes)
 
 

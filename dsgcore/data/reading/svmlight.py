@@ -18,7 +18,7 @@ from sklearn.datasets import load_svmlight_file
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.cells import as_number, named, reason_of
+from dsgcore.data.reading.cells import as_number, listed, named, reason_of
 from dsgcore.data.reading.parse import lines_of
 from dsgcore.data.reading.recipe import Limits
 from dsgcore.data.reading.sources import Source
@@ -135,6 +135,8 @@ def read_svmlight(
     table = pd.concat([piece.frame(base, width, ends.dtype) for piece in found], ignore_index=True)
     table.attrs = {"first_index": base, "n_indices": width}  # for files that the model predicts
     notes = ["The ids of queries (qid) are left out."] * any(piece.has_queries for piece in found)
+    if keys := dict.fromkeys(name for source in sources for name in source.keys):
+        notes.append(f"LIBSVM text has no names, so columns in the names of folders are left out: {listed(keys)}.")
     return table, notes
 
 
