@@ -1,9 +1,11 @@
 """Data on the pages, without a browser: a person's own file in every setting and in a link, the Data page, controls."""
 
+import gc
 import io
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,6 +28,7 @@ from dsgcore.settings import profile_of
 from dsgcore.studies import Store
 from pages.controls.own_file import OwnFile
 from pages.gallery.data_views import agreement, as_written
+from pages.studies import going
 from pages.upload import upload
 from pages.workbench import tabs
 from pages.workbench.head import REFUSED_FILE
@@ -341,6 +344,27 @@ def test_a_study_of_a_file_is_there_again_after_a_reload_which_ends_the_session_
     assert "It " in next(one.value for one in again.markdown if one.value.startswith("- **"))
     other = give(opened("convergence", **link), content=table(n=120)).session_state["_exploring_ways"]
     assert other.store.file != state.store.file
+
+
+def test_runs_on_a_file_are_removed_an_hour_after_the_last_session_that_has_it_and_the_file_at_once(monkeypatch):
+    spec, ends = SimpleNamespace(data=SimpleNamespace(name="file", sha256="ab" * 32)), []
+    made = SimpleNamespace(study=SimpleNamespace(specs=[spec]))
+    monkeypatch.setattr(going, "Timer", lambda seconds, end: ends.append(end) or SimpleNamespace(start=list))
+    first, other = (going.Exploring(made=made) for _ in range(2))
+    runs, own = first.store.file.parent, first.folders[()].path
+    assert other.store.file.parent == runs != own
+    del first
+    gc.collect()
+    assert (own.exists(), runs.exists()) == (False, True)
+    while ends:  # an hour later
+        ends.pop()()
+    del other
+    gc.collect()
+    assert (going.Exploring(made=made).store.file.parent, runs.exists()) == (runs, True)
+    gc.collect()
+    while ends:
+        ends.pop()()
+    assert not runs.exists()
 
 
 @pytest.mark.parametrize(

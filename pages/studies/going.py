@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
+from threading import Timer
 from typing import Any
-from weakref import finalize
+from weakref import WeakValueDictionary, finalize
 
 import streamlit as st
 
@@ -53,6 +54,9 @@ LEASE_SECONDS = 20.0
 _WHOLE_PAGE = "_whole_page"
 
 
+HOUR = 3600.0  # seconds that the runs on a file outlive a session, for a reload
+
+
 class _Folder:
     """A new folder, which is removed when nothing refers to this object."""
 
@@ -61,10 +65,18 @@ class _Folder:
         finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
-@st.cache_resource(ttl="1h", show_spinner=False)
-def _runs_on(files: tuple[str, ...]) -> _Folder:
-    """Return a folder for the runs on files of these digests: after a reload, for an hour, who has the files finds it again."""
-    return _Folder()
+_FOLDERS: WeakValueDictionary[tuple[str, ...], _Folder] = (
+    WeakValueDictionary()
+)  # of runs, by the digests of their files
+
+
+def _leave(folders: dict[Any, _Folder]) -> None:
+    """Remove a session's files at its end, and an hour later its runs on them, unless another session has the same files."""
+    folders.pop((), None)
+    if folders:
+        timer = Timer(HOUR, folders.clear)
+        timer.daemon = True
+        timer.start()
 
 
 @dataclass
@@ -82,6 +94,9 @@ class Exploring:
     curves: ScoreCurves = field(default_factory=ScoreCurves)
     folders: defaultdict[Any, _Folder] = field(default_factory=partial(defaultdict, _Folder))  # by the digests of files
     remembered: tuple[Any, Any] | None = None  # the last slow answer, after what it is about
+
+    def __post_init__(self) -> None:
+        finalize(self, _leave, self.folders).atexit = False  # the end of the process removes all folders
 
     @property
     def runs(self) -> StudyRuns:
@@ -110,7 +125,8 @@ class Exploring:
         files = tuple(sorted({str(spec.data.sha256) for spec in self.runs.study.specs if spec.data.name == FILE}))
         if not files:
             return Store(default_store())
-        return Store(self.folders.setdefault(files, _runs_on(files)).path / "runs.sqlite")
+        folder = self.folders[files] = _FOLDERS.setdefault(files, self.folders[files])
+        return Store(folder.path / "runs.sqlite")
 
     def finished(self, number: int) -> list[str]:
         """Return the finished runs of one of several specs, by its place."""
