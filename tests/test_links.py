@@ -55,7 +55,7 @@ from pages.controls.link import names_of, read_also, unknown_names, with_changes
 from pages.controls.pickers import carried
 from pages.session.lesson_place import Place
 from pages.session.link import KEPT, read_link
-from pages.shell import router
+from pages.shell import page_link, router
 from pages.shell.page_link import PageLink
 from pages.studies.links import link_to_run, link_to_study
 
@@ -455,6 +455,18 @@ def test_fields_that_no_control_says_are_refused_in_a_sentence_when_they_are_not
 def test_a_link_that_asks_only_for_a_frame_opens_a_page_as_it_was_left():
     given = {"": True, "embed": True, "hide": True, "seed": False, "data.n": False}
     assert {name: PageLink(given={name: "1"} if name else {}).is_plain for name in given} == given
+
+
+def test_back_also_ends_a_visit_whose_first_drawing_is_broken_off(monkeypatch):
+    mounted, own = {}, {"session_state": {}, "query_params": SimpleNamespace(to_dict=dict)}
+    monkeypatch.setattr(page_link, "st", SimpleNamespace(**own, container=lambda key: contextlib.nullcontext()))
+    monkeypatch.setattr(page_link, "_component", lambda: lambda **options: mounted.update(options))
+    page_link.begin_link("auc")
+    page_link.mount("part-state-link", {})
+    for visit in (1, 2, 3):
+        assert (page_link.link_now().visit, page_link.link_now().is_over) == (visit, False)
+        mounted["on_back_change"]()
+        page_link.begin_link("auc")
 
 
 # --- the menu, and every page that a reader may look for

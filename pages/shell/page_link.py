@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -128,8 +128,11 @@ def bring_back_file(name: str) -> None:
 
 def mount(key: str, data: dict[str, Any], **options: Any) -> Any:
     """Mount the browser part with what it is to do; its key begins with part-state-, so it takes no room."""
-    end_visit = partial(setattr, link_now(), "is_over", True)
-    changes = {"on_theme_change": lambda: None, "on_back_change": end_visit} | options
+    # Back ends the visit of that moment, which may be a later one: the drawing of this part may have been broken off.
+    changes = {
+        "on_theme_change": lambda: None,
+        "on_back_change": lambda: setattr(link_now(), "is_over", True),
+    } | options
     with st.container(key=key):
         return _component()(key=f"{key}-component", data=data, **changes)
 
