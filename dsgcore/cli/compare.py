@@ -27,7 +27,7 @@ from dsgcore.comparing.rounds import compare as compare_methods
 from dsgcore.core.cost import duration_text
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import whole_file
-from dsgcore.core.parameters import quoted
+from dsgcore.core.parameters import counted, quoted
 from dsgcore.data import DATASETS, DataError, load
 from dsgcore.data.datasets import Dataset
 from dsgcore.data.reading import File, Recipe
@@ -43,7 +43,9 @@ def compare(given: argparse.Namespace) -> Made:
         n = sum(bool(so_far.scores(name)) for name in so_far.methods)
         best = f", best so far: {so_far.best}" if so_far.best else ""
         left = duration_text(max(0.0, end - time.monotonic()))
-        line.show(f"{len(so_far.fits)} fits, {n} of {len(so_far.methods)} methods{best}, at most {left} left")
+        line.show(
+            f"{counted(len(so_far.fits), 'fit')}, {n} of {len(so_far.methods)} methods{best}, at most {left} left"
+        )
 
     try:
         with client_of(given.dask) if given.dask else nullcontext() as client:

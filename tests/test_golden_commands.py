@@ -1,0 +1,148 @@
+"""Results of the commands that are kept: the lines of tests/golden/data_commands.txt that begin with $ are the commands."""
+
+import io
+import json
+import re
+import time
+from contextlib import redirect_stderr
+
+import golden_files
+import joblib
+import numpy as np
+import pandas as pd
+from golden_files import keep, summary
+from small_specs import OWN_LESSON
+
+from dsgcore.__main__ import main
+from dsgcore.comparing import samples
+from dsgcore.data.reading.recipe import MISSING_WORDS
+
+NOISE = 1e-12
+
+
+class Terminal(io.StringIO):
+    """A stream of errors on which progress is shown."""
+
+    def isatty(self):
+        return True
+
+
+# What a line of a command's output does not keep: names of folders, times, digests, versions.
+CHANGING = {
+    r"[0-9a-f]{64}": "HASH",
+    r"\b(?=\d*[a-f])[0-9a-f]{8}\b": "DIGEST",
+    r"DSG Lab \d[\w.+]*": "DSG Lab VERSION",
+    r"(,? (about |at most )?[\d.,]*\d (s|ms|min|h|seconds?|minutes?|hours?))( \d+ (s|min))?( left)?\b": " TIME",
+    r"(?<=seconds\": )[\d.e-]+": "TIME",
+    r"\"versions\": \{[^}]*\}": "VERSIONS",
+}
+
+
+def _short(found):
+    value = float(found[0])
+    return f"{value:.4g}" if abs(value) > NOISE else "0"
+
+
+def plain(text, folder):
+    usual = ",\\s+".join(re.escape(json.dumps(word)) for word in MISSING_WORDS)
+    text = re.sub(
+        rf"\[\s*{usual}\s*\]", "USUAL", text.replace(str(folder), "TMP").replace(str([*MISSING_WORDS]), "USUAL")
+    )
+    for form, word in CHANGING.items():
+        text = re.sub(form, word, text)
+    return re.sub(r"(?<![\w.])-?\d+\.\d{4,}(e[-+]?\d+)?", _short, text)
+
+
+def contents(file, folder):
+    """Yield lines about a file that a command has written."""
+    yield f"  file {file.relative_to(folder)}"
+    if file.suffix == ".npz":
+        with np.load(file, allow_pickle=False) as made:
+            yield from (f"    {name} {summary(made[name])}" for name in sorted(made) if made[name].dtype.kind in "fiub")
+    elif file.suffix == ".parquet":
+        yield from (f"    {line}" for line in pd.read_parquet(file).round(4).iloc[:6].to_csv().splitlines())
+        yield f"    {pd.read_parquet(file).dtypes.astype(str).to_dict()} {len(pd.read_parquet(file))}"
+    elif file.suffix == ".joblib":
+        yield f"    {type(joblib.load(file)).__name__}"
+    elif file.suffix in (".csv", ".json", ".html"):
+        text = plain(file.read_text(encoding="utf-8"), folder)
+        if file.suffix == ".html":
+            text = re.sub(r"<(style|script).*?</\1>|<svg.*?</svg>|<[^>]+>", " ", text, flags=re.DOTALL)
+        lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+        yield from (f"    {line}" for line in (lines[:8] if file.suffix == ".csv" else [" ".join(lines)[:1500]]))
+
+
+def person(folder):
+    """Write a person's files: tables, a folder of Parquet files, specs and a study."""
+    rng, n = np.random.default_rng(3), 80
+    table = pd.DataFrame(rng.normal(size=(n, 3)).round(3), columns=["a", "b", "c"]).assign(
+        town=np.resize(["bonn", "ulm", "köln", "jena"], n), day=[str(np.datetime64("2020-01-05") + i) for i in range(n)]
+    )
+    table["grade"] = np.array(["low", "medium", "high"])[np.digitize(table["a"], [-0.5, 0.5])]
+    table["class"] = np.where(table["a"] + table["b"] / 2 > 0, "yes", "no")
+    table["three"] = table["grade"].map({"low": "ash", "medium": "elm", "high": "oak"})
+    table["size"] = (table["a"] * 1000 + 4000).map("{:,.1f}".format)
+    table["pair"] = [f"p{i // 2}" if i < 40 else "" for i in range(n)]
+    table.to_csv(folder / "data.csv", index=False)
+    half = table.assign(**{name: table[name].where(np.arange(n) % 2 == 0, "") for name in ("class", "grade", "three")})
+    half.drop(columns="pair").to_csv(folder / "half.csv", index=False)
+    half[["a", "b", "town", "class"]].to_csv(
+        folder / "german.csv", index=False, sep=";", decimal=",", encoding="cp1252"
+    )
+    table[["b", "a", "c", "class"]].iloc[:20].replace({"a": {table["a"][3]: "n.a."}}).to_csv(
+        folder / "new.csv", index=False, sep="\t"
+    )
+    rows = [f"{'+1' if a > 0 else '-1'} 1:{a} 3:{c}" for a, c in zip(table["a"], table["c"], strict=True)]
+    (folder / "sparse.txt").write_text("\n".join(rows))
+    for i, own in enumerate(("north", "south")):
+        (folder / "rows" / f"land={own}").mkdir(parents=True)
+        table.iloc[i * 50 : i * 50 + 50].to_parquet(folder / "rows" / f"land={own}" / "0.parquet", row_group_size=20)
+    data = {
+        "name": "file",
+        "path": "data.csv",
+        "n_labeled": 16,
+        "test_share": 0.4,
+        "scaling": "unit",
+        "label_noise": 0.1,
+    }
+    solver = {"n_iter": 7, "n_features": 8, "batch_size": 4, "step_size": 0.2, "lam": 0.05, "dtype": "float64"}
+    xor, rings, iris = ({"name": name, "n": 80, "n_labeled": 14} for name in ("xor", "ordinal_rings", "iris"))
+    axes = [{"name": "kernel.sigma", "values": [0.5, 2.0]}]
+    specs = {
+        "spec": {"setting": "auc", "data": data, "solver": solver, "seed": 4},
+        "many": {"setting": "multiclass", "data": iris | {"noise": 0.1}},
+        "ordinal": {"setting": "ordinal", "data": rings, "solver": solver | {"average": "tail"}},
+        "study": {"spec": {"setting": "s3vm", "data": xor, "solver": solver}, "axes": axes, "seeds": [1, 3]},
+    }
+    for name, spec in specs.items():
+        (folder / f"{name}.json").write_text(json.dumps(spec))
+    (folder / "lesson.toml").write_text(OWN_LESSON, encoding="utf-8")
+
+
+def test_commands_that_the_kept_text_names(tmp_path, monkeypatch, jobs_here, capsys):
+    person(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for clock in ("perf_counter", "process_time", "thread_time"):
+        monkeypatch.setattr(time, clock, lambda: 0.0)
+    for name in ("peak", "forget_peak"):
+        monkeypatch.setattr(samples, name, lambda: 0)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "o").mkdir()
+    kept = (golden_files.FOLDER / "data_commands.txt").read_text(encoding="utf-8")
+    commands = [line.removeprefix("$ ") for line in kept.splitlines() if line.startswith("$ ")]
+    lines, known = [], set()
+    for line in commands:
+        errors = Terminal()
+        with redirect_stderr(errors):
+            try:
+                code = main([word.replace("+", " ") if word == "most+frequent" else word for word in line.split()])
+            except SystemExit as end:
+                code = end.code
+        lines += [f"$ {line}", *(f"  {text}" for text in plain(capsys.readouterr().out, tmp_path).splitlines())]
+        told = re.split("[\r\n]+", plain(errors.getvalue(), tmp_path))
+        lines += [f"  ! {text.replace(' TIME', '').rstrip()}" for text in told if text.strip()] + [f"  ended {code}"]
+        for file in sorted(file for file in (tmp_path / "o").rglob("*") if file.is_file() and file not in known):
+            known.add(file)
+            lines += [plain(one, tmp_path) for one in contents(file, tmp_path)]
+    keep("data_commands", lines)
