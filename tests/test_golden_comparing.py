@@ -1,0 +1,421 @@
+"""Golden results of studies, comparisons, and rooms of a class, from many unusual inputs."""
+
+from contextlib import nullcontext
+from dataclasses import replace
+from itertools import product
+
+import golden_files
+import numpy as np
+import pytest
+from clocks import Clock
+from golden_files import lines_of, tried
+from room_phones import CURVE, MAP, NUMBER, PICK
+
+from dsgcore.comparing import Comparison, Fit, FitRequest, Sample, html_of, rounds
+from dsgcore.comparing.methods import SCORES, chosen_methods
+from dsgcore.comparing.report import text_of
+from dsgcore.comparing.samples import about_labels, about_shift, fit
+from dsgcore.experiments import SETTINGS
+from dsgcore.experiments.engine import Budget
+from dsgcore.explained import (
+    example,
+    first_steps,
+    largest_step,
+    noises,
+    objectives,
+    rolled,
+    single_waves,
+    sums_of_waves,
+)
+from dsgcore.jobs.tasks import CUT_OFF, ThisProcess
+from dsgcore.lessons import lessons_of
+from dsgcore.model_selection import compare
+from dsgcore.rooms.questions import Asked, choice_of, plain_question, plain_text, question_in
+from dsgcore.rooms.rooms import Rooms, results_csv, spaced
+from dsgcore.settings import Curve, Estimate
+from dsgcore.studies import Store, Study, StudyRuns, importance, response
+from dsgcore.studies.carrying_out import carry_out
+from dsgcore.studies.importance import encoded
+from dsgcore.studies.results import (
+    BY,
+    ScoreCurves,
+    _trial,
+    convergences,
+    csv_of,
+    curves_of,
+    table_of,
+    time_to,
+    usual_target,
+    x_values,
+)
+from dsgcore.studies.store import packed, unpacked
+from dsgcore.studies.study import StudyBudget, check_price, price_of
+
+# --- comparisons of given scores: kind, score, methods, seeds, labels, test points, overlap, is going, is complete
+NOTES = ("", "", "learns from 40 of 90 unlabeled points, to be fast enough")
+WHY = ("it needs more memory than 3 GB", CUT_OFF, "a score is not a finite number")
+COMPARED = [
+    (kind, score, n, seeds, labels, tested, overlap, going, complete)
+    for (kind, score), (n, seeds), (labels, tested), (overlap, going, complete) in zip(
+        [
+            ("binary", "accuracy"),
+            ("binary", "auc"),
+            ("classes", "accuracy"),
+            ("ordinal", "mean_auc"),
+            ("ordinal", "mean_absolute_error"),
+        ]
+        * 4,
+        [(6, 10), (4, 6), (2, 3), (5, 1), (3, 2), (7, 12), (8, 3)] * 3,
+        [(30, 15), (64, 200), (150, 40), (1200, 3000)] * 5,
+        [(0.0, False, True), (0.33, False, True), (0.0, True, True), (0.2, False, False)] * 5,
+        strict=False,
+    )
+]
+
+
+def drawn_fits(number, kind, methods, seeds, labels):
+    """Return fits with scores drawn at random: some fail, some methods lack seeds, some scores tie."""
+    rng, fits = np.random.default_rng(number), []
+    spread, apart = rng.choice([0.004, 0.03, 0.1]), rng.choice([0.0, 0.02, 0.15])
+    level, of_seed = rng.uniform(0.6, 0.9), rng.normal(0, spread, seeds)
+    for place, name in enumerate(methods):
+        own = level + apart * rng.normal()
+        there = seeds if place < 2 or rng.random() < 0.6 else rng.integers(0, seeds + 1)
+        for seed, n in product(range(seeds), {labels, labels // 2, labels // 5} if number % 3 == 0 else {labels}):
+            value = round(
+                float(np.clip(own + of_seed[seed] + rng.normal(0, spread / 2) - 0.1 * (n < labels), 0.02, 0.99)), 2
+            )
+            found = {
+                name: value if name != "mean_absolute_error" else 2.0 * (1.0 - value)
+                for name in SCORES
+                if kind in SCORES[name].kinds
+            }
+            found = {key: SCORES[key].factor * one for key, one in found.items()}
+            chance = {key: SCORES[key].factor * 0.5 for key in found}
+            request = FitRequest(name, seed, n)
+            if seed < there:
+                fits.append(Fit(request, found, 0.5 + place, 20.0 + place, NOTES[(place + number) % 3], chance))
+            elif rng.random() < 0.5:
+                fits.append(Fit(request, note=WHY[number % 3]))
+    return fits
+
+
+def of_comparison(number, case):
+    kind, score, n, seeds, labels, tested, overlap, going, complete = case
+    rng = np.random.default_rng([1, number])
+    known = [method.name for method in chosen_methods(None, kind)]
+    methods = tuple(known[i] for i in sorted(rng.permutation(len(known))[:n]))
+    made = Comparison(
+        tuple(drawn_fits(number, kind, methods, seeds, labels)),
+        methods,
+        score,
+        labels,
+        labels + 77,
+        tested,
+        overlaps={labels: overlap},
+        n_classes=2 if kind == "binary" else 4,
+        n_known=(labels + tested) * (number % 3 > 0),
+        order=("low", "mid", "high", "top") * (kind == "ordinal"),
+        warnings=("Class b has 3 labels.",) * (number % 2),
+        seconds=4.5,
+        is_complete=complete,
+        is_going=going,
+        name=f"table {number}",
+    )
+    yield repr(made)
+    yield from lines_of("verdict", made.verdict.to_dict())
+    yield from text_of(made).split("\n")
+    yield from made.to_csv().split("\n")[:3]
+    yield from lines_of("curves", made.curves)
+    if number in (0, 3):
+        yield from (
+            line
+            for text in html_of(made).partition("</style>")[2].split("\n")
+            for line in cut(text)
+            if not line.lstrip().startswith(("<t", "</t", "<footer"))
+        )
+    plain = made.to_dict()
+    yield from lines_of(
+        "plain", {name: value for name, value in plain.items() if name not in ("verdict", "table", "curves")}
+    )
+    for name in made.methods[:3]:
+        yield from lines_of(name, (made.gain_of_labels(name, 40), made.scores(name)))
+
+
+def cut(text, width=380):
+    return [text[first : first + width] for first in range(0, len(text), width)]
+
+
+def test_comparisons_of_given_scores():
+    golden_files.check(
+        "comparisons", [line for number, case in enumerate(COMPARED[:9]) for line in of_comparison(number, case)]
+    )
+
+
+# --- samples, fits, and a comparison in this process
+
+
+def odd_table(kind, n=120):
+    rng, k = np.random.default_rng(len(kind)), {"binary": 2, "classes": 3, "ordinal": 4}[kind]
+    y = rng.integers(0, k, n)
+    near, far = y + rng.normal(0, 0.7, n), 1e3 * rng.exponential(size=n)
+    X = np.stack([near, far, np.full(n, 2.0), rng.integers(0, 2, n) - y / 9, np.arange(n)], axis=1)
+    y[rng.permutation(n)[: n // 3]] = -1
+    y[n // 2 :] = np.where(rng.random(n - n // 2) < 0.5, -1, y[n // 2 :])
+    return X, y
+
+
+FITTED = (
+    "LogisticRegression",
+    "SVC",
+    "SpreadingKNN",
+    "PS3VT",
+    "TSGS3VM",
+    "OrdinalSVC",
+    "QS3ORAO",
+    "SafeQSGS2AUC-labels",
+)
+
+
+def test_samples_fits_and_rounds(monkeypatch):
+    found = []
+    monkeypatch.setattr(rounds, "queue_of", lambda *given: nullcontext(ThisProcess()))
+    for kind in ("binary", "classes", "ordinal"):
+        X, y = odd_table(kind)
+        sample = Sample.of(X, y, n_labeled=15, is_ordered=kind == "ordinal")
+        names = ("n_known", "n_test", "test_share", "most_labels", "classes", "kind", "lone")
+        found += lines_of(kind, [getattr(sample, name) for name in names] + [sample.curve(), sample.sha256[:9]])
+        found += lines_of("overlap", [sample.overlap_at(n) for n in (4, 10, 20, 30)])
+        for split in (sample.split(2, 9), sample.split(3, 15)):
+            arrays = split.X_train, split.y_train, split.y_hidden, split.X_test, split.y_test, split.train_rows
+            found += lines_of("split", (*arrays, split.class_names))
+        some = np.where(np.arange(len(y)) < 3, y, np.where(y == 0, -1, y))
+        found += [*about_labels(some, sample.classes, is_ordered=False), *about_shift(X, y)]
+        for method in chosen_methods(None, kind):
+            found += lines_of(method.name, vars(method))
+            if method.name in FITTED:
+                found += lines_of("  fit", fit(FitRequest(method.name, 4, 15), split, kind))
+    X, y = odd_table("classes")
+    methods, seen = ["LogisticRegression", "SVC", "SpreadingKNN"], []
+    made = compare(
+        X, y, n_labeled=12, seeds=4, seconds=None, methods=methods, store=None, callback=seen.append, name="odd"
+    )
+    found += [
+        repr(made),
+        *lines_of("seen", [(len(one.fits), one.is_going) for one in seen]),
+        *lines_of("curves", made.curves),
+    ]
+    found += lines_of(
+        "plain", {name: value for name, value in made.to_dict().items() if name not in ("table", "curves")}
+    )
+    golden_files.check("comparing_fits", found)
+
+
+# --- studies
+
+SMALL = {"n_iter": 6, "n_features": 8, "batch_size": 7, "step_size": 0.3}
+SPEC = {"setting": "auc", "data": {"name": "two_moons", "n": 80, "n_labeled": 8, "noise": 0.2}, "solver": SMALL}
+S3VM = {"setting": "s3vm", "data": SPEC["data"], "solver": {**SMALL, "average": "tail"}, "seed": 4}
+RANDOM = {"name": "solver.lam", "from": 1e-3, "to": 1.0, "n": 11, "random": True}
+STUDIES = {
+    "grid": {
+        "axes": [
+            {"name": "solver.step_size", "values": [0.1, 0.4, 0.9, 1e5]},
+            {"name": "kernel.sigma", "from": 2, "to": 20, "n": 7},
+        ]
+    },
+    "random": {
+        "axes": [RANDOM, RANDOM | {"name": "solver.n_features", "from": 2, "to": 16, "scale": "linear"}],
+        "seeds": [5],
+    },
+    "best first": {
+        "axes": [{"name": "problem.gamma", "from": 0, "to": 1, "n": 5}],
+        "budget": {"best_first": True},
+        "seeds": [*range(4)],
+    },
+    "words": {
+        "axes": [
+            {"name": "problem.pairing", "values": ["all", "triplets"]},
+            {"name": "data.n_labeled", "values": [6, 8, 99]},
+        ]
+    },
+    "several": {
+        "spec": S3VM,
+        "others": [SPEC],
+        "seeds": [1, 6],
+        "axes": [{"name": "solver.lam", "values": [0.1, 0.01]}],
+    },
+    "trajectories": {"others": [SPEC | {"solver": SMALL | {"lam": 0.2}}], "seeds": [2, 3, 7], "data_seed": 9},
+    "data": {
+        "axes": [{"name": "data.name", "values": ["xor", "digits", "friedman"]}],
+        "seeds": [0],
+        "budget": {"seconds": 1e6},
+    },
+}
+BUDGETS = (
+    StudyBudget(Budget(10**12), 3, 1e9),
+    StudyBudget(Budget(10**12), 9, 0.07),
+    StudyBudget(Budget(9000), 999, 1e9),
+)
+
+
+def of_study(study, store):
+    outcomes = carry_out(study, store)
+    again = carry_out(study, store)
+    yield from lines_of(
+        "outcomes", [(one.is_new, two.is_new, one.failed) for one, two in zip(outcomes, again, strict=True)]
+    )
+    price = price_of(study)
+    yield from lines_of(
+        "price", (len(study), price.runs, price.memory, float(price.seconds), Study.from_dict(study.to_dict()) == study)
+    )
+    for budget in BUDGETS:
+        yield from tried("refused", lambda: check_price(study, budget).runs)  # noqa: B023
+    yield from csv_of(table_of(study, again).drop(columns=["sha256", "seconds"])[:9]).split()
+    runs = StudyRuns(study)
+    runs.refresh(store)
+    keys = [key for key in runs.hashes if key in runs.stored]
+    if study.data_seed is not None:
+        for made in convergences(study, runs.hashes, store):
+            yield from lines_of(
+                "trajectory",
+                (
+                    made.spec.solver.lam,
+                    made.seeds,
+                    made.t,
+                    dict(sorted({n: c for n, c in made.columns.items() if n != "seconds"}.items())),
+                ),
+            )
+        return
+    for measure in ("score", "objective", "error"):
+        results = runs.results(measure)
+        yield repr(results)
+        parts = (
+            results.points[:4],
+            results.values,
+            results.n,
+            results.n_diverged,
+            results.mean,
+            results.error,
+            results.low,
+            results.high,
+        )
+        yield from lines_of(
+            measure, (*parts, results.step_limit, results.ranking(), results.are_equal, usual_target(results))
+        )
+        yield from lines_of("difference", results.compared(0, len(results.points) - 1))
+        if len(study.axes) > 1 and measure == "objective":
+            yield from tried("importance", importance, results)
+            yield from tried("response", response, results, 1, 0)
+            yield from lines_of("encoded", encoded(results))
+    curves, scores, stored = curves_of(store, keys), ScoreCurves(), [runs.stored[key] for key in keys]
+    scores.read(store, keys)
+    target = usual_target(runs.results("score")) - 0.05
+    reached = [time_to(target, scores).of(replace(run, seconds=float(run.iterations))) for run in stored]
+    yield from lines_of("curves", (curves.t, curves.middle, curves.low, curves.high, reached))
+    same = [replace(run, seconds=3.0) for run in stored]
+    yield from lines_of("x", [x_values(by, curves.t, study.spec, same) for by in BY])
+    yield from lines_of("stored", stored[0])
+    for run in [run for run in runs.runs if run.key in runs.stored and not study.others][:2]:
+        trial = _trial(study.axes, run, runs.stored[run.key])
+        said = {name: value for name, value in trial.user_attrs.items() if name not in ("seconds", "sha256")}
+        yield from lines_of(
+            "trial",
+            (trial.state.name, trial.value, trial.params, {n: repr(d) for n, d in trial.distributions.items()}, said),
+        )
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_studies(tmp_path):
+    store, found = Store(tmp_path / "runs.sqlite"), []
+    for name, said in STUDIES.items():
+        found += [f"# {name}", *of_study(Study.from_dict({"spec": SPEC, "seeds": [0, 2], **said}), store)]
+    found += lines_of("unpacked", unpacked(packed({"a": np.arange(5.0), "b": np.array([1.5, np.nan])})))
+    golden_files.check("studies", found)
+
+
+# --- rooms, lessons, and the idea in numbers
+
+TYPED = (
+    "Who?|I do|I *do* not",
+    "How many?|-2.5 to 100",
+    "Where?|map",
+    "a|b",
+    "",
+    "x|y|y",
+    "n|5 to 2",
+    "q|1|2|3|4|5|6|7",
+    "two\nline a\nline b",
+)
+SAID = {
+    PICK: ["1", "1", "0", "2", "9"],
+    NUMBER: ["0.2", "0.25", "0.7", "7"],
+    CURVE: ["0.5~0.6~0.7~0.8~0.9~1", "0.4~0.4~0.5~0.6~0.7~1"],
+}
+SAID |= {
+    MAP: ["~".join(["0.500", "0.25"] * 5), "~".join(["0.1", "0.9"] * 5)],
+    Asked("auc", "unlabeled", 0, "own1", TYPED[0]): ["0", "1", "1"],
+}
+OUTCOME = {name: 0.6 for name in ("score", "gain", "verdict", "growth", "error_share", "unrest")} | {
+    f"score_test@{x:g}": 0.5 + x / 3 for x in (0, 0.1, 0.25, 0.5, 0.75, 1)
+}
+
+
+def test_rooms_lessons_and_the_idea_in_numbers(tmp_path):
+    clock, found = Clock(), [*(line for text in TYPED for line in tried(repr(text), question_in, text))]
+    found += lines_of("codes", (spaced("ABCDEFGH"), plain_text("a **b** *c* f* C\\* d")))
+    rooms = Rooms(Store(tmp_path / "rooms.sqlite"), clock)
+    key = rooms.open()
+
+    def states():
+        looks = (vars(rooms.state(key.code)), vars(rooms.look(key)), rooms.look(key).count, rooms.look(key).result)
+        return lines_of("  seen, looked, count, result", looks)
+
+    for number, (asked, guesses) in enumerate(SAID.items()):
+        rooms.ask(key, asked, {"points": [number]})
+        found += lines_of(asked.name, (plain_question(asked.question), asked.step, asked.kind))
+        read = [one for one in map(asked.question.read, guesses) if one is not None]
+        found += lines_of("  read", (read, [asked.question.say(one) for one in read], choice_of(asked.question, read)))
+        for turn in (1, 2):
+            for who, guess in enumerate(guesses[turn - 1 :]):
+                found += tried("  answer", rooms.answer, key.code, f"phone number {who:06d}", asked.name, turn, guess)
+            found += states()
+            rooms.end(key, 20.0 * turn)
+            clock.now += 15.0
+            found += tried(
+                "  late", rooms.answer, key.code, "phone number 000077", asked.name, turn, guesses[0], 9.0 * turn
+            )
+            clock.now += 30.0
+            found += tried("  over", rooms.answer, key.code, "phone number 000078", asked.name, turn, guesses[0], 9.0)
+            rooms.again(key)
+        rooms.reveal(key)
+        rooms.tell(key, OUTCOME)
+        rooms.shut(key, number > 2)
+        found += states()
+    found += results_csv(rooms.questions(key)).split("\n")
+    rooms.close(key)
+    found += tried("closed", rooms.state, key.code)
+    for setting in SETTINGS:
+        for lesson in lessons_of(setting):
+            for place, step in enumerate(lesson.steps):
+                asks = step.asks
+                said = (
+                    None
+                    if asks is None
+                    else (
+                        asks.measures,
+                        asks.answer(OUTCOME),
+                        asks.is_right(
+                            0.6 if isinstance(asks, Estimate) else [0.6] * 6 if isinstance(asks, Curve) else 0, OUTCOME
+                        ),
+                    )
+                )
+                goal = step.goal and step.goal.is_reached(OUTCOME)
+                found += lines_of(f"{setting}/{lesson.name} {place}", (said, goal, lesson.solved_at(place), step.chart))
+    shown_one = example(n_iter=5, n_features=9, batch_size=6, dtype="float64")
+    found += lines_of("waves", (single_waves(shown_one, 3), list(sums_of_waves(shown_one, (2, 9))), shown_one.centre))
+    found += lines_of("steps", [vars(one) for one in first_steps(shown_one)])
+    found += lines_of("ball", (largest_step(shown_one), rolled(3.0, 0.2, 5), objectives(shown_one, 0.4, 6)))
+    for name, own in vars(noises(shown_one, (1, 4))).items():
+        found += lines_of(name, {str(at): value for at, value in own.items()} if isinstance(own, dict) else own)
+    golden_files.check("rooms", found)
