@@ -114,7 +114,7 @@ def of_comparison(number, case):
         tested,
         overlaps={labels: overlap},
         n_classes=2 if kind == "binary" else 4,
-        n_known=(labels + tested) * (number % 3 > 0),
+        n_known=(labels + tested) * (number % 4 > 0),
         order=("low", "mid", "high", "top") * (kind == "ordinal"),
         warnings=("Class b has 3 labels.",) * (number % 2),
         seconds=4.5,
@@ -217,11 +217,18 @@ SMALL = {"n_iter": 6, "n_features": 8, "batch_size": 7, "step_size": 0.3}
 SPEC = {"setting": "auc", "data": {"name": "two_moons", "n": 80, "n_labeled": 8, "noise": 0.2}, "solver": SMALL}
 S3VM = {"setting": "s3vm", "data": SPEC["data"], "solver": {**SMALL, "average": "tail"}, "seed": 4}
 RANDOM = {"name": "solver.lam", "from": 1e-3, "to": 1.0, "n": 11, "random": True}
+RANGE = {"n": 5, "scale": "log"}
 STUDIES = {
+    "many": {
+        "axes": [
+            RANGE | {"name": "kernel.sigma", "from": 1, "to": 200},
+            RANGE | {"name": "solver.lam", "from": 0.01, "to": 1},
+        ]
+    },
     "grid": {
         "axes": [
-            {"name": "solver.step_size", "values": [0.1, 0.4, 0.9, 1e5]},
-            {"name": "kernel.sigma", "from": 2, "to": 20, "n": 7},
+            {"name": "solver.step_size", "values": [0.1, 0.4, 1e5]},
+            {"name": "kernel.sigma", "from": 2, "to": 20, "n": 4},
         ]
     },
     "random": {
