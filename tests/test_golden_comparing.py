@@ -10,12 +10,14 @@ import pytest
 from clocks import Clock
 from golden_files import lines_of, tried
 from room_phones import CURVE, MAP, NUMBER, PICK
+from small_specs import OWN_LESSON
 
 from dsgcore.comparing import Comparison, Fit, FitRequest, Sample, html_of, rounds
 from dsgcore.comparing.methods import SCORES, chosen_methods
 from dsgcore.comparing.report import text_of
 from dsgcore.comparing.samples import about_labels, about_shift, fit
-from dsgcore.experiments import SETTINGS
+from dsgcore.diagnostics import check_possible
+from dsgcore.experiments import SETTINGS, FileStore, Spec, load_split
 from dsgcore.experiments.engine import Budget
 from dsgcore.explained import (
     example,
@@ -28,13 +30,14 @@ from dsgcore.explained import (
     sums_of_waves,
 )
 from dsgcore.jobs.tasks import CUT_OFF, ThisProcess
-from dsgcore.lessons import lessons_of
+from dsgcore.lessons import Library, lessons_of
 from dsgcore.model_selection import compare
 from dsgcore.rooms.questions import Asked, choice_of, plain_question, plain_text, question_in
 from dsgcore.rooms.rooms import Rooms, results_csv, spaced
 from dsgcore.settings import Curve, Estimate
 from dsgcore.studies import Store, Study, StudyRuns, importance, response
 from dsgcore.studies.carrying_out import carry_out
+from dsgcore.studies.examples import example_study, example_trajectories
 from dsgcore.studies.importance import encoded
 from dsgcore.studies.results import (
     BY,
@@ -426,3 +429,76 @@ def test_rooms_lessons_and_the_idea_in_numbers(tmp_path):
     for name, own in vars(noises(shown_one, (1, 4))).items():
         found += lines_of(name, {str(at): value for at, value in own.items()} if isinstance(own, dict) else own)
     golden_files.check("rooms", found)
+
+
+# --- what is refused
+
+BAD_LESSONS = (
+    "title = ",
+    "title = 3",
+    'title = "t"\nparts = []',
+    'title = "t"\nparts = ["a|b|c"]',
+    OWN_LESSON.replace("n_iter = 20", "n_iter = -1"),
+)
+BAD_LESSONS += (OWN_LESSON, OWN_LESSON.replace("pick.text", "pick.txt"), OWN_LESSON.replace("low = 20", "lowest = 20"))
+BAD_STUDIES = (
+    {"seeds": []},
+    {"seeds": [1, 1]},
+    {"axes": [{"name": "solver.lam"}]},
+    {"axes": [{"name": "no", "values": [1]}]},
+    {"x": 1},
+)
+BAD_STUDIES += (
+    {"axes": [RANDOM, RANDOM]},
+    {"axes": [RANDOM | {"from": 2.0}]},
+    {"budget": {"seconds": -1}},
+    {"axes": [RANDOM | {"from": 0, "scale": "log"}]},
+)
+SOFTMAX = {"setting": "multiclass", "problem": {"variant": "softmax"}}
+
+
+def test_what_is_refused(tmp_path):
+    found, files, X, y = [], FileStore(), *odd_table("binary")
+    for text in BAD_LESSONS:
+        (tmp_path / "auc").mkdir(exist_ok=True)
+        (tmp_path / "auc" / "own.toml").write_text(text)
+        library = Library()
+        library.add(tmp_path / "auc" / "own.toml")
+        found += lines_of("lesson", (library.faults, list(library.lectures), list(library.lessons["auc"])))
+    for said in BAD_STUDIES:
+        found += tried("study", lambda given: len(Study.from_dict({"spec": SPEC, **given})), said)
+    for plain in (SOFTMAX, {"setting": "multiclass"}, SPEC):
+        found += tried("possible", check_possible, Spec.from_dict(plain))
+    for names in (["SVC", "SVC"], ["SVC"], [], ["SVC", "x"], ["SVC", "LogisticRegression"]):
+        found += tried("methods", lambda own: [one.name for one in chosen_methods(own, "binary")], names)
+    for change in (
+        {"X": X[:9]},
+        {"X": np.where(X > 1e3, np.nan, X)},
+        {"y": y * 0},
+        {"n_labeled": 1},
+        {"n_labeled": 999},
+        {"score": "x"},
+    ):
+        found += tried(
+            "compare", lambda given: repr(compare(**{"X": X, "y": y, "seeds": 1, "store": None, **given})), change
+        )
+    content = odd_csv()
+    digests = [files.add(content), files.add(b"a,b\n1,2\n1\n")]
+    spec = {"setting": "auc", "data": {"name": "file", "path": "t.csv", "n_labeled": 9}}
+    for digest in (*digests, *digests, "0" * 64):
+        one = Spec.from_dict(spec | {"data": spec["data"] | {"sha256": digest}})
+        found += tried("file", lambda given: load_split(given, files=files).shape, one)
+        found += lines_of("  size", files.size)
+    for setting in SETTINGS:
+        made, ways = example_study(setting), example_trajectories(setting)
+        if made is not None:
+            found += lines_of(
+                f"{setting} study", (repr(made.results("score")), made.results("score").mean, made.n_there)
+            )
+        for one in () if ways is None else ways[1]:
+            found += lines_of("  trajectory", (one.seeds, one.quantities, one.t, one.slope("error"), one.n_diverged))
+    golden_files.check("refusals", [line.replace(str(tmp_path), "FOLDER") for line in found])
+
+
+def odd_csv():
+    return ("a,b,y\n" + "\n".join(f"{i % 5},{i * i % 7},{i % 2}" for i in range(50))).encode()
