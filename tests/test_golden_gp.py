@@ -6,17 +6,32 @@ import re
 import textwrap
 import zlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from golden_files import _FRACTION, check, summary
 from google.protobuf.message import Message
 from opened_pages import checked, full, left_in_browser, open_page
+from room_phones import CURVE, MAP, NUMBER, PICK
+from small_specs import small
 
 from dsgcore.experiments import SETTINGS
+from dsgcore.settings import panels
+from dsgcore.solver.task import Change
+from pages.charts.detail_charts import confusion_chart, parts_chart, risk_chart, shares_chart
+from pages.charts.live_chart import encoded
+from pages.controls import control
+from pages.controls.link import what_differs
+from pages.race import result as race_result
+from pages.room.drawings import answers
 from pages.session import bench as benches
+from pages.shell import plain_text
+from pages.stage import step
+from pages.studies import links
+from pages.studies.differing import differing
 
-WIDTH, LONGEST, MOST = 380, 80, (220, 110)  # of a line, of a text; new lines of a setting's page, and of another one
+WIDTH, LONGEST, MOST = 380, 80, (165, 90)  # of a line, of a text; new lines of a setting's page, and of another one
 NOT_SHOWN = """id js_content css_content component_name page_script_hash deferred_file_id label_visibility wrap element_type
 arrow_data form_id url is_default has_min has_max data_type columns query_param_key editing_mode row_height library
 ignore_rerun accept_new_options tracked template ticks ticklen tickcolor exponentformat allow_empty width_config set_value
@@ -139,10 +154,13 @@ PAGES = [
     ("supervised", SPEC + "data.name=digits kernel.name=matern nu=5/2 mistakes=true n_labeled=30"),
     ("multiclass", SPEC + "data.name=blobs n_classes=4 class_map=margin graph=true mistakes=true n_labeled=30"),
     ("multiclass", "data.name=wine at=20 n_iter=20 truth=true"),
-    *(("explore", link) for link in ("", "setting=multiclass view=Importance")),
+    *(
+        ("explore", link)
+        for link in ("view=Parallel", "setting=s3vm view=Contour", "setting=multiclass view=Importance")
+    ),
     *(("convergence", link) for link in ("", "setting=s3vm quantity=gradient")),
     *(("data", link) for link in ("", "data.name=Iris setting=s3vm")),
-    *(("how_it_works", link) for link in ("", "screen=3")),
+    *(("how_it_works", link) for link in ("screen=2", "screen=4", "screen=5")),
     *((name, "") for name in ("papers", "methods", "lessons", "glossary", "take_away", "pinned")),
 ]
 
@@ -157,3 +175,58 @@ def test_pages_show_what_they_showed(monkeypatch):
         shown = new([f"left {brief(left_in_browser(app))}", *drawn(app._tree)], seen)
         lines += ["", f"## {name} {text}", *shown[: MOST[name not in SETTINGS]]]
     check("gp_pages", lines)
+
+
+SENTENCES = ("-1 to -2.5e-07 and 3e+05", "see www.a.test, *b* [c](d) $x$ e-4 a-1", "AUC of it.", "Step size", "x" * 90)
+NUMBERS = (0.0, -1.0, 7.0, 0.12345, 12345.678, -3.2e-7, 1e6, float("inf"))
+QUESTION_RESULTS = ({}, {"right": 1, "value": 0.3})
+ROUNDS = {PICK: [[0, 1, 1], [2, 1]], NUMBER: [[0.05, 0.41], [0.9]], CURVE: [[[0.5 + k / 9] * 6 for k in range(4)]] * 2}
+ROUNDS[MAP] = [[[0.05, 0.95] + [0.55, 0.25] * 4], [[0.3, 0.7] * 5]]
+
+
+def test_functions_return_what_they_returned():
+    lines, rng = [], np.random.default_rng(7)
+    for function in (
+        plain_text.in_sentence,
+        plain_text.as_sentence,
+        plain_text.with_minus,
+        plain_text.plain,
+        step.escaped,
+    ):
+        lines += [f"{function.__name__}: {[function(text) for text in SENTENCES]}"[:WIDTH]]
+    lines += [
+        f"label_about: {plain_text.label_about('Open', SENTENCES[1])}",
+        f"_said: {step._said('one.')} {step._said('two')}",
+    ]
+    for function in (plain_text.short_number, control.brief, control.shown, race_result._seconds):
+        lines += [f"{function.__name__}: {[function(value) for value in NUMBERS]}"]
+    for asked, rounds in ROUNDS.items():
+        for result in QUESTION_RESULTS:
+            value = {"value": [0.7, 0.6, 0.5, 0.4, 0.3, 0.2]} if asked is CURVE and result else result
+            made = answers(asked.question, rounds, value, {"points": [[0.2, 0.3], [0.9, 0.1]]})
+            lines += [f"answers {asked.name}: ", shortened(made)]
+    y, predicted = rng.integers(0, 3, 40), rng.integers(0, 3, 40)
+    figures = [confusion_chart(panels.Confusion("Who", y, predicted, ("a", "b", "c")), theme="dark")]
+    t, values = np.arange(1.0, 701.0), rng.normal(size=(3, 700)) ** 2
+    figures += [
+        parts_chart(
+            t,
+            dict(zip(("optimisation", "batches", "together"), (values, 2 * values, 3 * values), strict=True)),
+            theme="light",
+        )
+    ]
+    figures += [
+        shares_chart(t, {"features": values[0], "rest": -values[1]}),
+        risk_chart(t, {"ridge": values[2], "x": -values[0]}, theme="dark"),
+    ]
+    lines += [line for figure in figures for line in of_json(json.loads(encoded(figure)))]
+    changes = (Change(3, "lam", 0.25), Change(9, "step_size", 1 / 8))
+    for setting in SETTINGS:
+        spec = small(
+            setting, data={"test_share": 0.41, "scaling": "standard"}, solver={"lam": 0.07, "average": None}, seed=5
+        )
+        spec = replace(spec, changes=changes)
+        other = small(setting, solver={"step_size": 0.3, "lam": 0.01, "schedule": "theta/t"})
+        lines += [f"{setting}: {brief(links.link_to_run(spec))}", f"question {brief(links.to_question(other))}"]
+        lines += [f"differs {what_differs(spec, other)}", f"in a table {differing([spec, other, spec], 'ABC')}"]
+    check("gp_functions", [part for line in lines for part in textwrap.wrap(line, WIDTH)])
