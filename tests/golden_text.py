@@ -60,6 +60,15 @@ def _small(values):
     return (f"{0.0 if abs(each) < 10.0**-digits else each:.{digits}f}" for each in values.ravel().tolist())
 
 
+def _short(argument):
+    """Return an argument in a word: arrays by their shape, records by their class."""
+    if isinstance(argument, str | int | float | np.generic) or argument is None:
+        return text(argument)
+    if isinstance(argument, list | tuple | dict) and not any(np.ndim(one) for one in argument):
+        return text(argument)
+    return str(getattr(argument, "shape", type(argument).__name__))
+
+
 def said(call, *arguments, **given):
     """Return what a call gives as text: its result, or its error, and its warnings. Other packages' sentences are left out."""
     with warnings.catch_warnings(record=True) as caught:
@@ -70,7 +79,11 @@ def said(call, *arguments, **given):
             found = f"{type(error).__name__}: {error}" if isinstance(error, DSGError) else type(error).__name__
     kinds = (FutureWarning, DeprecationWarning, RuntimeWarning)
     told = sorted(
-        {f"{each.category.__name__}: {each.message}" for each in caught if not issubclass(each.category, kinds)}
+        {
+            f"{each.category.__name__}: {each.message}"
+            for each in caught
+            if not issubclass(each.category, kinds) and "sklearn" not in each.filename
+        }
     )
     return " !! ".join([found, *told])
 
@@ -81,9 +94,8 @@ def asked_all(rows):
     for function, *arguments in rows:
         given = arguments.pop() if arguments and isinstance(arguments[-1], dict) and arguments[-1].pop("", None) else {}
         name = getattr(function, "__qualname__", type(function).__name__)
-        lines.append(
-            f"{name} {text(arguments)[1:-1][:70]} {text(given) if given else ''} -> {said(function, *arguments, **given)}"
-        )
+        shown = f"{' '.join(map(_short, arguments))[:60]} {text(given) if given else ''}"
+        lines.append(f"{name} {shown} -> {said(function, *arguments, **given)}")
     return lines
 
 

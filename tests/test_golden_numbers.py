@@ -31,25 +31,7 @@ PARTS = [parameters.Real("r", 0.3, low=-2.0, high=50.0, scale="log", usual=(0.1,
 PARTS += [parameters.Real("many", 1.0, low=0.0, many=True), parameters.Integer("n", 3, low=2, high=90, usual=(2, 9))]
 PARTS += [parameters.Choice("c", "a", options=("a", "b")), parameters.Flag("f", True), parameters.Text("t", "x")]
 PARTS += [parameters.Items("i", (), item=parameters.Integer("n", 3, low=2), least=1, most=3)]
-WRONG = (
-    "a",
-    "nonsense",
-    "",
-    -3,
-    2,
-    7.0,
-    0.25,
-    1e12,
-    np.nan,
-    None,
-    True,
-    [4, 5.0],
-    [],
-    (0.5, -1),
-    {"a": 1},
-    np.float32(3),
-    b"x",
-)
+WRONG = ("a", "", -3, 2, 7.0, 0.25, np.nan, None, True, [4, 5.0], [], (0.5, -1), {"a": 1})
 
 
 def test_core(tmp_path):
@@ -369,18 +351,18 @@ def solved(number, problem):
             lambda it=it: (probes.values, float(probes.variance.mean()), lambda: spread.each(it)),
         )
         seen.take(it)
-        if it.t in (1, 16):
-            numbers = [it.rows, it.values, it.averages, it.weights, it.block, it.terms]
+        if it.t == 1 + 15 * (number % 5 > 0):
+            numbers = [it.rows, it.averages, it.weights, it.block, it.terms]
             lines.append(f"    {it.t} {text([it.step, *numbers, [seen.change, seen.is_settled]])}")
     lines += [f"    model {text(model)} probes {text([probes.values, probes.variance, probes.average])}"]
     compared = [twin.compare(probes.values, probes.variance), norm.value, mean_norm.value, dual.values]
     lines += [f"    twin {text(compared)}"]
-    lines += [f"    reading {text(reading)}" for reading in gauges.readings]
+    lines += [f"    reading {text(reading)}" for reading in gauges.readings[-1:]]
     whole = measures.Reference.of(own)
     exact = [whole.optimum, whole.K, whole.whole.slopes(F[:64].repeat(2)[:64])]
     lines += [f"    reference {text(exact)} {said(whole.whole.at, dual.values, 0.1)}"]
-    rows = [(model.evaluate, own.X[:9], t) for t in (0, 5, None, 22)] + [
-        (lambda n: model.tail_average(n).evaluate(own.X[:9]), n) for n in (1, 7, 0)
+    rows = [(model.evaluate, own.X[:9], t) for t in (5, 22)] + [
+        (lambda n: model.tail_average(n).evaluate(own.X[:9]), n) for n in (7, 0)
     ]
     rows += [(lambda: model.joined(),)] * model.is_fixed + [
         (model.evaluate, np.ones((2, 99))),
@@ -394,9 +376,15 @@ def solved(number, problem):
         {"lam": 9.0, "columns": "q"},
         {"kernel": "k", "n_iter": 3},
     ]
-    rows += [(lambda o: checkpoint.difference(origin | o, origin), o) for o in others]
+    rows += [(lambda o: checkpoint.difference(origin | o, origin), o) for o in others[: 9 * (number == 2)]]
     lines += ["    " + line for line in asked_all(rows)]
     return lines
+
+
+def own_values(cls, n):
+    """Return the parameters of a paper that differ from the defaults."""
+    usual = cls().get_params()
+    return {name: value for name, value in cls.as_in_paper(n).get_params().items() if value != usual[name]}
 
 
 def test_solver():
@@ -420,11 +408,7 @@ def test_solver():
     rows += [(as_in_paper.paper_grid, name) for name in ("auc", "s3vm_step", "pnu_auc", "x")] + [
         (as_in_paper.paper_grid, "auc", {"": 1, "names": n, "prefix": "p__"}) for n in (("gamma",), ("C",))
     ]
-    rows += [
-        (lambda c, n: c.as_in_paper(n).get_params(), c, n)
-        for c in (QSGS2AUC, TSGS3VM, QS3ORAO, PS3VT, TSGSU, DSG)
-        for n in (None, 777)
-    ]
+    rows += [(own_values, c, n) for c in (QSGS2AUC, TSGS3VM, QS3ORAO, PS3VT, TSGSU, DSG) for n in (None, 777)]
     check("solver", [*lines, *asked_all(rows)])
 
 
