@@ -249,7 +249,8 @@ def about_labels(
     if order and len(names) > 2 and not is_ordered:
         said = " < ".join(map(str, order))
         where = "--ordered, or Ordered classes on the page Data"
-        yield f"Warning: the classes have an order that is not used, {said}: say so ({where})."
+        have, if_so = ("have", "") if recipe.order else ("may have", "if they have, ")
+        yield f"Warning: the classes {have} an order that is not used, {said}: {if_so}say so ({where})."
     features = Features(recipe, LOCAL)
     features.choose(frame)
     yield from leaks(frame, y, features.columns, names)

@@ -107,8 +107,12 @@ def test_a_page_has_its_name_does_not_jump_while_it_loads_is_accessible_and_fits
     page.wait_for_function(IS_NO_WIDER, timeout=5_000)
     if path == "methods":
         page.wait_for_function(TABLE_IS_NO_WIDER, timeout=5_000)
+    if path == "lessons":  # nor would it be with a picture as wide as that of learning curves
+        assert page.evaluate(WIDTHS_OF_PICTURES) == ["100%"]
 
 
+WIDTHS_OF_PICTURES = """[...new Set([...document.querySelectorAll("[data-testid=stImageContainer]")].map(
+    picture => getComputedStyle(picture).maxWidth))]"""
 HEIGHTS_OF_CARDS = "[...document.querySelector('.st-key-methods').children].map(card => card.clientHeight)"
 FIRST_SHOWN = """(() => {
     const all = window.firstShown = [];
