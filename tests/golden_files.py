@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent / "golden"
 WRITE = "DSGLAB_WRITE_GOLDEN"
 # Decimal fractions may differ by so much of their size, or by one unit of their last digit: another processor rounds otherwise.
 NEAR = 1e-3
-_FRACTION = re.compile(r"(?<![\w.])\d[\d,]*\.\d+(?:e[-+\N{MINUS SIGN}]?\d+)?")
+_FRACTION = re.compile(r"(?<![\w.])[-\N{MINUS SIGN}]?\d[\d,]*\.\d+(?:e[-+\N{MINUS SIGN}]?\d+)?")
 _MOST_SHOWN = 12
 LONGEST = 390
 
