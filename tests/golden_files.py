@@ -8,7 +8,9 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
+from difflib import SequenceMatcher
 from enum import Enum
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -31,37 +33,35 @@ def check(name, lines):
         file.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return
     kept = file.read_text(encoding="utf-8").splitlines()
-    moved = [
-        f"{file.name}:{number}\n  was {then}\n  is  {now}"
-        for number, (then, now) in enumerate(zip(kept, lines, strict=False), start=1)
-        if not _same(then, now)
-    ]
-    moved += [f"{file.name} has {len(kept)} lines, and now {len(lines)}"] * (len(kept) != len(lines))
+    moved, words = [], [[_FRACTION.sub("#", line) for line in text] for text in (kept, lines)]
+    for kind, *(a, b, c, d) in SequenceMatcher(None, *words, autojunk=False).get_opcodes():
+        pairs = zip_longest(kept[a:b], lines[c:d], fillvalue="(no line)")
+        moved += [
+            f"{file.name}:{a + i + 1}\n  was {then}\n  is  {now}"
+            for i, (then, now) in enumerate(pairs)
+            if kind != "equal" or not _are_near(then, now)
+        ]
     assert not moved, "\n".join(
         ["lines that moved:", *moved[:_MOST_SHOWN], f"{len(moved)} in all; {WRITE}=1 keeps them"]
     )
+
+
+def _are_near(then, now):
+    """Return True for lines of the same words and whole numbers whose fractions are nearly equal."""
+    return then == now or all(map(_is_near, _FRACTION.findall(then), _FRACTION.findall(now)))
+
+
+def _is_near(then, now):
+    one, other = (float(text.replace(",", "").replace("\N{MINUS SIGN}", "-")) for text in (then, now))
+    digits, _, power = then.replace("\N{MINUS SIGN}", "-").partition("e")
+    unit = 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
+    return abs(one - other) <= 1.01 * unit + NEAR * abs(one)
 
 
 def keep(name, lines):
     """Check lines, the long ones in pieces."""
     lines = [line.replace(" nan 0 size", "").replace("-0.0000", "0.0000") for line in lines]  # 0 has no sign
     check(name, [line[i : i + LONGEST] for line in lines for i in range(0, max(1, len(line)), LONGEST)])
-
-
-def _same(then, now):
-    """Return True for lines with equal words and whole numbers, and nearly equal fractions."""
-    if then == now:
-        return True
-    if _FRACTION.sub("#", then) != _FRACTION.sub("#", now):
-        return False
-    return all(map(_are_near, _FRACTION.findall(then), _FRACTION.findall(now)))
-
-
-def _are_near(then, now):
-    one, other = (float(text.replace(",", "").replace("\N{MINUS SIGN}", "-")) for text in (then, now))
-    digits, _, power = then.replace("\N{MINUS SIGN}", "-").partition("e")
-    unit = 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
-    return abs(one - other) <= 1.01 * unit + NEAR * abs(one)
 
 
 def summary(values):

@@ -193,6 +193,9 @@ def test_a_histogram_has_shares_or_numbers_of_points_and_of_a_faint_sample_the_o
 def test_a_chart_in_words_has_a_part_below_zero_and_says_that_no_bound_is_known():
     t, parts = np.arange(1, 4), {"risk": np.array([0.5, 0.25, -0.75]), "ridge": np.array([0.0, 0.1, 1.0])}
     assert alt_of(risk_chart(t, parts, theme="light")).endswith(": risk -0.75, ridge 1, objective 0.25.")
+    hidden = {"data": [{"name": "steps", "y": [0.5], "showlegend": False}], "layout": {"title": {"text": "Steps"}}}
+    assert alt_of(hidden) == "Steps."
+    assert alt_of(hidden | {"data": []}) == "Steps: nothing to draw yet."
     for kernel, is_said in (("dot_product", True), ("gaussian", False)):
         assert ("no known bound" in alt_of(bound_figure(live_run(3, kernel={"name": kernel})))) is is_said
 

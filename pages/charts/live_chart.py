@@ -95,8 +95,10 @@ def alt_of(figure: Mapping[str, Any]) -> str:
             known = [y for y in trace.get("y") or () if y is not None]
             ends |= {trace["name"]: before + known[-1]} if known else {}
     values = ", ".join(f"{name} {value:.4g}" for name, value in ends.items())
-    note = layout.get("meta", {}).get("note", "")
-    return ". ".join(filter(None, [f"{layout['title']['text']}: {values or 'nothing to draw yet'}", note])) + "."
+    if not values and not any(len(trace.get("y", ())) for trace in figure["data"]):
+        values = "nothing to draw yet"
+    title, note = layout["title"]["text"], layout.get("meta", {}).get("note", "")
+    return ". ".join(filter(None, [f"{title}: {values}" if values else title, note])) + "."
 
 
 def live_chart(

@@ -31,7 +31,7 @@ from pages.stage import step
 from pages.studies import links
 from pages.studies.differing import differing
 
-WIDTH, LONGEST, MOST = 380, 80, (165, 90)  # of a line, of a text; new lines of a setting's page, and of another one
+WIDTH, LONGEST, MOST = 380, 80, (500, 90)  # of a line, of a text; new lines of a setting's page, and of another one
 NOT_SHOWN = """id js_content css_content component_name page_script_hash deferred_file_id label_visibility wrap element_type
 arrow_data form_id url is_default has_min has_max data_type columns query_param_key editing_mode row_height library
 ignore_rerun accept_new_options tracked template ticks ticklen tickcolor exponentformat allow_empty width_config set_value
@@ -174,7 +174,7 @@ def test_pages_show_what_they_showed(monkeypatch):
         app = checked(open_page(name, **full(name, link) if name in SETTINGS else link))
         shown = new([f"left {brief(left_in_browser(app))}", *drawn(app._tree)], seen)
         lines += ["", f"## {name} {text}", *shown[: MOST[name not in SETTINGS]]]
-    check("gp_pages", lines)
+    check("pages", lines)
 
 
 SENTENCES = ("-1 to -2.5e-07 and 3e+05", "see www.a.test, *b* [c](d) $x$ e-4 a-1", "AUC of it.", "Step size", "x" * 90)
@@ -229,4 +229,4 @@ def test_functions_return_what_they_returned():
         other = small(setting, solver={"step_size": 0.3, "lam": 0.01, "schedule": "theta/t"})
         lines += [f"{setting}: {brief(links.link_to_run(spec))}", f"question {brief(links.to_question(other))}"]
         lines += [f"differs {what_differs(spec, other)}", f"in a table {differing([spec, other, spec], 'ABC')}"]
-    check("gp_functions", [part for line in lines for part in textwrap.wrap(line, WIDTH)])
+    check("pages_functions", [part for line in lines for part in textwrap.wrap(line, WIDTH)])
