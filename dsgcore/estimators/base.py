@@ -129,9 +129,9 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
 
     problem_class: ClassVar[type[Any]]
     is_binary: ClassVar[bool] = True
-    # The tolerances that 'auto' stands for: of a fit from 0, and of one that starts at a solution.
     # Whether the default Gaussian kernel is narrower with many labels.
     narrows: ClassVar[bool] = False
+    # The tolerances that 'auto' stands for: of a fit from 0, and of one that starts at a solution.
     tol_from_0: ClassVar[float] = 0.02
     tol_started: ClassVar[float] = 0.05
 

@@ -82,8 +82,8 @@ class TSGS3VM(BinaryEstimator):
     """
 
     problem_class: ClassVar[type[SemiSupervisedSVM]] = SemiSupervisedSVM
-    # Signs decide: values near 0 must be more accurate than for a ranking.
     narrows: ClassVar[bool] = True
+    # Signs decide: values near 0 must be more accurate than for a ranking.
     tol_started: ClassVar[float] = 0.02
 
     C: float = like(C, 5.0)
