@@ -743,7 +743,7 @@ NO_BEST = (equal_methods, equal_on_a_pool, random_labels, random_labels_of_a_poo
 
 @each("table, n", product(NO_BEST, (3, 10)))
 def test_of_many_methods_none_is_said_to_be_best_where_luck_chose_it(table, n):
-    names, wrong, seeds = list(suited("binary")), {"use": 0, "help": 0, "chance": 0}, some(range(100), 40, 100)
+    names, wrong, seeds = list(suited("binary")), {"use": 0, "help": 0, "chance": 0}, some(range(100), 40)
     for seed in seeds:
         scores, chance = table(np.random.default_rng([seed, n]), n, names)
         overlap = 1 / 3 if "pool" in table.__name__ else 0.0

@@ -102,7 +102,10 @@ def test_the_shape_follows_from_the_options():
         ("multiclass", {"problem": MAP | {"tau_I": 1e-3}, "data": BLOBS | {"n": 3000}, "solver": {"n_features": 700}}),
         ("multiclass", {"problem": MAP | {"tau_I": 0.0}, "data": BLOBS | {"n": 3000}, "solver": {"n_features": 700}}),
         ("multiclass", {"problem": {"variant": "softmax"}, "data": BLOBS | {"n": 3000}, "solver": {"n_features": 700}}),
-        ("multiclass", {"problem": INVERSE, "data": BLOBS | {"n": 300}, "solver": {"n_features": 2000}}),
+        pytest.param(
+            *("multiclass", {"problem": INVERSE, "data": BLOBS | {"n": 300}, "solver": {"n_features": 2000}}),
+            marks=pytest.mark.weekly,
+        ),
     ],
     ids=["wide", "long", "many features", "multi-class", "no graph", "features of each iteration", "preconditioner"],
 )

@@ -445,7 +445,7 @@ def test_coverage_is_the_distance_to_the_nearest_labeled_point():
 def test_pairs_that_mix_classes_are_counted():
     split = pairs(100)
     found = pair_consistency(split)
-    assert (found.mixed, found.unknown, found.total) == (0, 0, 100)
+    assert (found.mixed, found.unknown, found.both_positive + found.both_negative) == (0, 0, 100)
     assert found.expected_positive == pytest.approx(0.49 / 0.58, abs=0.01)
     # Binomial of 100 with share 0.845: standard deviation 3.6; allow three.
     assert found.both_positive == pytest.approx(84.5, abs=11)

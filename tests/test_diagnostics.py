@@ -35,6 +35,7 @@ from dsgcore.studies import Store, Study, StudyRuns, carry_out
 from dsgcore.studies.runs import make_run
 from pages.charts.detail_charts import LIMITS
 from pages.session.bench import Diagnosis
+from pages.shell.plain_text import with_minus
 from pages.studies import study_charts as charts
 from pages.studies.study_charts import LIMIT, axes_of
 from pages.studies.trajectory_showing import table_of_ways
@@ -291,7 +292,7 @@ def test_a_measurement_and_the_one_after_a_change_are_drawn_with_what_it_has_bro
     table = next(one.value for one in app.dataframe if "of the squared distance" in one.value.columns)
     assert table.loc["batch noise"].tolist() == [f"{first.parts['batches']:.3g}", per_cent(first.shares["batches"])]
     assert table.loc["all together"].tolist() == [f"{whole:.3g}", "100 %"]
-    assert table.loc["remainder, signed"].tolist() == ["–", per_cent(first.shares["remainder"])]
+    assert table.loc["remainder, signed"].tolist() == ["–", with_minus(per_cent(first.shares["remainder"]))]
     parts, shares = (
         {trace["name"]: trace["y"] for trace in figure(app, f"chart-{kind}")["data"]} for kind in ("parts", "shares")
     )

@@ -575,7 +575,7 @@ def test_features_and_classes_are_the_same_by_every_way_in(number, name, tmp_pat
     case.write(path)
     later = [way for way in case.ways if way in IN_TURN]
     start = number % max(len(later), 1)
-    ways = [way for way in case.ways if way not in IN_TURN] + some([*later[start:], *later[:start]], 1, 2)
+    ways = [way for way in case.ways if way not in IN_TURN] + some([*later[start:], *later[:start]], 1)
     check(path, ways, list(case.features), case.classes, case.unlabeled)
 
 
