@@ -190,6 +190,7 @@ def assert_a_tick_that_comes_late_does_not_say_for_ever_that_the_run_goes_on(pag
     assert "playing" not in page.url
 
 
+@pytest.mark.ci
 def test_a_run_that_ends_while_the_list_of_settings_is_looked_at_has_its_end_in_the_buttons_and_in_the_link(open_page):
     page = open_page("auc?view.speed=slow&solver.n_iter=16")
     box = page.get_by_test_id("stSidebar").get_by_role("combobox", name="Setting")

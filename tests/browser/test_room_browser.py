@@ -211,6 +211,7 @@ def test_the_qr_code_is_read_as_the_address_in_both_themes(new_page, theme):
     assert said == there
 
 
+@pytest.mark.ci
 def test_a_reload_keeps_the_room_its_key_is_no_scripts_a_closed_one_counts_no_more_and_arrow_keys_go_on(
     open_page, phone
 ):

@@ -245,6 +245,7 @@ def test_every_step_of_every_lesson_fits_without_scrolling_and_nothing_moves(ope
     assert not found, "\n".join(found)
 
 
+@pytest.mark.ci
 def test_the_focus_of_a_button_that_goes_is_taken_by_the_text_of_a_lesson_and_after_it_by_the_way_back(open_page):
     page = open_page("auc?lesson=five-labels&view.speed=instant", viewport=DESK)
     page.get_by_role("radio").first.press("Space")
