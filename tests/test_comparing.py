@@ -8,7 +8,6 @@ import re
 import sqlite3
 import time
 from contextlib import nullcontext
-from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
 
@@ -19,28 +18,24 @@ from cases import each, some
 from clocks import Clock
 from job_functions import report_one_and_wait
 from scipy import stats
-from sklearn.datasets import load_digits, load_iris, make_moons
+from sklearn.datasets import load_iris, make_moons
 from sklearn.dummy import DummyClassifier
 
-from dsgcore import Safe
 from dsgcore.__main__ import main
 from dsgcore.comparing import (
     METHODS,
     Comparison,
-    ComparisonError,
     Fit,
     FitRequest,
     Help,
     Sample,
-    html_of,
     rounds,
     samples,
 )
-from dsgcore.comparing.methods import SCORES, Method, chosen_methods, chosen_score, in_units, suited
-from dsgcore.comparing.report import curve_figure, shown_table, text_of
-from dsgcore.comparing.samples import about_labels, about_shift
+from dsgcore.comparing.methods import Method, in_units, suited
+from dsgcore.comparing.report import text_of
+from dsgcore.comparing.samples import about_shift
 from dsgcore.core.metrics import mean_half_width, paired_difference, scores_of_chance
-from dsgcore.core.parameters import ParameterError
 from dsgcore.data.reading import File
 from dsgcore.jobs import JobQueue, tasks
 from dsgcore.jobs.tasks import CUT_OFF, NOT_BEGUN, Finished, finished
@@ -77,21 +72,6 @@ def test_splits_are_disjoint_labels_are_nested_and_intervals_corrected_only_wher
     assert [of_iris().overlap_at(n) for n in (57, 100, 112)] == pytest.approx([38 / 112] * 3)
 
 
-def test_a_table_is_prepared_as_the_training_rows_of_each_split_say():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"a": rng.exponential(size=90), "b": rng.normal(5, 3, 90), "kind": list("xyz") * 30})
-    frame.loc[::7, "a"] = None
-    file = File.of_frame(frame, "t")
-    recipe = file.recipe("classes", target="kind", is_asked=True)
-    data, options = file.labels(recipe, "classes"), {"n_labeled": None, "is_ordered": False, "recipe": recipe}
-    sample = Sample.of(file.kept(recipe), data.y, class_names=data.class_names, **options)
-    for seed in range(3):
-        split = sample.split(seed, sample.n_labeled)
-        np.testing.assert_allclose(split.X_train.mean(axis=0), 0.0, atol=1e-6)
-        np.testing.assert_allclose(split.X_train.std(axis=0), 1.0, atol=1e-6)
-        assert np.abs(split.X_test.mean(axis=0)).min() > 1e-3
-
-
 def test_of_very_many_rows_a_part_is_used_with_all_labels_and_large_offsets_lose_no_differences():
     y = np.where(np.arange(30_000) < 100, np.arange(30_000) % 2, -1)
     sample = of_iris(None, y, np.arange(30_000.0)[:, None])
@@ -100,56 +80,7 @@ def test_of_very_many_rows_a_part_is_used_with_all_labels_and_large_offsets_lose
     assert far == pytest.approx(near, abs=1e-4)
 
 
-BAD = (
-    ({"y": np.zeros(150)}, "y must hold labels of at least two classes"),
-    ({"y": np.where(np.arange(150) < 3, IRIS[1], -1)}, "at least two classes"),
-    ({"y": np.where(np.arange(150) % 50 == 0, IRIS[1], -1)}, "at least two classes must have two labels each"),
-    ({"n_labeled": 2}, "n_labeled must be a whole number from 3, one for each class, to 112"),
-    ({"n_labeled": 113}, "got 113"),
-    ({"n_labeled": True}, "got True"),
-    ({"X": IRIS[0][:10]}, "X must have the shape (150, d)"),
-    ({"X": IRIS[0][:, 0]}, "one row for each label, got (150,)"),
-    ({"X": [["a"]] * 150}, "X must hold numbers only"),
-    ({"X": np.where(IRIS[0] > 7.8, np.nan, IRIS[0])}, "fill in missing numbers first"),
-    ({"X": np.where(IRIS[0] > 7.8, 1e39, IRIS[0])}, "X must hold finite numbers, got 1e+39 in row 132, column 1: "),
-    ({"class_names": ["a", "b"]}, "class_names must have a name for each code in y, got ['a', 'b']"),
-    ({"class_names": list("abc"), "y": np.array(list("abc"))[IRIS[1]]}, "class_names must have a name for each code"),
-    ({"score": "auc"}, "score must be one of accuracy for these labels, got 'auc'"),
-    ({"methods": ["SVC", "TSGS3VM"]}, "methods must be of LogisticRegression, SVC"),
-    ({"methods": ["SVC"]}, "at least two methods, got SVC"),
-    ({"seeds": 0}, "seeds must be"),
-    ({"seconds": 0.0}, "seconds must be"),
-    ({"jobs": 0}, "jobs must be"),
-)
-
-
-@each("change, message", BAD)
-def test_bad_input_is_refused_in_a_sentence(change, message):
-    with pytest.raises((ComparisonError, ParameterError)) as error:
-        quick(**change)
-    assert message in str(error.value)
-
-
 # --- methods and their fits
-
-
-def test_each_kind_has_its_methods_and_its_score_and_each_fit_is_kept_by_itself():
-    scores = {"binary": "accuracy", "classes": "accuracy", "ordinal": "mean_auc"}
-    assert {kind: chosen_score(None, kind) for kind in scores} == scores
-    binary, classes, ordinal = ({method.name for method in chosen_methods(None, kind)} for kind in scores)
-    assert binary - classes == {
-        way for name in ("TSGS3VM", "QSGS2AUC") for way in (name, f"Safe{name}", f"Safe{name}-labels")
-    }
-    assert classes < binary
-    assert {"QS3ORAO", "SafeQS3ORAO-labels", "SafeQS3ORAO"} < ordinal
-    assert not ordinal & binary
-    for method in METHODS.values():
-        made = method.make(0)
-        assert isinstance(made, Safe) == method.is_safe == method.name.startswith("Safe")
-        assert getattr(made, "estimator", made).get_params().items() >= dict(method.parameters).items()
-    requests = [FitRequest(name, seed, n) for name in METHODS for seed in (0, 1) for n in (20, 30)]
-    samples = (of_iris(), of_iris(X=IRIS[0] + np.eye(150, 4)))
-    assert len({request.key(one) for request in requests for one in samples}) == 2 * len(requests)
 
 
 def test_a_slow_method_learns_from_a_part_of_the_unlabeled_points_and_says_so(monkeypatch):
@@ -177,57 +108,6 @@ def test_a_job_prepares_the_points_of_a_seed_once(monkeypatch):
     samples.fit_some(of_iris(), requests, report=reported.append)
     assert [fit.request for fit in reported] == requests
     assert made == [(0, 30), (1, 30)]
-
-
-def test_a_method_that_cannot_learn_says_why_and_the_others_go_on():
-    found = quick(n_labeled=3, seeds=3, methods=[*TWO, "SelfTraining"])
-    row = found.table.set_index("method").loc["SelfTraining"]
-    assert row["seeds"] == 0
-    assert found.verdict.recommended in TWO
-    assert all("at least two labels of each class" in said for said in (row["note"], text_of(found), html_of(found)))
-
-
-def test_of_a_class_with_one_label_every_split_learns_from_it_and_none_is_tested_on_it():
-    X, y = (values[:1000] for values in load_digits(return_X_y=True))
-    y = np.where(np.arange(len(y)) % 7 == 0, y, -1)
-    y[np.flatnonzero(y == 3)[1:]] = -1
-    sample = Sample.of(X, y, n_labeled=None, is_ordered=False)
-    row = np.flatnonzero(y == 3)
-    for seed in range(3):
-        split = sample.split(seed, sample.n_labeled)
-        assert split.y_train[np.isin(split.train_rows, row)].tolist() == [3]
-        assert len(split.labeled) == sample.n_labeled
-        assert len(split.y_test) == sample.n_test
-        assert set(split.y_test) == {*range(10)} - {3}
-        assert (y[split.test_rows] == split.y_test).all()
-        assert (y[split.train_rows[split.labeled]] == split.y_train[split.labeled]).all()
-    found = quick(X, y, n_labeled=None, seeds=3, methods=[*TWO, "Neighbors"])
-    assert found.verdict.recommended is not None
-    assert found.table["seeds"].tolist() == [3, 3, 3]
-    said = "Warning: only one label of '3': methods learn from it, but are never tested on such a row."
-    assert said in found.warnings
-    split, names = sample.split(0, sample.n_labeled), suited("classes")
-    notes = {name: samples.fit(FitRequest(name, 0, sample.n_labeled), split, "classes").note for name in names}
-    assert [name for name, note in notes.items() if "label" in note] == ["SelfTraining"]
-    with pytest.raises(ComparisonError, match=r"label more rows of '1' \(1\)"):
-        Sample.of(X[:6], [0, 0, 0, 0, 1, -1], n_labeled=None, is_ordered=False)
-
-
-def test_a_ranked_method_with_fewer_seeds_lacks_none_that_others_share_and_scores_without_fits_are_not_explained():
-    found = replace(of({"SVC": [80], "LogisticRegression": [70, 71]}), is_complete=False)
-    assert found.ranking[0] == "SVC"
-    assert found.table["note"].iloc[0] == "no time for more seeds"
-    assert "Scores are means" in text_of(found)
-    none = replace(found, fits=tuple(replace(fit, scores={}, note=CUT_OFF) for fit in found.fits))
-    assert "Scores are means" not in text_of(none)
-    assert text_of(none).endswith("No method has a rank.")
-
-
-def test_if_no_fit_has_a_score_the_verdict_says_why():
-    failed = [Fit(FitRequest(name, 0, 20), note="the step is too large") for name in TWO]
-    verdict = replace(of({"SVC": [], "LogisticRegression": []}), fits=tuple(failed)).verdict
-    assert verdict.sentence == "No verdict: no fit has a score. LogisticRegression says: the step is too large."
-    assert verdict.recommended is None
 
 
 # --- a comparison
@@ -291,41 +171,6 @@ def test_while_fits_are_to_come_nothing_is_said_to_lack_time():
     assert not any("time" in note for so_far in said for note in so_far.table["note"])
     waiting = {note for so_far in said for note in so_far.table["note"][so_far.table["seeds"] == 0]}
     assert waiting <= {"it has no fit yet"}  # how many wait at the first look depends on the machine
-
-
-def test_what_may_mislead_is_said_before_labels_are_given():
-    rng, n = np.random.default_rng(0), 200
-    x = rng.normal(size=(n, 2))
-    kind = np.array(["low", "medium", "high"])[np.digitize(x[:, 0] + rng.normal(size=n), [-1.0, 1.0])]
-    kind[:3] = "high"
-    table = pd.DataFrame(x, columns=list("ab")).assign(kind=pd.Categorical(kind).astype(str), told=kind, age=40.0)
-    table["kind"] = table["kind"].where(x[:, 1] > 0.0)  # labeled rows differ from the others
-    file, found = File.of_frame(table, "own"), {}
-    for kind, methods in (("classes", TWO), ("ordinal", ["SVR", "OrdinalSVC"])):
-        recipe = file.recipe(kind, target="kind", is_asked=True)
-        data = file.labels(recipe, kind)
-        given = {"n_labeled": None, "seeds": 3, "recipe": recipe, "class_names": data.class_names, "methods": methods}
-        is_ordered = kind == "ordinal"
-        found[kind] = quick(file.kept(recipe), data.y, ordered=is_ordered, curves=is_ordered, **given)
-    said = " ".join(found["classes"].warnings)
-    order = "the classes may have an order that is not used, low < medium < high: if they have, say so"
-    for words in ("'told' gives the label away", order, "look different"):
-        assert words in said
-    assert found["classes"].n_known == table["kind"].notna().sum()
-    assert "order low < medium < high" in found["ordinal"].verdict.sentence
-    assert "not used" not in " ".join(found["ordinal"].warnings)
-    assert found["ordinal"].score.title == "mean AUC"
-    assert set(found["ordinal"].curves["labels"]) == {20, 50, found["ordinal"].n_labeled}
-    assert set(found["ordinal"].curves["method"]) == {"SVR", "OrdinalSVC"}
-
-
-@each("names, is_ordered", [("class_0 class_1 class_2", False), ("a b c", False), ("grade_1 grade_2 grade_3", True)])
-def test_numbers_that_name_classes_are_no_order_to_warn_of(names, is_ordered):
-    names, y = names.split(), np.arange(30) % 3
-    file = File.of_frame(pd.DataFrame({"x": np.random.default_rng(0).normal(size=30), "y": np.array(names)[y]}), "own")
-    recipe = file.recipe("classes", target="y", is_asked=True)
-    said = list(about_labels(y, names, file.kept(recipe), recipe))
-    assert [" < ".join(names) in one for one in said] == [True] * is_ordered
 
 
 def test_a_difference_between_rows_that_chance_explains_is_not_warned_of():
@@ -541,41 +386,6 @@ def test_the_corrected_interval_covers_where_the_plain_one_does_not():
     assert hits[1 / 3] / n_samples > 0.92
 
 
-def test_equal_gains_of_a_few_test_points_are_no_proof_and_a_rounding_error_is_no_difference():
-    found = of({"SVC": [80.0, 90.0, 84.0], "LogisticRegression": [80.0, 90.0, 84.0]})
-    width = mean_half_width(np.array([0.0, 0.0, 100 / 50]))
-    assert found.difference("SVC", "LogisticRegression").half_width == pytest.approx(width)
-    assert found.verdict.help is not Help.DOES_NOT
-    nearly = paired_difference(80 + 1e-12 * np.arange(3), [80.0] * 3, step=100 / 50)
-    assert (nearly.mean, nearly.half_width, nearly.ties) == (0.0, pytest.approx(width), 3)
-    found = of({"SVC": [80.1, 80.2, 80.3], "PS3VT": [80.3, 80.1, 80.2]})
-    assert found.difference("SVC", "PS3VT").mean == 0.0
-    assert "0.0 points of accuracy, 95 % -0.4 to +0.4" in found.verdict.sentence
-
-
-@each("score, sign", [("accuracy", 1.0), ("mean_absolute_error", -1.0)])
-def test_more_labels_bring_what_the_learning_curve_says_and_a_smaller_loss_is_a_gain(score, sign):
-    both = {10: np.array([0.60, 0.62, 0.61]), 20: np.array([0.60, 0.62, 0.61]) + sign * 0.08}
-    fits = [Fit(FitRequest("SVC", s, n), {score: float(v)}) for n, own in both.items() for s, v in enumerate(own)]
-    found = Comparison(tuple(fits), ("SVC",), score, 20, 100, 50, n_known=100).gain_of_labels("SVC", 100)
-    assert found.mean == pytest.approx(0.08)  # twice as many known labels, as the curve's two points are apart
-    assert found.low < found.mean < found.high
-    assert math.isnan(of({"SVC": [1.0, 2.0]}).gain_of_labels("SVC", 100).mean)
-
-
-def test_a_method_with_too_few_seeds_has_no_rank_and_a_sentence_says_why():
-    # The second seed is harder, so a plain mean would put the method without it first.
-    found = of({"LogisticRegression": [90, 70, 80], "SVC": [89, None, None], "PS3VT": [91, 71, 81]})
-    assert (found.ranking, found.unranked) == (("PS3VT", "LogisticRegression"), ("SVC",))
-    row = found.table.set_index("method").loc["SVC"]
-    assert row[["rank", "score"]].isna().all()
-    assert (row["difference"], row["seeds"], row["note"]) == (-2.0, 1, "no time for more seeds")
-    assert of({"SVC": [80, 81, 82], "PS3VT": [79, 80.5, 81], "Nystroem": [99, None, None]}).ranking == ("SVC", "PS3VT")
-    assert of({"SVC": [80], "Nystroem": [99]}).ranking == ("Nystroem", "SVC")
-    early = of({"SVC": [80, 81], "PS3VT": [79, 80.5], "Nystroem": [99, None]})  # no interval yet, so all have a rank
-    assert (early.ranking, early.seeds) == (("Nystroem", "SVC", "PS3VT"), {0})
-
-
 HIGHEST = {"accuracy": 100.0, "auc": 100.0, "mean_auc": 100.0, "mean_absolute_error": 2.0}
 
 
@@ -611,112 +421,6 @@ def test_whatever_lacks_nothing_is_above_the_possible_and_ranks_are_of_shared_se
         assert [row["rank"] for row in said] == [None if np.isnan(r) else r for r in table["rank"].astype(float)]
         assert all(note in text_of(found) for note in table["note"])
         assert found.to_csv().count("\n") == 7
-
-
-EIGHTY, SIMPLE = {"SVC": [80, 81, 82]}, "LogisticRegression"
-NOTHING = f"Nothing clearly beats {SIMPLE} here: use that (accuracy 81.0, 95 % 76.6 to 85.4, 3 seeds); 1 other method"
-HURT = f"{NOTHING} is not clearly worse; unlabeled data hurt here (PS3VT less SVC: -1.1"
-ALONE = "Use SVC, the simplest method that nothing clearly beats here (accuracy 81.0, 95 % 77.4 to 84.6, 3 seeds)."
-AHEAD = f"PS3VT is ahead so far, not clearly: +2.0 points over {SIMPLE}, which is simpler, 95 % -1.3 to +5.3 (accuracy 82.7, "
-OPEN = f"PS3VT is ahead so far, not clearly: +9.7 points over {SIMPLE}, which is simpler, 95 % -14.5 to +33.9"
-CLOSE = "3 seeds); 1 other method is not clearly worse, and 1 may be more than 0.5 points better, which is too close to call."
-WORSE = {SIMPLE: [80, 81, 82], "SVC": [80.1, 81.12, 82.08], "PS3VT": [79, 80, 81.1]}
-UNEQUAL = {SIMPLE: [90, 70, 80, 85], "PS3VT": [91, 71, 81.5, None]}
-NO_VERDICT = "No verdict yet: it needs at least 3 seeds, and there"
-VERDICTS = (
-    (EIGHTY | {"PS3VT": [85, 86.1, 87]}, "PS3VT", Help.HELPS, "unlabeled data help here"),
-    (EIGHTY | {"PS3VT": [79, 80.1, 81]}, "SVC", Help.HURTS, "unlabeled data hurt here (PS3VT less SVC: -1.0"),
-    (EIGHTY | {"PS3VT": [80.1, 80.9, 82]}, "SVC", Help.DOES_NOT, "unlabeled data do not help here"),
-    # Better by chance, so the simpler one stays.
-    (EIGHTY | {"PS3VT": [79, 83, 84]}, "SVC", Help.UNCLEAR, "it cannot be told yet if unlabeled data help"),
-    (WORSE, SIMPLE, Help.HURTS, HURT),  # a little worse, but simpler
-    # More than one standard error better, but not with 95 %.
-    (EIGHTY | {SIMPLE: [79, 79, 81]}, "SVC", None, "3 seeds); 1 other method is not clearly worse."),
-    ({"SVC": [78, 81, 82], SIMPLE: [79, 79, 81]}, SIMPLE, None, CLOSE),
-    (EIGHTY | {SIMPLE: [78, 79.1, 80]}, "SVC", None, ALONE),
-    ({SIMPLE: [80, 81, 81], "PS3VT": [81, 82.5, 84.5]}, "PS3VT", Help.UNCLEAR, AHEAD),
-    # Clearly better than the simpler method with the smaller gain, and not than the other one.
-    (EIGHTY | {SIMPLE: [70, 84, 75], "PS3VT": [85, 86.1, 87]}, "PS3VT", Help.HELPS, OPEN),
-    (UNEQUAL, "PS3VT", Help.HELPS, "unlabeled data help"),  # over the seeds that both have
-    # Without a spread there is none.
-    ({"SVC": [80, 81], "PS3VT": [85, 86]}, None, None, f"{NO_VERDICT} are 2."),
-    ({"SVC": [80], "PS3VT": [85]}, None, None, f"{NO_VERDICT} is 1."),
-    (EIGHTY | {"PS3VT": []}, None, None, "No verdict: fewer than two methods have enough seeds."),
-    ({"SVC": [], "PS3VT": []}, None, None, f"{NO_VERDICT} are 0."),
-)
-
-
-@each("scores, recommended, effect, sentence", VERDICTS)
-def test_the_verdict_says_which_method_and_if_unlabeled_data_help(scores, recommended, effect, sentence):
-    found = of(scores)
-    assert (found.verdict.recommended, found.verdict.help) == (recommended, effect)
-    assert sentence in found.verdict.sentence
-    assert "3 seeds" in found.verdict.sentence or recommended is None
-    assert sentence in text_of(found)
-    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["verdict"]["recommended"] == recommended
-
-
-def test_a_smaller_error_is_said_with_the_larger_one_first():
-    scores = {"OrdinalSVC": [0.8, 0.9, 1.0], "QS3ORAO": [0.5, 0.59, 0.72]}
-    said = of(scores, score="mean_absolute_error", chance=1.5).verdict.sentence
-    assert "unlabeled data help here (OrdinalSVC less QS3ORAO: +0.297 classes of mean absolute error, 95 % +0.2" in said
-
-
-@each(
-    "score, scores, chance, is_said",
-    [
-        ("accuracy", {"SVC": [75.0, 77.0, 79.0], "PS3VT": [80.0, 82.0, 84.0]}, 81.0, True),
-        ("accuracy", {"SVC": [75.0, 77.0, 79.0], "PS3VT": [80.0, 82.0, 84.0]}, 70.0, False),
-        ("mean_absolute_error", {"OrdinalSVC": [0.8, 0.9, 1.0], "QS3ORAO": [0.7, 0.8, 0.9]}, 0.81, True),
-        ("mean_absolute_error", {"OrdinalSVC": [0.8, 0.9, 1.0], "QS3ORAO": [0.7, 0.8, 0.9]}, 1.2, False),
-    ],
-)
-def test_where_one_answer_for_all_rows_is_as_good_the_verdict_says_so_and_praises_nothing(
-    score, scores, chance, is_said
-):
-    verdict = of(scores, score=score, chance=chance).verdict
-    shown = f"{chance:.3f}" if score == "mean_absolute_error" else f"{chance:.1f}"
-    said = f"No method clearly beats one answer for all rows here ({SCORES[score].title} {shown}): the columns may not tell"
-    assert verdict.sentence.startswith(said) == is_said
-    assert (verdict.help is None) == is_said
-    assert ("unlabeled data" in verdict.sentence) != is_said
-    assert verdict.recommended in scores
-
-
-@each(
-    "score, values, chance",
-    [
-        ("accuracy", [70.0, 100.0, 100.0], 60.0),
-        ("auc", [55.0, 80.0, 95.0], 50.0),
-        ("mean_absolute_error", [0.7, 0.8, 0.9], 0.9),
-    ],
-)
-def test_where_few_seeds_leave_the_gain_over_one_answer_open_the_columns_are_not_blamed(score, values, chance):
-    ours, theirs = ("QS3ORAO", "OrdinalSVC") if score == "mean_absolute_error" else ("TSGS3VM", "SVC")
-    verdict = of({ours: values, theirs: values}, score=score, chance=chance).verdict
-    assert "3 seeds cannot tell yet if a method beats one answer for all rows here (" in verdict.sentence
-    assert " ahead so far" not in verdict.sentence  # the simplest one need not be
-    assert f". {theirs} is the simplest that none is ahead of (" in verdict.sentence
-    assert not verdict.is_clear
-    assert "may not tell the label" not in verdict.sentence
-    assert verdict.help is None
-
-
-def test_the_best_of_two_methods_is_compared_with_one_answer_as_one_of_two():
-    ours = [50.0 + 0.82 + side for side in (-1.0, 1.0) * 5]  # 2.5 standard errors, surely above for one method alone
-    verdict = of({"SVC": ours, "PS3VT": [value - 9.0 for value in ours]}, chance=50.0).verdict
-    assert "10 seeds cannot tell yet if a method beats one answer for all rows here" in verdict.sentence
-
-
-def test_an_interval_that_holds_every_score_is_not_printed_as_if_it_told_something():
-    scores = {name: [60.0 + i, 75.0, 84.0 - i] for i, name in enumerate(list(suited("binary"))[:13])}
-    found = of(scores, overlap=1 / 3, chance=20.0)
-    assert (found.interval(found.verdict.recommended).low, found.interval(found.verdict.recommended).high) == (
-        0.0,
-        100.0,
-    )
-    assert "; 3 seeds are too few for an interval)" in found.verdict.sentence
-    assert "95 % 0.0 to 100.0" not in found.verdict.sentence
 
 
 # Tables without a best method: all are equally good, or the labels are drawn at random; the rows are fresh, or of one small pool
@@ -808,36 +512,3 @@ def test_the_interval_of_a_score_is_that_of_the_tested_rows_at_least():
     assert few.high == unknown.high == 100.0
     noisy = {"SVC": [60.0, 100.0] * 5, "LogisticRegression": [90.0] * 10}
     assert of(noisy, overlap=1 / 3, n_known=10**6).interval("SVC") == of(noisy, overlap=1 / 3).interval("SVC")
-
-
-def test_the_report_shows_intervals_from_low_to_high_no_minus_zero_and_the_higher_score_above():
-    found = of({"SVC": [80.0, 84.0, 82.0], "PS3VT": [90.0, 91.0, 95.0]})
-    rows, shown = found.table.set_index("method"), shown_table(found).set_index("method")
-    for name, row in rows.iterrows():
-        assert shown.loc[name, "its 95 % interval"] == f"{row['score_low']:.1f} to {row['score_high']:.1f}"
-    low, high = rows.loc["SVC", ["low", "high"]]
-    assert shown.loc["SVC", "95 % interval"] == f"{low:+.1f} to {high:+.1f}"
-    nearly = text_of(of({"SVC": [80, 81, 82], "PS3VT": [79.99, 80.98, 82]}))
-    assert " 0.0 " in nearly
-    assert "-0.0 " not in nearly
-    curves = {"method": "SVC", "labels": [10, 20, 40], "score": [70.0, 80.0, 75.0], "low": 60.0, "high": 90.0}
-    (line,) = re.findall(r'<polyline points="([^"]+)"', curve_figure(pd.DataFrame(curves), "accuracy"))
-    (x1, y1), (x2, y2), (x3, y3) = (map(float, point.split(",")) for point in line.split())
-    assert x1 < x2 < x3
-    assert y2 < y3 < y1  # SVG counts downwards
-
-
-def test_the_report_is_one_file_that_asks_for_nothing_else():
-    base = of(rng_scores(), name="<b>file</b> & co")
-    more = [
-        replace(fit, request=replace(fit.request, n_labeled=n), scores={"accuracy": fit.scores["accuracy"] + shift})
-        for n, shift in ((50, 3.0), (100, 5.0))
-        for fit in base.fits
-    ]
-    text = html_of(replace(base, fits=(*base.fits, *more)))
-    assert "<b>file" not in text
-    assert "&lt;b&gt;file" in text
-    assert all(word not in text for word in ("src=", "href=", "<script", "@import"))
-    assert text.count("<tr") == 1 + 3
-    assert "<svg" in text
-    assert "<svg" not in html_of(base)  # one number of labels is no curve

@@ -6,6 +6,7 @@ from itertools import product
 
 import golden_files
 import numpy as np
+import pandas as pd
 import pytest
 from clocks import Clock
 from golden_files import lines_of, tried
@@ -13,9 +14,10 @@ from room_phones import CURVE, MAP, NUMBER, PICK
 from small_specs import OWN_LESSON
 
 from dsgcore.comparing import Comparison, Fit, FitRequest, Sample, html_of, rounds
-from dsgcore.comparing.methods import SCORES, chosen_methods
+from dsgcore.comparing.methods import METHODS, SCORES, chosen_methods
 from dsgcore.comparing.report import text_of
 from dsgcore.comparing.samples import about_labels, about_shift, fit
+from dsgcore.data.reading import File
 from dsgcore.diagnostics import check_possible
 from dsgcore.experiments import SETTINGS, FileStore, Spec, load_split
 from dsgcore.experiments.engine import Budget
@@ -123,7 +125,7 @@ def of_comparison(number, case):
         seconds=4.5,
         is_complete=complete,
         is_going=going,
-        name=f"table {number}",
+        name=f"<b>table</b> {number}",
     )
     yield repr(made)
     yield from lines_of("verdict", made.verdict.to_dict())
@@ -131,9 +133,11 @@ def of_comparison(number, case):
     yield from made.to_csv().split("\n")[:3]
     yield from lines_of("curves", made.curves)
     if number in (0, 3):
+        html = html_of(made)
+        yield from lines_of("asks for", [word for word in ("src=", "href=", "<script", "@import") if word in html])
         yield from (
             line
-            for text in html_of(made).partition("</style>")[2].split("\n")
+            for text in html.partition("</style>")[2].split("\n")
             for line in cut(text)
             if not line.lstrip().startswith(("<t", "</t", "<footer"))
         )
@@ -149,10 +153,63 @@ def cut(text, width=380):
     return [text[first : first + width] for first in range(0, len(text), width)]
 
 
+# --- verdicts: scores by method, and what is otherwise than usual
+EIGHTY, LINEAR, LOSS = [80, 81, 82], "LogisticRegression", {"score": "mean_absolute_error"}
+HARD = np.random.default_rng(0).normal(size=10)
+WIDE = {"PS3VT": 80.5 + 4 * (HARD - HARD.mean()), "SVC": 80.0 + 0 * HARD}
+FEW, ERRORS = {"SVC": [75, 77, 79], "PS3VT": [80, 82, 84]}, {"OrdinalSVC": [0.8, 0.9, 1.0], "QS3ORAO": [0.7, 0.8, 0.9]}
+LUCKY = [50.0 + 0.82 + side for side in (-1.0, 1.0) * 5]  # 2.5 standard errors above one answer
+FAILED = tuple(Fit(FitRequest(name, 0, 20), note="the step is too large") for name in ("SVC", LINEAR))
+SCORED = (
+    ({"SVC": EIGHTY, "PS3VT": [85, 86.1, 87]}, {}),
+    ({"SVC": EIGHTY, "PS3VT": [79, 80.1, 81]}, {}),
+    ({"SVC": EIGHTY, "PS3VT": [80.1, 80.9, 82]}, {}),
+    ({"SVC": EIGHTY, "PS3VT": [79, 83, 84]}, {}),  # better by chance
+    ({LINEAR: EIGHTY, "SVC": [80.1, 81.12, 82.08], "PS3VT": [79, 80, 81.1]}, {}),
+    ({"SVC": EIGHTY, LINEAR: [79, 79, 81]}, {}),  # better by more than one standard error, but not with 95 %
+    ({"SVC": [78, 81, 82], LINEAR: [79, 79, 81]}, {}),
+    ({"SVC": EIGHTY, LINEAR: [78, 79.1, 80]}, {}),
+    ({LINEAR: [80, 81, 81], "PS3VT": [81, 82.5, 84.5]}, {}),
+    ({"SVC": EIGHTY, LINEAR: [70, 84, 75], "PS3VT": [85, 86.1, 87]}, {}),
+    ({LINEAR: [90, 70, 80, 85], "PS3VT": [91, 71, 81.5, None]}, {}),
+    ({LINEAR: [90, 70, 80], "SVC": [89, None, None], "PS3VT": [91, 71, 81]}, {}),  # the second seed is harder
+    ({"SVC": [80, 81, 82], "PS3VT": [79, 80.5, 81], "Nystroem": [99, None, None]}, {}),
+    ({"SVC": [80, 81], "PS3VT": [79, 80.5], "Nystroem": [99, None]}, {}),
+    ({"SVC": [80], "Nystroem": [99]}, {}),
+    ({"SVC": EIGHTY, "PS3VT": []}, {}),
+    ({"SVC": [], "PS3VT": []}, {"is_going": True}),
+    ({"SVC": [80], LINEAR: [70, 71]}, {"is_complete": False}),
+    ({"SVC": [], LINEAR: []}, {"fits": FAILED}),
+    ({"SVC": [80, 90, 84], LINEAR: [80, 90, 84]}, {}),
+    ({"SVC": [80.1, 80.2, 80.3], "PS3VT": [80.3, 80.1, 80.2]}, {}),
+    ({"SVC": [80, 81, 82], "PS3VT": [79.99, 80.98, 82]}, {}),
+    ({"OrdinalSVC": [0.8, 0.9, 1.0], "QS3ORAO": [0.5, 0.59, 0.72]}, LOSS | {"chance": 1.5}),
+    *((FEW, {"chance": chance}) for chance in (70.0, 81.0)),
+    *((ERRORS, LOSS | {"chance": chance}) for chance in (1.2, 0.81)),
+    ({"TSGS3VM": [70, 100, 100], "SVC": [70, 100, 100]}, {"chance": 60.0}),
+    ({"QS3ORAO": [0.7, 0.8, 0.9], "OrdinalSVC": [0.7, 0.8, 0.9]}, LOSS | {"chance": 0.9}),
+    ({"SVC": LUCKY, "PS3VT": [value - 9.0 for value in LUCKY]}, {"chance": 50.0}),
+    ({name: [60.0 + i, 75, 84 - i] for i, name in enumerate([*METHODS][:13])}, {"chance": 20.0, "overlap": 1 / 3}),
+    *((WIDE, {"overlap": overlap, "n_known": n}) for overlap, n in ((1 / 3, 100), (0.0, 100), (1 / 3, 0))),
+)
+
+
+def of_scores(scores, *, score="accuracy", chance=np.nan, overlap=0.0, **more):
+    fits = [
+        Fit(FitRequest(name, seed, 20), {score: float(value)}, 0.5, 10.0, chance={score: chance})
+        for name, values in scores.items()
+        for seed, value in enumerate(values)
+        if value is not None
+    ]
+    made = replace(Comparison(tuple(fits), tuple(scores), score, 20, 100, 50, {20: overlap}), **more)
+    verdict, said = made.verdict, text_of(made).rstrip().split("\n")
+    yield from lines_of("said", (verdict.recommended, verdict.help, verdict.is_clear, verdict.sentence))
+    yield from [line for line in said[said.index("") :] if line.strip() and not line.startswith("Each seed draws")]
+
+
 def test_comparisons_of_given_scores():
-    golden_files.check(
-        "comparisons", [line for number, case in enumerate(COMPARED[:9]) for line in of_comparison(number, case)]
-    )
+    found = [line for number, case in enumerate(COMPARED[:9]) for line in of_comparison(number, case)]
+    golden_files.check("comparisons", [*found, *(line for given, more in SCORED for line in of_scores(given, **more))])
 
 
 # --- samples, fits, and a comparison in this process
@@ -195,7 +252,7 @@ def test_samples_fits_and_rounds(monkeypatch):
         some = np.where(np.arange(len(y)) < 3, y, np.where(y == 0, -1, y))
         found += [*about_labels(some, sample.classes, is_ordered=False), *about_shift(X, y)]
         for method in chosen_methods(None, kind):
-            found += lines_of(method.name, vars(method))
+            found += lines_of(method.name, (vars(method), " ".join(repr(method.make(0)).split())))
             if method.name in FITTED:
                 found += lines_of("  fit", fit(FitRequest(method.name, 4, 15), split, kind))
     X, y = odd_table("classes")
@@ -211,7 +268,47 @@ def test_samples_fits_and_rounds(monkeypatch):
     found += lines_of(
         "plain", {name: value for name, value in made.to_dict().items() if name not in ("table", "curves")}
     )
+    found += of_own_table()
+    X, y = odd_table("classes")
+    y[np.flatnonzero(y == 1)[1:]] = -1  # of a class with one label every split learns, and none is tested on it
+    sample = Sample.of(X, y, n_labeled=None, is_ordered=False)
+    rows = [
+        (split.labeled, split.test_rows, split.y_test) for split in map(sample.split, (0, 1), (sample.n_labeled, 5))
+    ]
+    found += lines_of("one label", (sample.lone, rows))
+    three = ["SVC", "Neighbors", "SelfTraining"]
+    made = compare(X, y, n_labeled=3, seeds=3, seconds=None, methods=three, store=None, curves=False)
+    found += [*made.warnings, made.verdict.sentence, *lines_of("notes", made.table["note"].tolist())]
+    requests = [FitRequest(name, seed, n) for name in METHODS for seed in (0, 1) for n in (20, 30)]
+    samples = sample, Sample.of(X + np.eye(*X.shape), y, n_labeled=None, is_ordered=False)
+    found += lines_of("keys", len({request.key(one) for request in requests for one in samples}) / len(requests))
     golden_files.check("comparing_fits", found)
+
+
+def of_own_table():
+    """Yield lines about a person's table whose columns may mislead: one is the label, classes are ordered, rows differ."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 2))
+    kind = np.array(["low", "medium", "high"])[np.digitize(x[:, 0] + rng.normal(size=200), [-1.0, 1.0])]
+    kind[:3] = "high"
+    frame = pd.DataFrame(x, columns=["a", "b"]).assign(kind=kind, told=kind, age=40.0)
+    frame["kind"] = frame["kind"].where(x[:, 1] > 0.0)
+    frame.loc[::7, "a"] = None
+    for name in ("classes", "ordinal"):
+        file = File.of_frame(frame, "own")
+        recipe = file.recipe(name, target="kind", is_asked=True)
+        data, is_ordered = file.labels(recipe, name), name == "ordinal"
+        given = {"n_labeled": None, "recipe": recipe, "class_names": data.class_names}
+        split = Sample.of(file.kept(recipe), data.y, is_ordered=is_ordered, **given).split(1, 30)
+        yield from lines_of(f"own {name}", (split.X_train, split.X_test, split.y_test, split.class_names))
+        given |= {"seeds": 2, "methods": ["SVR", "OrdinalSVC"] if is_ordered else ["SVC", "LogisticRegression"]}
+        made = compare(file.kept(recipe), data.y, ordered=is_ordered, curves=is_ordered, store=None, **given)
+        yield from [repr(made), *made.warnings, *lines_of("curves", made.curves[["method", "labels", "score"]])]
+    for names in ("class_0 class_1 class_2", "a b c", "grade_1 grade_2 grade_3"):
+        names, y = names.split(), np.arange(30) % 3
+        file = File.of_frame(pd.DataFrame({"x": rng.normal(size=30), "y": np.array(names)[y]}), "own")
+        recipe = file.recipe("classes", target="y", is_asked=True)
+        yield from lines_of("order", about_labels(y, names, file.kept(recipe), recipe))
 
 
 # --- studies
@@ -472,12 +569,12 @@ def test_what_is_refused(tmp_path):
     for names in (["SVC", "SVC"], ["SVC"], [], ["SVC", "x"], ["SVC", "LogisticRegression"]):
         found += tried("methods", lambda own: [one.name for one in chosen_methods(own, "binary")], names)
     for change in (
-        {"X": X[:9]},
-        {"X": np.where(X > 1e3, np.nan, X)},
-        {"y": y * 0},
-        {"n_labeled": 1},
-        {"n_labeled": 999},
-        {"score": "x"},
+        *({"X": given} for given in (X[:9], X[:, 0], [["a"]] * len(X))),
+        *({"X": np.where(X > 1e3, given, X)} for given in (np.nan, 1e39)),
+        *({"y": given} for given in (y * 0, np.where(np.arange(len(y)) < 3, y, -1))),
+        *({"n_labeled": given} for given in (1, 999, True)),
+        *({"class_names": ["a"]}, {"class_names": ["a", "b"], "y": np.array(["a", "b"])[y]}, {"score": "x"}),
+        *({"seeds": 0}, {"seconds": 0.0}, {"jobs": 0}, {"methods": ["SVC"]}, {"methods": ["SVC", "PS3VTs"]}),
     ):
         found += tried(
             "compare", lambda given: repr(compare(**{"X": X, "y": y, "seeds": 1, "store": None, **given})), change
