@@ -182,7 +182,7 @@ class _Packed:
             return {"nearest": self.plain(value.get_params()), "points": self.plain(np.asarray(value._fit_X))}
         if not f"{kind.__module__}.".startswith(_HOMES) or not hasattr(value, "__dict__"):
             raise ModelError(
-                f"a {kind.__name__} in the estimator cannot be written without pickle: save the estimator with joblib"
+                f"{kind.__name__} in the estimator cannot be written without pickle: save the estimator with joblib"
             )
         return {"class": f"{kind.__module__}:{kind.__qualname__}", "fields": self.plain(dict(vars(value)))}
 

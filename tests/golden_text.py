@@ -79,11 +79,9 @@ def said(call, *arguments, **given):
             found = f"{type(error).__name__}: {error}" if isinstance(error, DSGError) else type(error).__name__
     kinds = (FutureWarning, DeprecationWarning, RuntimeWarning)
     told = sorted(
-        {
-            f"{each.category.__name__}: {each.message}"
-            for each in caught
-            if not issubclass(each.category, kinds) and "sklearn" not in each.filename
-        }
+        f"{each.category.__name__}: {each.message}"
+        for each in caught
+        if not issubclass(each.category, kinds) and "sklearn" not in each.filename
     )
     return " !! ".join([found, *told])
 

@@ -98,47 +98,6 @@ def test_those_that_learn_from_labels_alone_leave_unlabeled_points_out(cls):
     assert_array_equal(few, alone)
 
 
-NOT_CONVERGED = [
-    (everyday.EverydayLogisticRegression(max_iter=1), "scikit-learn's limit .*"),
-    (BLS3VM(sigma=2.0, C=10.0, s=0.0, max_iter=1), ".* 1 convex steps; try a larger max_iter"),
-    (QNS3VM(max_iter=2), "it stopped after 2 iterations with lam_u = 0, .*; try a larger max_iter or tol"),
-    (SVOREX(max_iter=1), "thresholds still move by .* after 1 steps; try a larger max_iter or a smaller tol"),
-    (SUDH(prior=0.7, lam=1e-4, max_iter=3), r"its duality gap is \S+ after 3 iterations; .*"),
-]
-
-
-@each("model, said", NOT_CONVERGED)
-def test_a_fit_that_has_not_converged_says_so_once_in_one_sentence(model, said):
-    X, y = moons_with_few_labels(160, 0.2, 30)[::2] if isinstance(model, BLS3VM) else data(SETTING[type(model)])
-    with pytest.warns(ConvergenceWarning, match=rf"^{type(model).__name__} has not converged: {said}$") as warned:
-        model.fit(X, y)
-    assert len(warned) == 1
-    assert not model.converged_
-
-
-LONE = (np.arange(6.0)[:, None] ** 2, [0, 1, 0, 0, -1, -1])
-FAR = (np.array([-1e9, -1e8, -1e-3, 1e-3, 1e8, 1e9])[:, None], [0, 0, 0, 1, 1, 1])
-REFUSED = [
-    (CUU(prior=0.7, step_size=1e4), None, r"CUU diverged at iteration \d+: step_size 10000 is too big for this .*"),
-    (SVOREX("linear", C=1e6), FAR, "SVOREX needs points of a smaller scale: f reaches .*"),
-    (BLS3VM("linear", C=1e6), FAR, "BLS3VM needs points of a smaller scale: labeled points have values of .*"),
-    (SAMULT(centers=np.zeros((3, 5))), None, "centers must have 2 coordinates as the points have, got 5"),
-    (everyday.EverydaySelfTraining(), LONE, "EverydaySelfTraining needs at least two labels of each class, but one .*"),
-    *((SAMULT(centers=c), None, "centers must be a whole number of 1 or .*") for c in (0, 2.5, "all", [1, 2])),
-    (PNUAUC(prior=1.0, eta=0.5), None, "prior must be below 1 with eta = 0.5, got 1"),
-    (PNUAUC(prior=0.0, eta=-0.5), None, "prior must be above 0 with eta = -0.5, got 0"),
-    (MSAMULT(gamma=[0.1, 0.2, 0.3]), None, "gamma must be one number or 2, one less than there are classes, got 3"),
-    (MSAMULT(gamma=[0.1, 2.0]), None, "gamma must be a number between 0 and 1, or a list of such numbers, got 2.0"),
-    (MPNUAUC(prior="guess"), None, "prior must be a number between 0 and 1 or 'estimate', or a list .*, got 'guess'"),
-]
-
-
-@each("model, given, said", REFUSED)
-def test_what_only_one_refuses_gets_one_sentence(model, given, said):
-    with pytest.raises(ValueError, match=f"^{said}$"):
-        model.fit(*(given or data(SETTING[type(model)])))
-
-
 SMALL_PAIRS = {"sigma": 0.1, "lam": 0.1, "centers": 100, "random_state": 0}
 LEARN = [
     # Always to say the larger class is right for 70 %; the classes' means are 4.2 standard deviations apart.
@@ -300,13 +259,6 @@ def test_an_everyday_peer_of_ordered_classes_ranks_later_ones_higher(cls, k):
     assert model.mean_auc(X, y) > 0.7
     assert (np.diff(model.thresholds_) > 0).all()
     assert cls is everyday.EverydayOrdinalSVC or model.thresholds_.tolist() == [i + 0.5 for i in range(k - 1)]
-
-
-def test_boosted_trees_of_few_labels_split():
-    X, y, few = clusters(2, n_labeled=30)
-    model = fit(everyday.EverydayBoosting(random_state=0), X, few)
-    assert np.ptp(model.decision_function(X)) > 0.5  # with leaves of 20 points all values are equal
-    assert np.mean(model.predict(X) == y) > 0.6
 
 
 def test_points_that_nothing_reaches_get_the_labels_shares():

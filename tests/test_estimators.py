@@ -1,6 +1,5 @@
 """The estimators that the solver trains: what all four do, then what each does alone."""
 
-import re
 from collections import deque
 
 import numpy as np
@@ -15,20 +14,18 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.preprocessing import MinMaxScaler
 
-from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Safe
-from dsgcore.baselines import CUU, MSAMULT, SUDH, SUSL, SVOREX
+from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore.baselines import CUU, SUDH, SUSL
 from dsgcore.core.metrics import paired_difference
-from dsgcore.core.sampling import MAX_SEED
 from dsgcore.estimators.classes import best_threshold, decision_threshold, even_chances
-from dsgcore.estimators.inputs import TrainingValues, encode, known_classes, labeled_rows, seed_of, width
+from dsgcore.estimators.inputs import TrainingValues
 from dsgcore.estimators.similar_unlabeled import drawn_members
-from dsgcore.kernels import KERNELS, DotProduct, Gaussian, Laplacian, Matern
+from dsgcore.kernels import Gaussian
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
-from dsgcore.problems.thresholds import thresholds
 from dsgcore.solver.loop import solve
 from dsgcore.solver.stopping import Stopping, TailMean
 from dsgcore.solver.task import SAMPLING, Plan, Task
@@ -60,30 +57,6 @@ def test_each_is_the_solver_on_its_problem():
             np.testing.assert_array_equal(cls(**said).fit(X, labels).model_.evaluate(X), model.evaluate(X))
 
 
-@each_of_four
-def test_every_kernel_takes_its_parameters_or_has_its_own_scale(cls):
-    for name, parameters, kernel in (
-        ("gaussian", {"sigma": 2.0}, Gaussian(2.0)),
-        ("laplacian", {"sigma": 0.5}, Laplacian(0.5)),
-        ("matern", {"length": 0.4, "nu": "1/2"}, Matern(0.4, "1/2")),
-        ("dot_product", {"sigma": 0.3, "power": 1}, DotProduct(0.3, "1")),
-    ):
-        assert make(cls, kernel=name, **parameters).fit(X, FEW).model_.kernel == kernel
-    for name, kernel in KERNELS.items():  # left open, the width is that of the kernel and of the points
-        own, found = kernel.parameters[0], make(cls, kernel=name, step_size=0.05).fit(8 * X, FEW).model_.kernel
-        # of classes TSGSU draws pairs, whose points have a slightly other one
-        expected = pytest.approx(width(own, "scale", 8 * X, name), rel=0.1 if cls is TSGSU else 1e-5)
-        assert getattr(found, own.name) == expected
-
-
-@each_of_four
-def test_the_automatic_step_is_the_one_that_is_said(cls):
-    found = make(cls, step_size="auto", schedule="constant").fit(X, FEW)
-    said = make(cls, step_size=found.step_size_, schedule="constant").fit(X, FEW)
-    assert said.step_size_ == found.step_size_ > 0
-    np.testing.assert_array_equal(said.decision_function(X), found.decision_function(X))
-
-
 # --- parts of a fit
 
 
@@ -99,16 +72,6 @@ def test_partial_fits_equal_one_longer_fit(cls, schedule, average):
     assert parts.step_size_ == whole.step_size_
     # The order of summation may differ.
     np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-9)
-
-
-@each_of_four
-def test_partial_fit_goes_on_after_a_fit_and_on_other_points_and_makes_all_its_iterations(cls):
-    model = make(cls).fit(X, FEW)
-    before, kernel = model.decision_function(X), model.model_.kernel
-    model.set_params(lam=0.5, sigma=77.0, dtype="float64", random_state=5).partial_fit(X[20:] + 1.0, FEW[20:])
-    assert (model.n_iter_, model.model_.kernel, model.model_.seed) == (24, kernel, 0)
-    assert (model.decision_function(X) != before).any()
-    assert model.set_params(tol=1.0, n_iter=150).partial_fit(X, FEW).n_iter_ == 174
 
 
 @each_of_four
@@ -137,98 +100,6 @@ def test_a_partial_fit_that_fails_leaves_the_estimator_as_it_was(cls):
         np.testing.assert_array_equal(model.decision_function(X), before)
         assert (model.n_iter_, set(vars(model))) == (12, names)
         model.set_params(**{name: own[name] for name in parameters})
-
-
-# --- what is refused in one sentence
-
-
-DOT_PRODUCT = {"kernel": "dot_product", "sigma": 1e6}
-FAR = X / np.abs(X).max() * 100
-
-
-@each(
-    "parameters, points, y, said",
-    [
-        ({"sigma": "auto"}, X, FEW, "sigma must be a positive number or 'scale', got 'auto'$"),
-        ({"sigma": float("inf")}, X, FEW, r"sigma must be a number between 1e-06 and 1e\+06, got inf$"),
-        ({"step_size": 0}, X, FEW, r"step_size must be a number between 1e-06 and 1e\+06 or 'auto', got 0$"),
-        ({**DOT_PRODUCT, "power": 5}, FAR, FEW, r"kernel 'dot_product' overflows float32 at these points, .*e\+50"),
-        ({"sigma": 1.0}, 1e39 * X, FEW, r"X\[0, 0\] must be of size 1.3e\+19 at most for this 'gaussian' kernel, got "),
-        (
-            {},
-            1e8 * X / X.std() / 2**0.5,
-            FEW,
-            r"sigma='scale' is \S+e-1\d for these points, but .*: scale them \(StandardScaler",
-        ),
-        ({}, 1e-310 * X, FEW, r"sigma='scale' is inf for these points, but must be .*: scale them \(StandardScaler"),
-        (
-            {**DOT_PRODUCT, "step_size": 1e3, "schedule": "constant", "n_iter": 40},
-            X,
-            FEW,
-            r"\S+ diverged at iteration \d+: .* ",
-        ),
-        ({}, X, np.full(300, -1), ".*got 0 classes"),
-        ({}, X, np.resize([1, 1, -1], 300), ".*got 1 class$"),
-        ({}, X, np.resize([0.5, 1.2], 300), ".*Unknown label type: continuous"),
-        ({}, X, np.resize([0, 1, 2], 300), r"Only binary .*: y must hold two classes .*, got 3 classes$"),
-    ],
-)
-@each_of_four
-def test_what_cannot_be_learned_from_gets_one_sentence(cls, parameters, points, y, said):
-    if cls is not QS3ORAO or 2 not in y:
-        with pytest.raises(ValueError, match=f"^{said}"):
-            make(cls, **parameters).fit(points, y)
-
-
-WHOLE = "y must hold pair ids: whole numbers, .* pass y_holds='classes' for class labels"
-HALF = "prior must differ from 1/2 by at least 0.001, got 0.5: the risk divides by 2 prior - 1, .*"
-FORMS = (
-    "pairs must hold the points of the pairs, of shape (m, 2, 3), or row numbers of X, whole numbers of shape (m, 2)"
-)
-NO_PAIR = "similar-unlabeled learning needs at least one similar pair, got none"
-TWO, IDS, FOUR_CLASSES = [0, 1, -1] * 2, [0, 0, 1, 1, -1, -1], [0, 1, 2, 3, -1, -1]
-PAIRS_OF_POINTS = np.zeros((2, 2, 3))
-TOO_MUCH = {"y": IDS, "pairs": PAIRS_OF_POINTS}
-CUTS = "gamma must be one number or 3, one for each .* 4 classes .*got 2"
-
-
-@each(
-    "model, given, said",
-    [
-        (TSGS3VM(C=2.0, labeled_weight=40.0), TWO, "labeled_weight replaces C: give one of them, got 40 and 2"),
-        (TSGS3VM(C_star=0.0, unlabeled_weight=4.0), TWO, "unlabeled_weight replaces C_star: .* them, got 4 and 0"),
-        (QS3ORAO(gamma=[0.1, 0.2]), FOUR_CLASSES, CUTS),
-        (QS3ORAO(thresholds="squared", margin=0), FOUR_CLASSES, "margin must be above 0 with .*'squared', got 0: .*"),
-        (TSGSU(prior=0.5), IDS, HALF),
-        (TSGSU(y_holds="classes"), [0, 0, 0, 1, 1, 1], HALF),
-        (TSGSU(prior="guess"), IDS, "prior must be a number between 0.01 and 0.99 or 'estimate', got 'guess'"),
-        # test_problems.py has all that the problem refuses.
-        (TSGSU(prior="estimate"), [0, 0, 1, -1, -1, -1], "pair id 1 must occur exactly twice, but occurs 1 times"),
-        (TSGSU(prior=0.7), [0.5, 0.5, -1, -1, -1, -1], WHOLE),
-        (TSGSU(prior="estimate"), list("aabbcc"), WHOLE),
-        *(
-            (TSGSU(prior=0.7), {"pairs": pairs}, re.escape(said))
-            for pairs, said in (
-                (np.zeros((4, 2)), f"{FORMS}, got the shape (4, 2) of type float64"),
-                (np.zeros((5, 2, 4)), f"{FORMS}, got the shape (5, 2, 4)"),
-                (np.zeros(6), f"{FORMS}, got the shape (6,)"),
-                ([[0, 6]], "pairs of shape (m, 2) must hold row numbers of X, from 0 to 5, got 6"),
-                (np.ma.MaskedArray([[0, 1]], [[0, 1]]), "pairs must not have masked values, got 1: replace them"),
-                ([[0, -1]], "pairs of shape (m, 2) must hold row numbers of X, from 0 to 5, got -1"),
-                ([[0, 1], [2, 2]], "pairs must hold two different rows each, got row 2 twice"),
-                (np.zeros((0, 2), dtype=int), NO_PAIR),
-                (np.zeros((0, 2, 3)), NO_PAIR),
-            )
-        ),
-        (TSGSU(prior=0.7), TOO_MUCH, "give either y or pairs, got both; .*"),
-        (TSGSU(y_holds="classes"), {"pairs": PAIRS_OF_POINTS}, "pairs go with y_holds='pairs' only, got .*'classes'"),
-        (TSGSU(prior=0.7), {"pairs": PAIRS_OF_POINTS + np.nan}, r"[\s\S]*contains NaN[\s\S]*"),
-    ],
-)
-def test_what_only_one_method_refuses_gets_one_sentence(model, given, said):
-    points = np.random.default_rng(0).normal(size=(6, 3))
-    with pytest.raises(ValueError, match=f"^{said}$"):
-        model.fit(points, **(given if isinstance(given, dict) else {"y": given}))
 
 
 # --- when a fit ends: by need, and with one warning where it would have needed more
@@ -289,16 +160,6 @@ def test_verbose_prints_a_line_at_every_look(capsys):
     ):
         model.fit(X, FEW)
     assert len(capsys.readouterr().out.splitlines()) > 2
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@each("n_iter", [50, 250, 1000])
-@each("share", [0.2, 0.45])
-def test_the_values_from_which_a_threshold_is_chosen_are_those_of_the_averaged_model(n_iter, share):
-    points, _, few = moons_with_few_labels(400)
-    model = QSGS2AUC(random_state=0, n_features=8, tol=1e-9, n_iter=n_iter, dtype="float64", positive_share=share)
-    assert np.mean(model.fit(points, few).predict(points)) == share  # of the last iterate's values it would be another
-    assert model.n_iter_ == n_iter
 
 
 # --- QSGS2AUC
@@ -420,28 +281,6 @@ SMALL_ORDINAL = {"sigma": 2.0, "n_iter": 8, "n_features": 16, "batch_size": 16, 
 SCALED = SMALL_ORDINAL | {"sigma": "scale"}
 RINGS = np.random.default_rng(0).uniform(-1, 1, size=(600, 2))
 RING = np.digitize(np.linalg.norm(RINGS, axis=1), [0.5, 0.8, 1.0])
-SEEN = np.where(np.arange(600) < 80, RING, -1)
-
-
-def test_the_decision_functions_largest_is_the_interval_that_f_is_in_and_two_classes_have_one_score():
-    model = QS3ORAO(**SMALL_ORDINAL).fit(RINGS, SEEN)
-    scores, f = model.decision_function(RINGS), model.ranking_function(RINGS)
-    np.testing.assert_array_equal(f, model.model_.evaluate(RINGS))
-    assert scores.shape == (600, 4)
-    np.testing.assert_array_equal(model.predict(RINGS), scores.argmax(axis=1))
-    np.testing.assert_array_equal(model.predict(RINGS), np.searchsorted(model.thresholds_, f))
-    assert ((scores > 0).sum(axis=1) == 1).all()
-    two = QS3ORAO(**SMALL_ORDINAL).fit(RINGS, np.where(SEEN == -1, -1, SEEN > 1))
-    values = two.decision_function(RINGS)
-    np.testing.assert_array_equal(values, two.ranking_function(RINGS) - two.thresholds_[0])
-    np.testing.assert_array_equal(two.predict(RINGS), values > 0)
-
-
-@each("cut, margin, used", [("hinge", None, 0.0), ("hinge", 0.2, 0.2), ("squared", None, 1.0), ("squared", 0.3, 0.3)])
-def test_thresholds_are_those_of_the_labeled_points(cut, margin, used):
-    model = QS3ORAO(thresholds=cut, margin=margin, **SMALL_ORDINAL).fit(RINGS, SEEN)
-    f = model.ranking_function(RINGS[:80])
-    np.testing.assert_array_equal(model.thresholds_, thresholds(SEEN[:80], f, loss=cut, margin=used))
 
 
 def test_thresholds_from_held_out_labels_make_smaller_errors_where_the_ranking_is_noisy():
@@ -478,56 +317,6 @@ def test_the_ridge_is_larger_where_labels_that_are_held_out_say_so():
     for label, count in enumerate((9, 9, 9, 3)):
         few[np.flatnonzero(label == RING)[:count]] = label
     assert QS3ORAO(**SMALL_ORDINAL).fit(RINGS, few).lam_ == pytest.approx(0.5 / 3)
-
-
-@each("kind", [QS3ORAO, MSAMULT])
-def test_gamma_may_differ_from_cut_to_cut(kind):
-    own = SMALL_ORDINAL if kind is QS3ORAO else {"random_state": 0}
-
-    def values(gamma):
-        return kind(**own, gamma=gamma).fit(RINGS, SEEN).ranking_function(RINGS)
-
-    one, each_cut = values(0.9), values([0.1, 0.5, 0.9])
-    np.testing.assert_array_equal(values([0.9] * 3), one)
-    assert (one != each_cut).any()
-    for same in ((0.1, 0.5, 0.9), np.array([0.1, 0.5, 0.9])):
-        np.testing.assert_array_equal(values(same), each_cut)
-    with pytest.raises(ValueError, match="gamma must be"):
-        values(np.ones((2, 2)))
-
-
-def test_ordered_categories_keep_their_order():
-    names = ["poor", "fair", "good", "best"]  # not the alphabet's order
-    texts = [names[code] if code >= 0 else None for code in SEEN]
-    y = pd.Series(pd.Categorical(texts, [*names, "unseen"], ordered=True))
-    model, numbered = QS3ORAO(**SMALL_ORDINAL).fit(RINGS, y), QS3ORAO(**SMALL_ORDINAL).fit(RINGS, SEEN)
-    assert model.classes_.tolist() == names
-    np.testing.assert_array_equal(model.predict(RINGS), np.array(names)[numbered.predict(RINGS)])
-    assert model.mean_auc(RINGS, y) == model.mean_auc(RINGS, y.array) == numbered.mean_auc(RINGS, SEEN)
-    assert model.score(RINGS[:80], y[:80]) == numbered.score(RINGS[:80], SEEN[:80])
-    parts = QS3ORAO(**SMALL_ORDINAL).partial_fit(RINGS, y, classes=names).partial_fit(RINGS, y)
-    assert (parts.classes_.tolist(), parts.n_iter_) == (names, 16)
-
-
-@each("words, is_said", [
-    (["low", "medium", "high"], True),
-    (["1", "2", "10"], True),
-    (["bronze", "gold", "silver"], True),
-    (["a: low", "b: fair", "c: high"], True),
-    (["1", "2", "3"], False),
-    (["average", "good", "very good"], False),  # the alphabet's order is the known one
-    (["A", "B", "C"], False),  # grades
-])  # fmt: skip
-@each("model", [QS3ORAO(**SMALL_ORDINAL), SVOREX(), Safe(QS3ORAO(**SMALL_ORDINAL))])
-def test_words_that_the_alphabet_would_order_are_said(model, words, is_said, recwarn):
-    texts = np.array(["", *words])[np.minimum(SEEN, 2) + 1]
-    model.fit(RINGS, texts)
-    said = [str(one.message) for one in recwarn]
-    order = " < ".join(map(repr, sorted(words)))
-    assert any(f"ordered by the alphabet, {order}: pass pandas.Categorical" in one for one in said) == is_said
-    recwarn.clear()
-    model.fit(RINGS, pd.Categorical(np.where(SEEN < 0, None, texts), words, ordered=True))
-    assert not [one for one in recwarn if "alphabet" in str(one.message)]
 
 
 # --- TSGSU
@@ -598,46 +387,3 @@ def test_pairs_drawn_from_labels_have_the_shares_of_similar_pairs():
     # 0.8 of the pairs; three standard deviations are 0.06.
     assert abs(np.mean(codes[members[:, 0]]) - 0.8) < 0.06
     assert len(np.unique(members)) > 300
-
-
-# --- what a fit makes of its arguments
-
-
-def test_scale_is_that_of_the_points_and_one_where_they_have_no_spread():
-    points = np.random.default_rng(0).normal(3.0, 2.0, size=(50, 4)).astype(np.float32)
-    expected = {
-        "gaussian": 1 / (4 * points.var()),
-        "laplacian": 1 / (4 * points.std()),
-        "matern": 2 * points.std(),
-        "dot_product": 1 / (points**2).sum(axis=1).mean(),
-    }
-    for kernel, value in expected.items():
-        assert width(KERNELS[kernel].parameters[0], "scale", points, kernel) == pytest.approx(value, rel=1e-5)
-    for kernel in KERNELS:
-        assert width(KERNELS[kernel].parameters[0], "scale", np.zeros((3, 2)), kernel) == 1.0
-
-
-def test_a_seed_is_a_number_or_drawn_from_a_random_state():
-    one, same, other = (seed_of(np.random.RandomState(seed)) for seed in (3, 3, 4))
-    assert one == same != other
-    assert 0 <= seed_of(None) < 2**31
-    assert [seed_of(seed) for seed in (5, np.int64(5), MAX_SEED)] == [5, 5, MAX_SEED]
-    with pytest.raises(ValueError, match="random_state must be"):
-        seed_of(-1)
-
-
-def test_labels_become_places_among_given_classes():
-    classes = np.array(["poor", "fair", "best"])
-    assert encode(np.array(["best", "poor", -1, "fair"], dtype=object), classes)[1].tolist() == [2, 0, -1, 1]
-    with pytest.raises(ValueError, match=r"y must hold the classes poor, fair, best, or -1 .*, got good"):
-        encode(np.array(["good"]), classes)
-    # Classes are sorted unless their order says something.
-    assert known_classes([1, -1, 0], None, is_sorted=True).tolist() == [0, 1]
-    assert known_classes([1, -1, 0], None, is_sorted=False).tolist() == [1, 0]
-    assert known_classes(None, np.array([4, 5]), is_sorted=True).tolist() == [4, 5]
-    assert known_classes(["b", "a"], np.array(["a", "b"]), is_sorted=True).tolist() == ["a", "b"]
-
-
-def test_some_of_the_labeled_rows_are_spread_and_have_each_classs_first():
-    codes = np.concatenate([np.tile([0, 1], 40), [2, -1], np.zeros(20, dtype=int)])
-    assert labeled_rows(codes, 5).tolist() == [0, 1, 25, 50, 75, 80, 101]

@@ -18,14 +18,10 @@ from cases import each, some, tiers
 from scipy.sparse import csr_matrix
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
-from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_moons
-from sklearn.exceptions import ConvergenceWarning, NotFittedError, UndefinedMetricWarning
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
@@ -35,19 +31,15 @@ from dsgcore import baselines as competitors
 from dsgcore.baselines import COMPETITORS, PNUAUC, SUSL
 from dsgcore.baselines.basis import IllPosedWarning
 from dsgcore.core.errors import DSGError
-from dsgcore.data.reading.unlabeled import labels_given
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.inputs import encode
 from dsgcore.estimators.similar_unlabeled import pair_ids
 from dsgcore.model_selection import (
     Calibrated,
     LabeledFolds,
-    PairFolds,
     PNUAUCRisk,
     SeenLabels,
-    SimilarUnlabeledRisk,
     UnlabeledFolds,
-    accuracy,
     auc_score,
     mean_auc_score,
 )
@@ -57,11 +49,9 @@ BIG, LARGE = 2**53, 2**63
 N, N_LABELED = 80, 40
 X, Y = make_moons(N, noise=0.1, random_state=0)
 FEW = np.where(np.arange(N) < N_LABELED, Y, -1)
-PAIRS = np.where(np.arange(N) < 40, np.arange(N) // 2, -1)
 NAMED = pd.DataFrame(X, columns=["a", "b"])
 SMALL = {"n_iter": 20, "n_features": 16, "batch_size": 16, "random_state": 0, "max_iter": 3, "lam_u": 0.0}
 SMALL |= {"y_holds": "classes", "prior": 0.7}
-OURS = (QSGS2AUC, TSGS3VM, QS3ORAO, PS3VT, TSGSU)
 PUBLIC = [own for own in (getattr(dsgcore, name) for name in dir(dsgcore)) if inspect.isclass(own) and own is not Safe]
 ESTIMATORS = [own for own in PUBLIC if issubclass(own, BaseEstimator)]
 CLASSES = dict.fromkeys([*ESTIMATORS, *(c for cs in COMPETITORS.values() for c in cs)])
@@ -312,47 +302,6 @@ def test_meta_estimators_take_what_is_an_array_for_numpy_alone(meta):
 # --- what a fit and a fold do not take
 
 
-@each("meta", [Safe, Calibrated, SeenLabels])
-def test_an_estimator_that_takes_minus_one_for_a_class_is_refused_by_meta_estimators(meta):
-    y = np.column_stack([FEW, Y]) if meta is SeenLabels else FEW
-    for labels in (y, y.astype(str)):
-        with pytest.raises(
-            DSGError, match=r"^LogisticRegression takes the label -1 for a class, but it means unlabeled"
-        ):
-            meta(LogisticRegression()).fit(X, labels)
-    with pytest.raises(
-        DSGError, match=r"^estimator must be a classifier or a ranker, got Ridge, which has no classes$"
-    ):
-        meta(Ridge()).fit(X, y)
-    if meta is Safe:
-        assert meta(LogisticRegression()).fit(X, Y).score(X, Y) > 0.8
-        hidden = np.ma.MaskedArray(2 * Y - 1, FEW == -1)
-        assert meta(made(TSGS3VM)).fit(X, hidden).classes_.tolist() == [-1, 1]
-
-
-def test_safe_says_where_the_steps_of_a_pipeline_go():
-    table = NAMED.assign(word=np.resize(["x", "y", "z"], N))
-    words = make_column_transformer((OneHotEncoder(sparse_output=False), ["word"]), remainder="passthrough")
-    said = r"^the models beside the method get X as it is, and need numbers \(.*'x'\): .*make_pipeline\(step, Safe"
-    with pytest.raises(DSGError, match=said):
-        Safe(make_pipeline(words, made(TSGS3VM))).fit(table, FEW)
-    assert make_pipeline(words, Safe(made(TSGS3VM))).fit(table, FEW).score(table, Y) > 0.8
-
-
-@each("model", [*some(EVERY, 12, len(EVERY)), SEEN])
-def test_points_of_one_dimension_and_masked_points_are_refused_in_a_sentence(model):
-    y = labels_for(model)
-    for column in (pd.Series(np.arange(N)), polars.Series(X[:, 0])):
-        with pytest.raises(ValueError, match=r"(?i)expected (a )?2"):
-            quietly(clone(model).fit, column, y)
-    masked = np.ma.MaskedArray(X, X > 1.5)
-    with pytest.raises(DSGError, match=rf"^X must not have masked values, got {(X > 1.5).sum()}: replace them"):
-        quietly(clone(model).fit, masked, y)
-    with pytest.raises(DSGError, match=r"^X must not have masked values"):
-        fitted(model, y=y).predict(masked)
-    assert quietly(clone(model).fit, np.ma.MaskedArray(X), y).n_features_in_ == 2
-
-
 @each("model", [*EVERY, SEEN])
 def test_what_fit_does_not_take_is_refused_in_scikit_learns_words_and_the_classs_own_name(model):
     y, own, folds = labels_for(model), type(model).__name__, UnlabeledFolds if model is SEEN else LabeledFolds
@@ -369,44 +318,7 @@ def test_what_fit_does_not_take_is_refused_in_scikit_learns_words_and_the_classs
             quietly(search.fit, X, y, sample_weight=np.ones(N))
 
 
-@each("folds, y", [(LabeledFolds(2), FEW), (PairFolds(2), PAIRS), (UnlabeledFolds(2), FEW)])
-def test_folds_say_that_they_leave_groups_out(folds, y):
-    with pytest.warns(UserWarning, match=f"groups parameter is ignored by {type(folds).__name__}"):
-        list(folds.split(X, y, groups=np.arange(N)))
-
-
-@each("folds, y", [(LabeledFolds(2), FEW), (PairFolds(2), PAIRS), (UnlabeledFolds(2), FEW)])
-def test_folds_of_other_points_are_refused_in_scikit_learns_words(folds, y):
-    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[80, 79\]"):
-        next(folds.split(X, y[:-1]))
-
-
 # --- scores
-
-
-@each("model", EVERY)
-def test_a_score_counts_labeled_points_alone(model):
-    with pytest.raises(NotFittedError):
-        clone(model).score(X, Y)
-    model, labeled, weights = fitted(model), FEW != -1, np.random.default_rng(0).random(N)
-    score = model.score(X, FEW)
-    assert score == pytest.approx(model.score(X[labeled], Y[labeled]))
-    assert score == model.score(X, pd.Series(FEW).where(labeled))
-    assert score == pytest.approx(model.score(X, FEW, sample_weight=pd.Series(1.0, range(9, N + 9))))
-    weighted = model.score(X, FEW, sample_weight=weights)
-    assert weighted == pytest.approx(model.score(X[labeled], Y[labeled], sample_weight=weights[labeled]))
-    with pytest.raises(DSGError, match="a score needs labeled points, got none"):
-        model.score(X[~labeled], FEW[~labeled])
-    for wrong, said in (
-        ([1.0, 2.0], f"a number for each of {N} points, got 2"),
-        (1.0, f"a number for each of {N} points, got 1"),
-        (-np.ones(N), "finite numbers of at least 0, got -1"),
-        (np.full(N, np.nan), "finite numbers of at least 0, got nan"),
-        (FEW == -1, "above 0 for a labeled point, got only zeros"),
-        (np.ma.MaskedArray(np.ones(N), FEW == 0), f"not have masked values, got {(FEW == 0).sum()}: replace them$"),
-    ):
-        with pytest.raises(DSGError, match=f"sample_weight must .*{said}"):
-            model.score(X, FEW, sample_weight=wrong)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -435,91 +347,7 @@ def test_a_score_is_what_the_method_is_for():
     assert model.score(X, rings, sample_weight=np.ones(N)) == pytest.approx(model.mean_auc(X, rings))
 
 
-@each("model", some(EVERY, 15, len(EVERY)))
-def test_labels_of_another_kind_and_number_are_refused_by_a_score(model):
-    model = fitted(model)
-    for y in (Y.astype(str), pd.Series(Y).map({0: "a", 1: "b"}), pd.to_datetime(Y, unit="D")):
-        with pytest.raises(DSGError, match=r"y must hold .*(numbers|classes)") as refused:
-            model.score(X, y)
-        assert len(str(refused.value)) < 160  # the classes, and not every point's
-    text = fitted(clone(model), y=np.where(FEW == -1, "-1", np.array(["a", "b"])[FEW]))
-    with pytest.raises(DSGError, match=r"y must hold .*(text|classes)"):
-        text.score(X, Y)
-    for y in (Y[:-1], np.append(Y, 0)):
-        with pytest.raises(DSGError, match=f"y must have a label for each of {N} points.*got {len(y)}"):
-            model.score(X, y)
-    assert model.score(X, Y.astype(float)) == model.score(X, Y.astype(bool)) == model.score(X, Y)
-
-
-@each("scorer, model", [
-    (accuracy, made(TSGS3VM)),
-    (auc_score, made(QSGS2AUC)),
-    (mean_auc_score, made(QS3ORAO)),
-    (SimilarUnlabeledRisk(0.7), made(TSGSU)),
-    (lambda model, X, y: model.mean_auc(X, y), made(QS3ORAO)),
-    (lambda model, X, y: model.mean_auc(X, y), made(COMPETITORS["ordinal"][1])),
-    (accuracy, LogisticRegression()),
-])  # fmt: skip
-def test_so_they_are_by_a_scorer(scorer, model):
-    model = quietly(clone(model).fit, X[:N_LABELED], Y[:N_LABELED])
-    assert np.isfinite(scorer(model, X, FEW))
-    with pytest.raises(DSGError, match=f"y must have a label for each of {N} points.*got {N - 1}"):
-        scorer(model, X, FEW[:-1])
-    if not isinstance(scorer, SimilarUnlabeledRisk):
-        with pytest.raises(DSGError, match=r"y must hold .*(numbers|classes)"):
-            scorer(model, X, np.array(["a", "b", "-1"])[FEW])
-
-
-@each("model", some(EVERY, 10, len(EVERY)))
-def test_a_score_of_plain_folds_is_that_of_their_labeled_points(model):
-    found = quietly(cross_val_score, model, X, FEW, cv=2, error_score="raise")
-    for (train, test), score in zip(StratifiedKFold(2).split(X, FEW), found, strict=True):
-        held = test[FEW[test] != -1]
-        assert score == pytest.approx(fitted(model, X[train], FEW[train]).score(X[held], Y[held]))
-
-
-@each("model", [*(made(cls) for cls in OURS[:4]), META[0], made(COMPETITORS["auc"][0])])
-def test_a_score_of_few_labels_among_unlabeled_points_warns(model):
-    model = fitted(model)
-    few = np.where(np.arange(N) < 4, Y, -1)
-    assert len(set(Y[:4])) == 2
-    with pytest.warns(UserWarning, match=f"4 labeled points among {N}.*LabeledFolds"):
-        model.score(X, few)
-    model.score(X[:4], Y[:4])  # who gives labels alone knows how many there are
-
-
-def test_plain_folds_of_unlabeled_points_do_not_pass_in_silence():
-    with pytest.warns(UndefinedMetricWarning, match="labels of one class"):
-        assert np.isnan(fitted(made(QSGS2AUC)).score(X, np.where(Y == 1, 1, -1)))
-    # Sorted: a fold has a class of its own.
-    three = np.where(np.arange(N) % 2 == 0, np.repeat([0, 1, 2], [27, 27, 26]), -1)
-    unseen = "labels are of classes that fit has not seen, such as"
-    with pytest.warns(UserWarning, match=rf"1[34] of 1[34] {unseen} \d, .*LabeledFolds"):
-        assert cross_val_score(made(PS3VT, tol=None), X, three, cv=KFold(3), error_score="raise").max() == 0.0
-    between = "no labels of 1, and the mean AUC is that of the cuts between the other classes"
-    with pytest.warns(UndefinedMetricWarning, match=between):
-        quietly(made(QS3ORAO).fit, X, three).score(X, np.where(three == 1, -1, three))
-    with pytest.warns(UserWarning, match=f"36 of 40 {unseen} 2"):
-        made(TSGSU, y_holds="pairs").fit(X, PAIRS).score(X, PAIRS)
-
-
 # --- files of whole estimators: `test_model_files.py` has all that is refused
-
-
-@each("model", [
-    *(made(cls) for cls in (DSG, DSGSoftmax, *OURS)),
-    *META,
-    make_pipeline(StandardScaler(), made(TSGS3VM)),
-    Safe(make_pipeline(MinMaxScaler(), made(QSGS2AUC))),
-])  # fmt: skip
-@each("points, labels", [(X, FEW), (NAMED, np.where(FEW == -1, None, np.array(["no", "yes"])[FEW]))])
-def test_a_saved_estimator_says_the_same_to_the_last_bit(model, points, labels):
-    before = fitted(model, points, labels)
-    after = again(before)
-    assert type(after) is type(before)
-    assert str(after.get_params()) == str(before.get_params())
-    assert_same(answers(before, points), answers(after, points))
-    assert after.score(points, labels) == before.score(points, labels)
 
 
 def again(model):
@@ -672,21 +500,6 @@ def test_every_estimator_takes_them_so(model):
         assert set(named.predict(points)) <= {"ham", "spam"}
         assert 0.0 <= named.score(points, y) <= 1.0
         np.testing.assert_array_equal(named.decision_function(points), numbered)
-
-
-@each(
-    "y, said",
-    [
-        ([0.5, 1.0], "Unknown label type: continuous.* -1 for unlabeled points, got 0.5"),
-        ([np.inf, 1.0], "Unknown label type: infinite.* -1 for unlabeled points"),
-        (np.array([{1}, {2}], dtype=object), "Unknown label type: unknown.* -1 for unlabeled points"),
-        (np.array([2**24 + 1, np.nan], dtype=np.float32), "exact labels, got the float 16777216: float32 skips"),
-        ([2.0**60, 1.0], "exact labels, got the float 1152921504606846976"),
-    ],
-)
-def test_what_cannot_be_labels_is_refused_in_a_sentence_that_names_minus_one(y, said):
-    with pytest.raises(DSGError, match=said):
-        labels_given(y)
 
 
 def test_pair_numbers_stay_apart_beside_missing_ones():

@@ -5,9 +5,10 @@ from unittest.mock import patch
 
 import numpy as np
 from golden_text import asked_all, check, said, text
-from test_golden_estimators import points
+from sklearn.semi_supervised import LabelSpreading
+from test_golden_estimators import ALL, ORDERED, SIZES, points
 
-from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Safe
 from dsgcore.core import cost, metrics, parameters, sampling, threads
 from dsgcore.core.files import check_place, read_text, whole_files
 from dsgcore.kernels import KERNELS, features, kernels, loops, widths
@@ -395,6 +396,7 @@ def test_solver():
         for i in (0, 5, -1, 8, 12)
         for y in ([1, 0, -1, 3], [1, 1, -1], [0, 0, 1], [0, 2, -1], [-1, -1], [4, 4, 4, -1], [-2, -2, -1], [7, 7])
     ]
+    rows += [(task.by_labels, n) for n in (2, 1024, 1025, 4096, 16_384, 10**6)]
     rows += [(SimilarUnlabeled, p) for p in (0.5, 0.4995)] + [(PROBLEMS[0].coefficients, f)]
     rows += [
         (task.by_labels, n, share, {"": 1, "is_ranking": r})
@@ -410,6 +412,27 @@ def test_solver():
     ]
     rows += [(own_values, c, n) for c in (QSGS2AUC, TSGS3VM, QS3ORAO, PS3VT, TSGSU, DSG) for n in (None, 777)]
     check("solver", [*lines, *asked_all(rows)])
+
+
+def test_few_labels():
+    """All methods learn from six or twelve labels, and from points that no label reaches."""
+    lines, rng = [], np.random.default_rng(29)
+    X = np.concatenate([rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 100.0])
+    for cls in ALL:
+        kind = {"pairs": np.arange(60) // 2}.get(
+            cls().get_params().get("y_holds"), np.arange(60) % (2 + (cls.__name__ in ORDERED))
+        )
+        known = cls().get_params()
+        model = cls(**{name: value for name, value in (SIZES | {"prior": 0.7, "lam": 0.1}).items() if name in known})
+        for n in (6, 12):
+            lines.append(f"{cls.__name__} {n} {said(model.fit, X, np.where(np.arange(60) < n, kind, -1))}")
+            lines.append(f"    {said(model.decision_function, X)}")
+    own, y = LabelSpreading(kernel="knn"), np.where(np.arange(60) < 9, np.arange(60) % 3, -1)
+    for model, labels in ((own, y), (own, np.minimum(y, 1)), (TSGS3VM(**SIZES), np.minimum(y, 1))):
+        model = Safe(model)
+        lines.append(f"Safe {type(model.estimator).__name__} {said(model.fit, X, labels)}")
+        lines += [f"    {said(model.decision_function, own)}" for own in (X[:30], X[30:], X + 1e3)]
+    check("few_labels", lines)
 
 
 def true_codes(codes):

@@ -11,7 +11,7 @@ from golden_text import asked_all, check, said, text
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from test_golden_estimators import asked, learned, points
+from test_golden_estimators import asked, kept, learned, points
 
 from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, DSGSoftmax, Run, Spec, load_model, prior, save_model
 from dsgcore.baselines import PNUAUC, SUSL, SVOREX, EverydayNeighbors, EverydaySVC
@@ -89,6 +89,7 @@ def test_multiclass():
             lines.append(
                 f"    {text([run.result_test_values, run.engine.at(7).W, run.engine.average_at(9).W, run.result_score])}"
             )
+            lines += [f"    {text(reading)}" for reading in run.engine.gauges.readings]
     check("multiclass", lines)
 
 
@@ -146,7 +147,7 @@ def test_tuning():
             labels = pd.DataFrame({"seen": own_y, "true": own_true}) if isinstance(outer, SeenLabels) else own_y
             lines.append(f"{type(outer).__name__} {kind} {type(inner).__name__} {said(outer.fit, own_X, labels)}")
             if hasattr(outer, "classes_"):
-                lines += learned(outer)
+                lines += [*learned(outer), f"    kept {said(kept, outer, own_X)}"]
                 lines += (
                     [f"    score {said(outer.score, own_X, labels)}"]
                     if isinstance(outer, SeenLabels)
@@ -173,7 +174,10 @@ def test_tuning():
                 own, tried = found[0], [[one.parameters, one.mean, one.n_iter] for one in found[0].tried[:6]]
                 lines += [f"    {text([own.parameters, own.gain, own.score, own.reason, own.sentence])}"]
                 lines += [f"    {text(own.table)}", f"    {text(tried)}"]
+                told = []
                 lines += [f"    on {text(found[0].go_on(3.0).table)}"] if number % 3 == 0 else []
+                own.search.go_on(own.subject, 1.0, told.append)
+                lines += [f"    told {text([len(told), told[:1], told[-1:]])}"]
     A, B, C = (rng.normal(size=(n, 2)) + shift for n, shift in ((70, 0.0), (50, 2.5), (60, 1.2)))
     rows = [
         (prior.mixture_proportion, np.vstack([A, B]), own, {"": 1, **more})
@@ -264,10 +268,10 @@ def test_refusals_and_files(tmp_path):
         (own.fit, X, y, {"": 1, "checkpoint": file, "every": 5, "callback": lambda it: it.t == 8}),
         (own.fit, X, y, {"": 1, "checkpoint": file, "every": 5, "callback": lambda it: seen.append(it.t)}),
     ]
-    rows += [
-        (QSGS2AUC(**SMALL | more, sigma=0.3, lam=0.1, step_size=0.2).fit, X, y, {"": 1, "checkpoint": file})
-        for more in ({"random_state": 5}, {"n_features": 9}, {"n_iter": 4}, {"n_iter": 20})
-    ]
+    others = [{"random_state": 5}, {"n_features": 9}, {"n_iter": 4}, {"lam": 0.5}, {"step_size": 0.25}, {"gamma": 0.25}]
+    others += [{"sigma": 2.0}, {"kernel": "laplacian"}, {"batch_size": 16}, {"sampling": "independent"}, {"n_iter": 20}]
+    others += [{"start": "exact"}, {"dtype": "float64"}, {"schedule": "theta/t"}]
+    rows += [(clone(own).set_params(**more).fit, X, y, {"": 1, "checkpoint": file}) for more in others]
     rows += [
         (own.fit, X + 1, y, {"": 1, "checkpoint": file}),
         (own.fit, X, y, {"": 1, "checkpoint": tmp_path / "z", "every": 0}),

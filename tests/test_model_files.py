@@ -391,28 +391,6 @@ def test_other_labels_other_points_and_negative_intervals_are_refused(tmp_path_f
         refused(make(cls), points_then, LABELS, file, "the visited points differ")
 
 
-@each(
-    "parameters, said",
-    [
-        ({"random_state": 3}, "seed was 0 and is 3"),
-        ({"lam": 0.5}, "and is 0.5"),
-        ({"step_size": 0.25}, "and is 0.25"),
-        ({"gamma": 0.25}, "gamma was 0.9 and is 0.25"),
-        ({"sigma": 2.0}, "and is 2.0"),
-        ({"kernel": "laplacian"}, "kernel was gaussian and is laplacian"),
-        ({"batch_size": 16}, "batch_size was 8 and is 16"),
-        ({"sampling": "independent"}, "sampling was shuffled and is independent"),
-        ({"start": None}, "start was exact and is None"),
-        ({"dtype": "float64"}, "dtype was float32 and is float64"),
-        ({"schedule": "theta/t"}, "schedule was constant and is theta/t"),
-        ({"n_features": 32}, "n_features was 16 and is 32"),
-        ({"n_iter": 12}, "n_iter is 12"),
-    ],
-)
-def test_other_parameters_are_refused_by_name(file, parameters, said):
-    assert "points" not in refused(make(**parameters), POINTS, LABELS, file, said)
-
-
 def test_the_same_data_in_another_container_and_a_longer_run_go_on_and_the_file_must_say_its_data(
     file, tmp_path, capsys
 ):

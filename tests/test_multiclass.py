@@ -14,7 +14,6 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 from scipy.stats import sem
 from sklearn.datasets import load_digits, load_iris, load_wine
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
@@ -456,42 +455,6 @@ def test_binary_scores_are_one_number_a_point():
     assert model.score(points, y) > 0.95
 
 
-NO_CLASSES = r"y must hold two classes or more \(and -1 for unlabeled points: a class -1 needs another label\)"
-
-
-@each(
-    "model, points, labels, said",
-    [
-        *((kind(), WINE, np.full(178, -1), f"{NO_CLASSES}, got 0 classes") for kind in (PS3VT, DSGSoftmax)),
-        *((kind(), WINE, np.where(FEW_WINE == 1, 4, -1), f"{NO_CLASSES}, got 1 class") for kind in (PS3VT, DSGSoftmax)),
-        (PS3VT(), WINE, np.linspace(0.1, 7, 178), "Unknown label type: continuous"),
-        (
-            DSGSoftmax(step_size=1e6, lam=1e3, n_iter=400),
-            WINE,
-            FEW_WINE,
-            r"DSGSoftmax diverged: step_size 1e\+06 is too",
-        ),
-        (
-            PS3VT(feature_map="fourier", n_features=65_536, tau_I=0.1),
-            WINE,
-            FEW_WINE,
-            r"the graph \(tau_I above 0\) needs a matrix of 131073 x 131073 numbers, which is 128 GiB: take fewer",
-        ),
-        (
-            DSGSoftmax(n_features=65_536, n_iter=1),
-            WINE,
-            FEW_WINE,
-            "is_preconditioned=True needs a matrix of 131072 x 131072 numbers, which is 128 GiB: take fewer features",
-        ),
-        # So far away that a run would diverge.
-        (LinearMC(step_size=1e6), 1e305 * WINE, FEW_WINE, r"X\[0, 0\] must be of size 1e\+70 at most, .*: scale the"),
-    ],
-)
-def test_bad_points_and_labels_are_refused(model, points, labels, said):
-    with pytest.raises(ValueError, match=f"^{said}"):
-        model.fit(points, labels)
-
-
 # Defaults beyond the paper
 
 # Sixty points far from the origin; thirty have one of three labels.
@@ -588,13 +551,6 @@ def test_where_the_points_lie_and_how_long_their_unit_is_does_not_matter(cls):
     here, there = cls(**settings).fit(FAR, FEW), cls(**settings).fit(moved, FEW)
     np.testing.assert_allclose(there.decision_function(moved), here.decision_function(FAR), rtol=1e-6, atol=1e-6)
     assert here.step_size_ == pytest.approx(1e-6 * there.step_size_, rel=1e-6)
-
-
-def test_one_warning_says_that_more_iterations_were_needed(capsys):
-    with pytest.warns(ConvergenceWarning, match=r"^PS3VT was still moving by .* after n_iter=600 iterations") as caught:
-        PS3VT(tol=1e-9, n_iter=600, verbose=1, random_state=0).fit(FAR, FEW)
-    assert len(caught) == 1
-    assert capsys.readouterr().out.count("\n") == 12
 
 
 @each("C", [0.1, 1.0])

@@ -1,8 +1,5 @@
 """Class priors that are not given: the original programs' numbers, shares that are recovered, and refusals."""
 
-import re
-from functools import partial
-
 import numpy as np
 import oracle_files
 import pytest
@@ -168,44 +165,3 @@ def test_large_samples_are_cut_by_the_seed():
     assert first == again
     assert set(others) != {first}
     assert mixture_proportion(F, H, max_points=300, seed=1) == mixture_proportion(F, H, seed=2)
-
-
-POINTS, OTHERS = np.random.default_rng(11).normal(size=(2, 5, 2))
-
-
-@each(
-    "call, said",
-    [
-        *(
-            (partial(mixture_proportion, **{"mixture": POINTS, "component": OTHERS, **change}), said)
-            for change, said in (
-                ({"method": "km3"}, "method must be one of km1, km2, got 'km3'"),
-                ({"smallest": 0.9}, "smallest must be between 0 and 0.88, got 0.9"),
-                ({"smallest": float("nan")}, "smallest must be between 0 and 0.88, got nan"),
-                ({"max_points": 1}, "max_points must be at least 2, got 1"),
-                ({"mixture": np.zeros((4, 3))}, "must have equally many coordinates, got mixture 3, component 2"),
-                ({"mixture": np.empty((0, 2))}, "0 sample"),
-                ({"component": [[np.nan, 1.0]]}, "component contains NaN"),
-                ({"component": 1e200 * OTHERS}, "component[0, 0] must be of size 1e+70 at most"),
-                ({"mixture": np.ma.MaskedArray(POINTS, POINTS > 1.0)}, "mixture must not have masked values, got "),
-                ({"mixture": np.ones((4, 2)), "component": np.ones((4, 2))}, "copies of one point"),
-            )
-        ),
-        *(
-            (partial(positive_prior, share), f"must be between 0.5 and 1 for two classes, got {share:.4g}")
-            for share in (0.499, -1.0, 1.01, float("nan"))
-        ),
-        *(
-            (
-                partial(energy_class_prior, POINTS, -POINTS, POINTS, alpha=alpha),
-                "alpha must be a number between 0 and 2, both",
-            )
-            for alpha in (0.0, 2.0, float("nan"))
-        ),
-        (partial(energy_class_prior, 1e200 * POINTS, OTHERS, POINTS), "must be of size 1e+70 at most"),
-        (partial(energy_class_prior, POINTS, POINTS, POINTS), "positives and negatives must differ"),
-    ],
-)
-def test_samples_and_arguments_that_do_not_fit_are_refused(call, said):
-    with pytest.raises(PriorError, match=re.escape(said)):
-        call()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from functools import partial
 
 import naive
 import naive_problems
@@ -14,14 +13,12 @@ from cases import each
 from sklearn.metrics import roc_auc_score
 from test_solver import assert_equals, draws
 
-from dsgcore.core.parameters import ParameterError, check_all
 from dsgcore.kernels import Gaussian
-from dsgcore.problems import PROBLEMS, ProblemError, SemiSupervisedAUC, objective
+from dsgcore.problems import PROBLEMS, SemiSupervisedAUC, objective
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, SimilarUnlabeled
 from dsgcore.problems.similar_unlabeled import LOSSES as PAIR_LOSSES
-from dsgcore.problems.supervised import Supervised
 from dsgcore.problems.thresholds import class_measures, classify, mean_auc, thresholds
 from dsgcore.solver.loop import solve
 from dsgcore.solver.measures import GradientNorm
@@ -314,122 +311,11 @@ def test_the_solver_equals_a_dull_loop(problem, make_task):
 # What each problem has of its own.
 
 
-@each(
-    "problem, labels, rows",
-    [
-        (SemiSupervisedAUC(), [1, 0, -1, 1, -1], {"positive": [0, 3], "negative": [1], "unlabeled": [2, 4]}),
-        (SemiSupervisedSVM(), [1, 0, 1], {"positive": [0, 2], "negative": [1], "unlabeled": [0, 1, 2]}),
-        (Supervised(), [-1, 0, 1, 1, -1], {"positive": [2, 3], "negative": [1]}),
-        (SemiSupervisedOrdinal(), [1, 0, -1, 1], {"class 1": [1], "class 2": [0, 3], "unlabeled": [2]}),
-        (SemiSupervisedOrdinal(), [1, 0], {"class 1": [1], "class 2": [0], "unlabeled": [0, 1]}),
-        (SimilarUnlabeled(), [-1, 3, 0, 3, 0, -1], {"similar": [1, 2, 3, 4], "unlabeled": [0, 5]}),
-    ],
-)
-def test_the_rows_of_a_source_are_those_with_its_label(problem, labels, rows):
-    for own in (problem.rows(labels), problem.rows(np.array(labels))):
-        assert list(own) == list(rows)
-        assert {source: index.tolist() for source, index in own.items()} == rows
-
-
-TWO = "needs at least one labeled positive and one labeled negative, got no"
-CODES = r"classes must have .* 0 .. k - 1 with .*, got none of code"
-TWO_CLASSES = "ordinal regression needs labeled points of at least two classes, got"
-
-
-ONE_TO_THREE = np.array([0, 1, 2])
-UNBOUND = r"this problem must be bound to labels first, with bind\(y\)"
-# What does not suit a problem: its labels, and what is done with it.
-UNSUITABLE_LABELS = [
-    (SemiSupervisedAUC(), [1, 1, -1], f"Semi-supervised AUC {TWO} negative"),
-    *((SemiSupervisedAUC(), y, f"Semi-supervised AUC {TWO} positive") for y in ([0, -1], [-1, -1], [])),
-    (SemiSupervisedSVM(), [1, 1, -1], f"Semi-supervised SVM {TWO} negative"),
-    (SemiSupervisedSVM(), [1, 0, 2], "a label must be 1, 0, or -1 for unlabeled, got 2"),
-    (Supervised(), [-1, -1], f"Supervised classification {TWO} positive"),
-    (SemiSupervisedOrdinal(), [0, 0, -1], f"{TWO_CLASSES} 1"),
-    (SemiSupervisedOrdinal(), [-1, -1], f"{TWO_CLASSES} 0"),
-    (SemiSupervisedOrdinal(), [0, 2, -1], f"{CODES} 1 but one of code 2"),
-    (SemiSupervisedOrdinal(), [1, 2, 3], f"{CODES} 0 but one of code 1"),
-    (SemiSupervisedOrdinal(), [0, 0.5, 1], f"{CODES} 1 but one of code 0.5"),
-    (SemiSupervisedOrdinal(), [-2, 0, 1], f"{CODES} 0 but one of code -2"),
-    (SimilarUnlabeled(), [3, 3, 3, -1], "pair id 3 must occur exactly twice, but occurs 3 times"),
-    (SimilarUnlabeled(), [3, 3, 5, -1], "pair id 5 must occur exactly twice, but occurs 1 times"),
-    (SimilarUnlabeled(), [3, 3, -2, -2, -1], "a pair id must be 0 or more, and -1 marks unlabeled points, got -2"),
-    (SimilarUnlabeled(), [-1, -1], "similar-unlabeled learning needs at least one similar pair, got none"),
-    (SimilarUnlabeled(), [0, 0, 1, 1], "similar-unlabeled learning needs at least one unlabeled point, got none"),
-]
-UNSUITABLE = [
-    *((partial(problem.rows, np.array(y)), said) for problem, y, said in UNSUITABLE_LABELS),
-    *(
-        (partial(problem.bind, np.array(y)), said)
-        for problem, y, said in UNSUITABLE_LABELS
-        if not isinstance(problem, SimilarUnlabeled | SemiSupervisedAUC)  # these take nothing from the labels
-    ),
-    (lambda: SemiSupervisedAUC(is_pooled=True).coefficients(values(SemiSupervisedAUC(), 2)), UNBOUND),
-    (lambda: SemiSupervisedSVM().terms(values(SemiSupervisedSVM(), 2)), UNBOUND),
-    (lambda: SemiSupervisedSVM(is_balanced=True).shift(np.zeros(2)), UNBOUND),
-    (lambda: SemiSupervisedOrdinal().sources, UNBOUND),
-    (
-        lambda: SemiSupervisedOrdinal((0.1, 0.2, 0.3)).bind(ONE_TO_THREE),
-        "gamma must be one number or 2, one for each .* 3 classes .*, got 3",
-    ),
-    (lambda: SemiSupervisedOrdinal().bind(ONE_TO_THREE).rows([0, 1]), "this problem is bound to 3 classes, got 2"),
-    *(
-        (lambda p=p: p.coefficients(values(p, *range(3, 3 + len(p.sources)))), r".*the same number.*\[3, 4, 5.*")
-        for p in (make("auc", {"pairing": "triplets"}), make("ordinal", {"pairing": "paired"}))
-    ),
-    (lambda: thresholds(np.array([0, 1]), np.zeros(2), margin=-1), "the margin must be 0 or more, got -1"),
-    (lambda: thresholds(np.array([0, 0]), np.arange(2.0)), f"{TWO_CLASSES} 1"),
-    (lambda: thresholds(np.array([0, 2]), np.arange(2.0)), f"{CODES} 1 but one of code 2"),
-    (lambda: thresholds(np.array([0, 1]), np.array([0.0, np.nan])), "thresholds need values that are finite"),
-    *(
-        (partial(SimilarUnlabeled, prior), f"prior must differ from 1/2 by .* 0.001, got {prior}: .*")
-        for prior in (0.5, 0.4995, 0.5009)
-    ),
-    *(
-        (
-            partial(check_all, SemiSupervisedOrdinal.parameters, {"gamma": gamma}, "problem"),
-            "gamma must .*, or a list.*",
-        )
-        for gamma in (1.5, [0.1, 2.0], [], "x", [[0.1]], [True])
-    ),
-]
-
-
-@each("use, said", UNSUITABLE)
-def test_what_a_problem_cannot_do_is_refused_in_one_sentence(use, said):
-    with pytest.raises((ProblemError, ParameterError), match=f"^{said}$"):
-        use()
-
-
-def test_binding_takes_shares_and_weights_from_the_labels_and_gammas_may_be_several():
-    y = np.array([1, 0, 0, -1, -1, -1, -1, -1, -1])
-    expected = SemiSupervisedSVM(labeled_weight=2.0, unlabeled_weight=1.0, positive_share=1 / 3)
-    assert SemiSupervisedSVM(labeled_weight=2.0).bind(y) == expected
-    assert SemiSupervisedSVM(labeled_weight=2.0, unlabeled_weight=0.0).bind(y).unlabeled_weight == 0.0
-    fully_labeled = SemiSupervisedSVM().bind(np.array([1, 0, 0]))
-    assert (fully_labeled.unlabeled_weight, fully_labeled.positive_share) == (1.0, 1 / 3)
-    assert SemiSupervisedAUC(is_pooled=True).bind(y).positive_share == Supervised().bind(y).positive_share == 1 / 3
-    ordinal = SemiSupervisedOrdinal().bind(np.repeat([3, 0, 2, 1, -1], [5, 3, 4, 6, 22]))
-    assert ordinal.sources == ("class 1", "class 2", "class 3", "class 4", "unlabeled")
-    np.testing.assert_allclose(ordinal.shares, np.array([3, 6, 4, 5]) / 18)
-    assert ordinal.bind(np.array([0, 1])).shares == (0.5, 0.5)
-    for gamma, checked in (([0, 0.5], (0.0, 0.5)), (1, 1.0)):
-        assert check_all(SemiSupervisedOrdinal.parameters, {"gamma": gamma}, "problem")["gamma"] == checked
-
-
 @each("cls", PROBLEMS.values())
 def test_a_problem_is_hashed_and_cannot_be_changed_so_that_a_specs_record_stays(cls):
     assert hash(cls()) == hash(cls())
     with pytest.raises(AttributeError):
         setattr(cls(), cls.parameters[0].name, 0.5)
-
-
-def test_the_twin_is_without_what_the_method_adds():
-    assert SemiSupervisedAUC(0.3, "all").baseline() == SemiSupervisedAUC(1.0, "all")
-    assert SemiSupervisedOrdinal((0.1, 0.9)).baseline() == SemiSupervisedOrdinal(1.0)
-    assert SemiSupervisedSVM(is_balanced=True).baseline() == SemiSupervisedSVM(unlabeled_weight=0.0)
-    assert SimilarUnlabeled(0.3, "logistic").baseline() == SimilarUnlabeled(0.3, "logistic", "identity")
-    assert SimilarUnlabeled().bind(np.array([0, 0, -1])) == SimilarUnlabeled()
 
 
 BALANCED = SemiSupervisedSVM(2.0, 0.7, "exponential", is_balanced=True, positive_share=0.3)
@@ -473,38 +359,6 @@ def test_where_positives_alone_pull_the_balance_nearly_doubles_the_slope_of_an_s
     f = {"positive": np.full(9, -3.0), "negative": np.full(1, -3.0), "unlabeled": np.array([-5.0, 5.0])}
     assert total_slope(problem, f) == pytest.approx(2 * 0.9 * 3.0)
     assert 3.0 < total_slope(problem, f) <= problem.largest_slope
-
-
-@each(
-    "problem, n_of_sources, ridge",
-    [
-        (SemiSupervisedOrdinal(), (20, 50), 0.025),  # half of one over the smallest source
-        # of the AUC it is more, and shrinks only with many labels; with pooled spreads all labels count
-        (SemiSupervisedAUC(), (20, 50), 0.075),
-        (SemiSupervisedAUC(), (50, 100_000), 0.03),
-        (SemiSupervisedAUC(), (50, 50, 900), 0.03),
-        *((SemiSupervisedAUC(is_pooled=True), (n, 100 - n, 900), 0.03) for n in (5, 50)),
-        *(
-            (SemiSupervisedAUC(is_pooled=is_pooled), sizes, ridge)
-            for is_pooled in (False, True)
-            for sizes, ridge in (
-                ((150, 5000), 0.01),
-                ((400, 5000), 6.302e-3),
-                ((2048, 2048), 1.768e-3),
-                ((102_400, 102_400), 1.3296e-5),
-            )
-        ),
-        # pairs divide by the square by which their noise is magnified, and near one half nothing can be learned
-        *((SimilarUnlabeled(prior), (200, 500), 0.00175 / (2 * prior - 1) ** 2) for prior in (0.99, 0.3, 0.7)),
-        # many unlabeled points do not make up for few pairs, whose noise stays
-        *((SimilarUnlabeled(0.1), (100, n), ridge) for n, ridge in ((100, 7.81e-3), (10_000, 3.945e-3))),
-        (SimilarUnlabeled(0.502), (200, 500), 1.0),
-    ],
-)
-def test_the_ridge_auto_is_from_the_number_of_points(problem, n_of_sources, ridge):
-    names = ("a", "b") if problem.name == "ordinal" else problem.sources
-    rows = {source: np.arange(n) for source, n in zip(names, n_of_sources, strict=False)}
-    assert problem.usual_ridge(rows) == pytest.approx(ridge, rel=1e-3)
 
 
 # --- TSGS3VM

@@ -146,14 +146,3 @@ def test_a_started_run_goes_on_in_parts_from_its_checkpoint_and_its_model_from_a
     for other in ({"start": None}, {"sampling": "independent"}):
         with pytest.raises(ValueError, match="belongs to another run"):
             make(n_iter=20, **given | other).fit(X, few, **how)
-
-
-@each("cls", [QSGS2AUC, TSGSU])
-def test_an_estimator_says_which_ridge_it_used_and_keeps_it(cls):
-    X, _, few = moons_with_few_labels(200)
-    small = {"n_iter": 8, "n_features": 8, "start": None, "lam": "auto"}
-    model = make(cls, **small).fit(X, few)
-    named = make(cls, **small | {"lam": model.lam_}).fit(X, few)
-    np.testing.assert_array_equal(named.decision_function(X), model.decision_function(X))
-    before = model.lam_
-    assert model.partial_fit(X[10:], few[10:]).lam_ == before

@@ -302,24 +302,6 @@ def test_a_file_beside_its_spec_is_found_by_a_run_and_by_a_study(place, said, tm
 # Values that follow the number of labels: those of few labels stay, many give better scores in a bearable time
 
 
-@each(
-    "n_labeled, n_iter, batch_size, n_unlabeled, tol, ridge, step",
-    [
-        (2, 800, 128, None, 1.0, 1.0, 1.0),
-        (1024, 800, 128, None, 1.0, 1.0, 1.0),
-        (1025, 800, 128, 4096, 1.0, 0.9988, 1.0),
-        (4096, 1270, 512, 4096, 0.5, 0.1768, 1.41),
-        (16_384, 2016, 1024, 4096, 0.25, 1 / 32, 2.0),
-        (10**6, 3200, 1024, 250_000, 0.25, 1.831e-4, 2.0),
-    ],
-)
-def test_values_by_the_number_of_labels(n_labeled, n_iter, batch_size, n_unlabeled, tol, ridge, step):
-    found = by_labels(n_labeled)
-    assert (found.n_iter, found.batch_size, found.n_unlabeled) == (n_iter, batch_size, n_unlabeled)
-    assert (found.tol, found.ridge, found.step) == pytest.approx((tol, ridge, step), rel=5e-3)
-    assert by_labels(n_labeled, is_ranking=True).tol == pytest.approx(max(min(1.0, (1024 / n_labeled) ** 0.5), 0.1))
-
-
 @each("setting", ["auc", "s3vm", "ordinal"])
 @each("n_labeled", [800, 4000, 50_000, 400_000])
 def test_a_run_ends_at_the_tolerance_of_a_fit_with_as_many_labels(monkeypatch, setting, n_labeled):
