@@ -33,8 +33,9 @@ PROCESSORS = (
     {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"},
 )
 # Decimal fractions may differ by so much of their size, or by one unit of their last digit: another processor rounds otherwise.
+# Those after # are exact.
 NEAR = 1e-3
-_FRACTION = re.compile(r"(?<![\w.])[-\N{MINUS SIGN}]?\d[\d,]*\.\d+(?:e[-+\N{MINUS SIGN}]?\d+)?")
+_FRACTION = re.compile(r"(?<![\w.#])[-\N{MINUS SIGN}]?\d[\d,]*\.\d+(?:e[-+\N{MINUS SIGN}]?\d+)?")
 _MOST_SHOWN = 12
 LONGEST = 390
 

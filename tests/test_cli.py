@@ -24,7 +24,7 @@ from commands import refusal
 from small_specs import OWN_LESSON
 from test_run import small
 
-from dsgcore import TSGS3VM, DSGError, load_model
+from dsgcore import DSGError, load_model
 from dsgcore.__main__ import main
 from dsgcore.cli.ending import Progress
 from dsgcore.cli.fit import METHODS, estimator_of, own_of
@@ -74,10 +74,8 @@ def test_a_failure_while_results_are_written_leaves_those_before_as_a_whole(tmp_
 # --- what commands end with, and what they print
 
 
-@pytest.fixture(scope="module")
-def person(tmp_path_factory):
-    """A person's folder: a table, a study of it, specs, a folder of Parquet files, a model, and what cannot be used."""
-    folder = tmp_path_factory.mktemp("person")
+def write_person(folder):
+    """Write a person's files: a table, a study of it, specs, a folder of Parquet files, a model, and what cannot be used."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"])
     table["class"] = np.where(table["a"] > 0, "yes", "no")
@@ -114,6 +112,11 @@ def person(tmp_path_factory):
     (folder / "wide.csv").write_bytes(b"a;b;c;kind\n" + b"1,1,x\n" * 9)
     fit = ["fit", "TSGS3VM", folder / "data.csv", "--target", "class", "--out", folder / "model", "--quiet"]
     assert main([*map(str, fit), "--set", "n_iter=3", "--set", "tol=None"]) == 0
+
+
+@pytest.fixture(scope="module")
+def person(tmp_path_factory):
+    write_person(folder := tmp_path_factory.mktemp("person"))
     return folder
 
 
@@ -185,168 +188,12 @@ def test_every_command_ends_with_a_code_and_one_sentence(command, person, capsys
 # What commands print, and if they end with 0, or with 1 because the answer is no; OUT is new.
 # What was asked for is printed with --quiet, too, and what was done is not: then nothing is, where nothing stands here.
 SHORT = "--quiet --seconds 500 --methods SVC,LogisticRegression --no-curves --store OUT.sqlite"
-COMPARED, OF_CLASS = "compare data.csv --target class", "data.csv --target class --out OUT"
-YES = {
-    "run spec.json --out OUT": "spec.json, result.json, fit.json, preparation.joblib are in ",
-    "run windows.json --out OUT --quiet": "",
-    "check settled.json --seeds 1": "The run has converged: at the end it is ",
-    "sweep study.json --store OUT --quiet": "kernel.sigma,seed,score",
-    f"{COMPARED} --seeds 3 {SHORT}": "Each seed draws 60 labels and 0 unlabeled points",
-    "label half.csv --target class --method SVC --out OUT --quiet": "SVC gives 40 rows a class, from 40 labels. Expect ",
-    f"fit SVC {OF_CLASS}": "SVC is trained. The model is in ",
-    f"fit DSG {OF_CLASS} --set n_iter=3": "DSG is trained in 3 iterations, which are all of n_iter.",
-    f"fit DSG {OF_CLASS} --set n_iter=3 --set random_state=0.1E2": "'yes' is positive, 'no' is negative.\n",
-    f"fit DSGSoftmax {OF_CLASS} --set n_iter=3": "DSGSoftmax is trained. The model is in ",
-    "predict model data.csv --out OUT": "1 of 1 parts, 1 new. The predictions are in ",
-    "race spec.json --with SAMULT --sizes 10 --seeds 1 --quiet": "SAMULT                          10",
-    "reproduce --list --quiet": "auc/fig1 ",
-    "check-lesson lesson.toml --seeds 1": "ok    step 1: ",
-    "check-lesson lesson.toml --seeds 1 --quiet": "lesson.toml: all holds",
-    "data list --quiet": "In public archives (fetched by name):",
-    "data describe data.csv --quiet": "80 rows, 3 columns: 2 features, the label 'class'",
-    "data describe wine --quiet": "178 rows",
-    "data describe cod-rna --quiet": "It is not in the cache: dsg-lab data fetch cod-rna",
-    "data convert data.csv OUT": "80 rows as Parquet",
-    "data convert data.csv OUT --quiet": "",
-}
-NO = {
-    "run wild.json --out OUT": "dsg-lab: the run has diverged after iteration ",
-    "run wild.json --out OUT --quiet --json -": '"stop_reason": "diverged"',
-    "check spec.json --seeds 1 --quiet": "The run has not converged: at the end it is ",
-    "sweep late.json --store OUT": "dsg-lab: no run has a result: ",
-    f"{COMPARED} --seeds 1 {SHORT}": "No verdict yet: it needs at least 3 seeds, and there is 1.",
-    "reproduce auc/fig1 --quick --store OUT --quiet": "auc/fig1: not run. Needs codrna",
-    "check-lesson wrong.toml --seeds 1 --quiet": " statements do not hold",
-}
-# Commands, and a file that each reads.
-READS = {
-    "run spec.json --out OUT": "spec.json",
-    "check spec.json": "spec.json",
-    "sweep study.json": "study.json",
-    "race spec.json": "spec.json",
-    "compare data.csv": "data.csv",
-    "label half.csv --out OUT": "half.csv",
-    "fit TSGS3VM data.csv --out OUT": "data.csv",
-    "fit PS3VT rows/0.parquet --out OUT": "rows/0.parquet",
-    "predict model data.csv --out OUT": "data.csv",
-    "predict model/model.npz data.csv --out OUT": "model/model.npz",
-    "check-lesson lesson.toml": "lesson.toml",
-    "data describe data.csv": "data.csv",
-    "data convert data.csv OUT": "data.csv",
-}
-FIT = "fit TSGS3VM data.csv --out OUT"
-REFUSED = {
-    "nothing": "invalid choice: 'nothing'",
-    "run nowhere.json --out OUT": "nowhere.json",
-    "run ten.json --out OUT": "n_iter must be a whole number",
-    "run many.json --out OUT": "n_labeled",
-    "run lost.json --out OUT": "nowhere.npz",
-    "run spec.json --out OUT --json data.csv": "--json would write to data.csv, which the command reads",
-    **{f"{line} --json {own}": f"--json would write to {own}, which the command reads" for line, own in READS.items()},
-    "check data.csv": "dsg-lab: ",
-    "sweep study.json --axis eta=1,2": "an axis must be one of",
-    "sweep study.json --axis sigma": "--axis must be NAME=FROM:TO:N",
-    "sweep study.json --seeds 0": "at least 1",
-    "sweep study.json --jobs 0": "jobs must be",
-    "sweep study.json --store OUT.sqlite --jobs 9999": "jobs must be a whole number between 1 and 256 or None, got 9999",
-    "sweep deep.json --store OUT.sqlite": "the study is not valid JSON: it is nested too deeply (in deep.json)",
-    "sweep others.json --store OUT.sqlite": "leave out others and data_seed (in others.json)",
-    "sweep ways.json --store OUT.sqlite": "leave out others and data_seed (in ways.json)",
-    "compare data.csv --target nothing": "there is no column 'nothing'",
-    "compare nowhere.csv": "there is no file 'nowhere.csv', and no set of that name",
-    "compare iris --n-labeled 1000": "n_labeled must be a whole number from 3",
-    "compare iris --seeds 0": "--seeds must be at least 1",
-    "compare iris --score r2": "score must be one of accuracy",
-    "compare iris --positive zzz": "--positive: for a file only, and iris comes with the package",
-    "compare iris --category a --no-header": "--role, --header: for a file only",
-    "compare data.csv --target class --positive zzz": "the positive label must be one of",
-    "compare data.csv --positive yes --ordered": "--positive makes two classes, which --ordered does not compare",
-    "compare data.csv --encoding utf-16": "encoding",
-    "compare data.csv --target class --csv new --json rows/../new": "--csv and --json must name two files",
-    "compare iris --json nowhere/x.json": "the folder nowhere does not exist",
-    f"label {OF_CLASS}": "every row has a label in 'class'",
-    f"fit Nobody {OF_CLASS}": "METHOD must be one of ",
-    f"fit TSGS3VM {OF_CLASS} --drop a,town": "there is no column 'town'",
-    f"{FIT} --set depth=3": "--set must be NAME=VALUE, of ",
-    f"fit PS3VT {OF_CLASS} --set C=1": "--set must be NAME=VALUE, of ",
-    f"{FIT} --set n_iter": "--set must be NAME=VALUE, of ",
-    f"{FIT} --set n_iter=many": "n_iter must be a whole number",
-    f"{FIT} --set random_state=2.5": "random_state",
-    f"{FIT} --set random_state=1e30": "random_state",
-    f"{FIT} --set sigma=[]": "sigma",
-    f"{FIT} --set C=1e30": "C must be a number between 1e-06 and 1e+06, got 1e+30",
-    f"{FIT} --features a,a": "the features must name each column once, got 'a' twice",
-    f"{FIT} --target class --features class": "column 'class' is the label",
-    f"{FIT} --every 0": "every must be a whole number",
-    f"{FIT} --bins 1": "bins must be a whole number",
-    f"{FIT} --role a=king": "the role of 'a' must be one of",
-    f"{FIT} --role a": "--role must be COLUMN=ROLE",
-    f"{FIT} --encoding base64": "encoding must be one of",
-    f"{FIT} --delimiter ab": "delimiter",
-    "fit PS3VT points.npz --out OUT": "must hold an array 'X'",
-    **{f"fit TSGS3VM {name}.npz --out OUT": "dsg-lab: " for name in ("imaginary", "fields", "flat")},
-    "predict nowhere data.csv --out OUT": "there is no model nowhere: give model.npz, or the folder that",
-    "predict model nowhere.csv --out OUT": "nowhere.csv",
-    "predict data.csv data.csv --out OUT": "data.csv: not a model file",
-    "predict rows data.csv --out OUT": "'rows' must be a model's file, or a folder that `dsg-lab fit` or `dsg-lab run` has written",
-    "predict model data.csv --out OUT --decimal ;": "decimal",
-    "predict model data.csv --out OUT --encoding nope": "encoding must be one of",
-    "predict model data.csv --out p.csv": "--out must be a folder, for one Parquet file per row group, got p.csv",
-    "race spec.json --with Nobody": "got 'Nobody'",
-    "race spec.json --memory-limit nan": "memory_limit must be a number of gigabytes above 0, got nan",
-    "race spec.json --memory-limit -1": "memory_limit must be a number of gigabytes above 0, got -1",
-    "race spec.json --sizes 61 --seeds 1": "a size must be at most 50, the number of unlabeled points, got 61",
-    "race spec.json --sizes ,": "--sizes must be whole numbers of points, such as 500,5000, got ','",
-    "race spec.json --sizes 2.5": "--sizes must be whole numbers of points, such as 500,5000, got '2.5'",
-    "race spec.json --with ,": "--with must be a list such as A,B, got ','",
-    "reproduce": "name a figure, such as auc/fig1, or give --list",
-    "reproduce auc/fig99": "the figure must be one of auc/fig1",
-    "reproduce auc/fig1 --data nowhere": "--data must be a folder, got nowhere",
-    "check-lesson data.csv": "dsg-lab: data.csv is not valid TOML",
-    "export-lesson no-lesson --out OUT": "no-lesson",
-    "export-lesson step-size --out data.csv": "--out must name a folder, but data.csv is a file",
-    "data fetch no-set": "no-set",
-    "data describe nowhere.csv": "there is no file 'nowhere.csv'",
-    "data describe data.csv --target bogus": "there is no column 'bogus'",
-    "data describe data.csv --bins 1": "bins must be a whole number",
-    "data describe wide.csv --delimiter semicolon": "line 2 has 1 cell, and the first has 4",
-    "data convert empty.csv OUT": "the file is empty",
-    "data describe data.csv --drop bogus": "there is no column 'bogus'",
-    "data describe data.csv --encoding=": "encoding",
-    "data describe data.csv --decimal=": "decimal",
-    "data convert data.csv OUT --delimiter .": "delimiter",
-    "data convert data.csv OUT --encoding utf-16": "encoding",
-    "data convert nowhere.csv OUT": "there is no file 'nowhere.csv'",
-    "data convert wine OUT": "wine comes with the package, and is no file",
-    "data convert data.csv .": "'.' must be a new or empty folder, and it is not: name another one",
-    "data convert data.csv data.csv": "'data.csv' must be a new or empty folder, and it is not",
-    "data convert rows rows": "'rows' must be a new or empty folder, and it is not",
-    "predict model rows --out OUT --json rows/new": "--json would write to rows/new, in the folder rows of the data",
-    "study open nowhere.json --no-browser": "nowhere.json",
-    "app --port 99999 --no-browser": "port 99999 of 127.0.0.1 cannot be used: name a free one with --port\n",
-}
-LONG = ("check settled.json --seeds 1",)
 
 
-@pytest.mark.parametrize("line", [pytest.param(o, marks=[pytest.mark.ci] * (o in LONG)) for o in (*YES, *NO)])
-def test_a_command_ends_with_0_or_1_for_no_and_says_what_it_has_made(line, person, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(person)
-    monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path))
-    assert main(typed(line, tmp_path / "out")) == (line in NO)
-    printed, said = "".join(capsys.readouterr()), (YES | NO)[line]
-    assert said in printed
-    assert said or not printed
-
-
-@each("line, said", REFUSED.items())
-def test_what_cannot_be_used_ends_with_2_and_is_named_in_a_sentence(line, said, person, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(person)
-    before = contents(person)
-    sentence = refusal(capsys, typed(line, tmp_path / "out"))
-    assert sentence.startswith("dsg-lab: ")
-    assert said in sentence
-    assert contents(person) == before
-    assert not line.startswith("run") or not (tmp_path / "out").exists()
+@pytest.mark.ci
+def test_a_run_that_has_converged_ends_its_check_with_0(person, capsys):
+    assert main(["check", str(person / "settled.json"), "--seeds", "1"]) == 0
+    assert "The run has converged: at the end it is " in capsys.readouterr().out
 
 
 def test_json_is_the_result_and_quiet_says_nothing_else(person, tmp_path, capsys, monkeypatch):
@@ -383,70 +230,35 @@ class SeenError(Exception):
     """What a command has asked of the function that does its work."""
 
 
-# What is typed becomes, where a function does the command's work: values by position or by name.
-SAID = {
-    "n_labeled": 9,
-    "seeds": 4,
-    "score": "auc",
-    "methods": ["SVC", "PS3VT"],
-    "jobs": 2,
-    "curves": False,
-    "seconds": 7.0,
+# What is typed becomes, where a function does the command's work: values by position or by name. Kept results show the others.
+LABELED = {
+    0: Path("half.csv"),
+    "method": None,
+    "ordered": False,
+    "ask": 0,
+    "keep": (),
+    "seconds": 60.0,
+    "target": "class",
 }
-USUAL = dict.fromkeys(SAID) | {"client": None, "seconds": 75.0, "ordered": False, "curves": True}
-USUAL |= {"class_names": ("no", "yes")}
-ORDERED = {"n_labeled": 8, "ordered": True, "class_names": ("yes", "no"), "store": Path("own")}
-LABELED = {0: Path("half.csv"), "method": None, "ordered": False, "ask": 0, "keep": ()}
-LABELED |= {"seconds": 60.0, "target": "class"}
-ASKED = {"method": "SVC", "ask": 3, "ordered": True, "keep": ["a", "b"], "target": None, "drop": ["a"], "seconds": 9.0}
-RACED, AXIS = {3: ["SAMULT", "fixed"], 4: [20, 5], 5: 2, "memory_limit": 3 * 10**9}, ["kernel.sigma=1,2"]
-SCORED = {0: Path("model"), 1: Path("data.csv"), 2: Path("new"), "features": ["a", "b"], "keep": ["b", "a"]}
-SCORED |= {
-    "text": {"missing_words": ["x"], "header": False, "below": None, "delimiter": "|", "decimal": ",", "encoding": None}
-}
-READING = "--features a,b --keep b,a,b --missing-words x --no-header --delimiter bar --decimal ,"
-LESSON_OUT, LESSON_CHECK = "pages.handouts.static_lesson.write_lesson", "pages.session.lesson_check.check_file"
-FIT_NEW, IN_FIT = "fit TSGS3VM data.csv --out new", "dsgcore.estimators.s3vm.TSGS3VM.fit"
-SHORTLY, TUNED = "reproduce auc/fig1 --quick", "--methods SVC,PS3VT --no-curves --jobs 2"
-DASK, A_FIGURE = "--dask tcp://nowhere:1", {0: reproduction("auc/fig1"), 1: None}
+COMPARED = {"client": None, "seconds": 75.0, "ordered": False, "curves": True, "class_names": ("no", "yes")}
+DASK = "--dask tcp://nowhere:1"
 QUICK_FIGURE = {0: reproduction("auc/fig1", is_quick=True), 1: Path("rows")}
-OF_COMPARE = [
-    ("compare_methods", COMPARED, USUAL),
-    ("compare_methods", f"{COMPARED} --labels 9 --seeds 4 --seconds 7 --score auc {TUNED}", SAID),
-    ("compare_methods", f"{COMPARED} --n-labeled 8 --ordered --order yes,no --store own", ORDERED),
-    ("client_of", f"compare data.csv {DASK}", {0: "tcp://nowhere:1"}),
-    ("label_data", "label half.csv --target class --out new", LABELED),
-    ("label_data", "label half.csv --out new --method SVC --ordered --ask 3 --keep a,b --seconds 9 --drop a", ASKED),
-    ("carry_out_reproduction", "reproduce auc/fig1", A_FIGURE),
-    ("carry_out_reproduction", f"{SHORTLY} --data rows", QUICK_FIGURE),
-    ("Store", "reproduce auc/fig1 --store own", {0: Path("own")}),
-]
-OF_RUNS = [
-    ("limits", "check spec.json", {1: 5}),
-    ("limits", "check spec.json --seeds 7", {1: 7}),
-    ("bytes_of", "run spec.json --out new --memory-limit 0.5", {0: 0.5}),
-    ("as_in_paper", "run spec.json --out new --as-in-paper", {1: 60}),
-    ("carry_out", "sweep study.json --jobs 3", {2: 3, "client": None}),
-    ("Store", "sweep study.json --store own", {0: Path("own")}),
-    ("client_of", f"sweep study.json {DASK}", {0: "tcp://nowhere:1"}),
-    ("to_optuna", "sweep study.json --optuna-storage sqlite://", {2: "sqlite://"}),
-    ("asked_study", f"sweep study.json --axis {AXIS[0]} --seeds 4", {0: Path("study.json"), 1: AXIS, 2: 4}),
-    ("JobQueue.submit", "race spec.json", {3: ["PNUAUC", "SAMULT"], 4: (10, 16, 50), 5: 3}),
-    ("JobQueue.submit", "race spec.json --with SAMULT,fixed --sizes 20,5 --seeds 2 --memory-limit 3", RACED),
-]
 OPTIONS = [
-    *((f"dsgcore.cli.compare.{name}", *row) for name, *row in OF_COMPARE),
-    *((f"dsgcore.cli.runs.{name}", *row) for name, *row in OF_RUNS),
-    (IN_FIT, f"{FIT_NEW} --target class", {"every": 50, "checkpoint": Path("new/checkpoint.npz")}),
-    (IN_FIT, f"{FIT_NEW} --every 7", {"every": 7}),
-    (IN_FIT, f"{FIT_NEW} --scaling unit --set n_iter=3 --set C=2", {0: TSGS3VM(n_iter=3, C=2, random_state=0)}),
-    ("dsgcore.cli.predict.write_scores", f"predict model data.csv --out new {READING}", SCORED),
-    ("dsgcore.cli.predict.whole_file", "predict model data.csv --out new --csv all.csv", {0: Path("all.csv")}),
+    ("dsgcore.cli.compare.compare_methods", "compare data.csv --target class", COMPARED),
+    ("dsgcore.cli.compare.compare_methods", "compare data.csv --target class --labels 9", {"n_labeled": 9}),
+    ("dsgcore.cli.compare.client_of", f"compare data.csv {DASK}", {0: "tcp://nowhere:1"}),
+    ("dsgcore.cli.compare.label_data", "label half.csv --target class --out new", LABELED),
+    ("dsgcore.cli.compare.carry_out_reproduction", "reproduce auc/fig1", {0: reproduction("auc/fig1"), 1: None}),
+    ("dsgcore.cli.compare.carry_out_reproduction", "reproduce auc/fig1 --quick --data rows", QUICK_FIGURE),
+    ("dsgcore.cli.runs.limits", "check spec.json", {1: 5}),
+    ("dsgcore.cli.runs.carry_out", "sweep study.json --jobs 3", {2: 3, "client": None}),
+    ("dsgcore.cli.runs.client_of", f"sweep study.json {DASK}", {0: "tcp://nowhere:1"}),
+    ("dsgcore.cli.runs.to_optuna", "sweep study.json --optuna-storage sqlite://", {2: "sqlite://"}),
+    ("dsgcore.cli.runs.JobQueue.submit", "race spec.json", {3: ["PNUAUC", "SAMULT"], 4: (10, 16, 50), 5: 3}),
+    ("dsgcore.cli.runs.JobQueue.submit", "race spec.json --memory-limit 3", {"memory_limit": 3 * 10**9}),
+    ("dsgcore.estimators.s3vm.TSGS3VM.fit", "fit TSGS3VM data.csv --target class --out new", {"every": 50}),
     ("dsgcore.cli.data.fetch", "data fetch cod-rna", {0: REMOTE_SETS["cod-rna"]}),
-    ("dsgcore.cli.data.describe_file", "data describe data.csv --labels binary --positive yes", {2: "binary"}),
-    ("dsgcore.cli.data.convert_file", "data convert data.csv new", {0: Path("data.csv"), 1: Path("new")}),
-    (LESSON_OUT, "export-lesson step-size --out new --step 2", {0: "step-size", 1: Path("new"), 2: 2}),
-    (LESSON_CHECK, "check-lesson lesson.toml --seeds 4", {0: Path("lesson.toml"), 1: 4}),
+    ("pages.handouts.static_lesson.write_lesson", "export-lesson step-size --out new --step 2", {0: "step-size", 2: 2}),
 ]
 
 

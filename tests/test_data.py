@@ -27,7 +27,7 @@ from dsgcore.data import (
     load,
     sets,
 )
-from dsgcore.data.datasets import AS_IS, BINS, EVEN_ODD, HALVES, IN_ORDER, LABELS, ONE_REST, CountError
+from dsgcore.data.datasets import AS_IS, BINS, EVEN_ODD, HALVES, IN_ORDER, ONE_REST, CountError
 from dsgcore.data.inspection import class_balance, coverage, leaks, pair_consistency
 from dsgcore.data.splits import fit_scaling
 from dsgcore.experiments import load_dataset
@@ -142,23 +142,6 @@ def test_only_a_wrong_number_of_labels_or_pairs_names_the_nearest_one_that_the_d
         with pytest.raises(CountError) as refused:
             hidden(50, 50, n_labeled=n_labeled)
         assert refused.value.nearest == nearest
-
-
-def test_a_set_suits_a_setting_or_says_in_one_sentence_why_not():
-    unsuited = set()
-    for entry in DATASETS.values():
-        for labels in LABELS:
-            reason = entry.why_not(labels)
-            assert entry.suits(labels) == (reason == "")
-            assert reason.count(".") == (not entry.suits(labels))
-            if reason:
-                assert entry.title in reason
-                unsuited.add((entry.name, labels))
-    without_order = {entry.name for entry in DATASETS.values() if entry.is_made_for("binary")}
-    assert without_order >= {*BINARY, "breast_cancer"}
-    assert unsuited == {(name, "ordinal") for name in (*without_order, "spirals", "blobs", "wine", "iris")}
-    assert "two classes" in DATASETS["two_moons"].why_not("ordinal")
-    assert "no order" in DATASETS["iris"].why_not("ordinal")
 
 
 # --- drawn sets

@@ -2,7 +2,6 @@
 
 import csv
 import logging
-import re
 import runpy
 from dataclasses import replace
 
@@ -15,8 +14,7 @@ from own_tables import own_spec, sniff, table
 from real_sets import content_of
 
 from dsgcore.data import DATASETS, DataError, convert
-from dsgcore.data.datasets import EVEN_ODD, HALVES, ONE_REST
-from dsgcore.experiments import FileStore, LiveRun, Plane, Run, Spec, SpecError, load_dataset, load_split, script
+from dsgcore.experiments import FileStore, LiveRun, Plane, Run, Spec, load_dataset, load_split, script
 from dsgcore.experiments.data_of import with_choice
 from dsgcore.experiments.spec import SETTINGS
 from pages.charts.run_map import decision_heats, run_map
@@ -97,42 +95,6 @@ def test_a_label_column_that_the_file_does_not_have_is_refused_and_only_the_usua
         names(target="kinds")
 
 
-FILE = {"name": "file", "path": "a.csv"}
-
-
-@each("setting, data, said", [
-    ("ordinal", {"name": "iris"}, "no order"),
-    ("ordinal", {"name": "two_moons"}, "two classes"),
-    ("auc", {"name": "iris", "convert": EVEN_ODD}, "convert must be one of one against the rest"),
-    ("auc", {"name": "two_moons", "convert": HALVES}, "convert must be one of as they are"),
-    ("auc", {"name": "iris", "positive": 3}, "positive must be a whole number between 0 and 2, got 3"),
-    ("auc", {"name": "diabetes", "positive": 1}, "positive goes with files and with convert"),
-    ("auc", {"name": "two_moons", "n_classes": 3}, "has no option n_classes"),
-    ("auc", {"name": "digits", "sha256": "a" * 64}, "sha256 goes with the data's name 'file'"),
-    ("ordinal", FILE | {"convert": HALVES}, "convert must be null"),
-    ("auc", FILE | {"convert": ONE_REST}, "convert must be lower against upper half or"),
-    *(("auc", FILE | change, said) for change, said in [
-        ({"recipe": {"format": "csv"}}, "format must be one of"),
-        ({"recipe": {"format": "delimited", "bogus": 1}}, "no field 'bogus'"),
-        ({"recipe": {"format": "delimited", "roles": {"a": "king"}}}, "the role of 'a' must be one of"),
-        ({"recipe": {"format": "npz", "roles": {"a": "label", "b": "label"}}}, "only one column can be the label"),
-        ({"recipe": {"format": "delimited", "roles": [1]}}, "roles must be an object"),
-        ({"recipe": {"format": "delimited", "order": "abc"}}, "order must be a list"),
-        ({"recipe": {"format": "delimited", "bins": 1}}, "bins must be a whole number"),
-        ({"recipe": {"format": "delimited", "encoding": "rot13"}}, "encoding must be one of"),
-        ({"recipe": {"format": "delimited"}, "positive": 3}, "the recipe must name"),
-        ({"recipe": 7}, "recipe must be a recipe or null"),
-        ({"sha256": 7}, "sha256 must be text"),
-        ({"sha256": "a" * 63}, "sha256 must be 64 hexadecimal digits"),
-        ({"sha256": "\x1b[2J" * 16}, r"sha256 must be 64 hexadecimal digits, got '\\x1b\[2j"),
-        ({"path": "a\0.csv"}, r"path must name a file, got 'a\\x00.csv'"),
-    ]),
-])  # fmt: skip
-def test_a_choice_of_data_or_a_recipe_that_does_not_suit_gets_one_sentence(setting, data, said):
-    with pytest.raises(SpecError, match=rf"^[^\n]*{said}[^\n]*\Z"):
-        Spec.from_dict({"setting": setting, "data": {"n_labeled": 20, **data}})
-
-
 # --- the papers' own data through the same door as anyone's file; they are no part of the project, and are skipped without it
 
 
@@ -209,17 +171,6 @@ def test_a_set_in_a_setting_starts_trains_and_is_drawn(dataset):
     for setting, problem in SETTINGS.items():
         for conversion in DATASETS[dataset].conversions_for(problem.labels):
             check_combination(setting, dataset, conversion)
-
-
-@each("setting, dataset", [
-    (setting, entry.name)
-    for setting, problem in SETTINGS.items() for entry in DATASETS.values() if not entry.suits(problem.labels)
-])  # fmt: skip
-def test_a_set_that_does_not_suit_a_setting_is_refused_with_the_reason(setting, dataset):
-    problem = SETTINGS[setting]
-    with pytest.raises(SpecError, match=re.escape(DATASETS[dataset].why_not(problem.labels))):
-        Spec.from_dict({"setting": setting, "data": {"name": dataset}})
-    assert dataset not in controls.dataset_choice(problem).options
 
 
 def check_combination(setting, dataset, conversion):

@@ -1,9 +1,7 @@
 """Edits of the data by hand: replayed to the bit, in the link and in the run, undone, and refused with one sentence."""
 
-import base64
 import json
 import runpy
-import zlib
 
 import numpy as np
 import pytest
@@ -14,14 +12,13 @@ from live_page import figures, status
 from opened_pages import bench_of, checked, errors, open_page, run_of, said
 from test_file_on_pages import opened, study_of
 
-from dsgcore import Spec, SpecError
+from dsgcore import Spec
 from dsgcore.__main__ import main
-from dsgcore.core.errors import DSGError
-from dsgcore.data import DataError, Edit, edited, read_edits
+from dsgcore.data import Edit, edited, read_edits
 from dsgcore.data.edits import MOST_PAINTED
 from dsgcore.experiments import SETTINGS, LiveRun, Run, default_spec, load_split, script
 from dsgcore.studies import Study, StudyError
-from pages.controls.hand import LONGEST_TEXT, MOST_BYTES, Hand, edits_in, edits_to_text
+from pages.controls.hand import Hand, edits_in, edits_to_text
 from pages.live.tick import tick
 from pages.studies.links import link_to_run
 
@@ -182,87 +179,6 @@ def test_edits_equal_those_of_a_dull_twin(name, data):
 
 
 # --- what is refused: in a spec, by its data, and in a link
-
-
-def text_of(plain):
-    """Return any plain data, or bytes, as a link's text."""
-    content = plain if isinstance(plain, bytes) else json.dumps(plain).encode()
-    return base64.urlsafe_b64encode(zlib.compress(content, 9)).decode().rstrip("=")
-
-
-def split_of(text):
-    return load_split(Spec.from_dict({"setting": "auc", "data": {"edits": edits_in(text)}}))
-
-
-BAD = [
-    ("edits must be a list", 3),
-    ("edits must be a list", "label"),
-    ("edits must be a list of at most 5,000", [label("all")] * 5_001),
-    ("edit 1 must be an object", [3]),
-    ("edit 1 must be an object", [{"do": "draw"}]),
-    ("edit 1 must be an object", [{"do": ["label"]}]),
-    ("edit 1 must be an object", [label([1]) | {"more": 2}]),
-    ("rows must be", [{"do": "label"}]),
-    *(("rows must be", [label(rows)]) for rows in ([-1], [1.5], "some", [True], [10**400])),
-    ("to must be a class", [label([1], "x")]),
-    ("to must be a class", [label([1], -1)]),
-    ("is_labeled must be", [paint(0.1, 0.2, is_labeled=True)]),
-    ("is_labeled must be", [label([1], 1) | {"is_labeled": 1}]),
-    ("two rows that differ", [{"do": "pair", "rows": [1, 1]}]),
-    ("one row", [move([1, 2], 0.1, 0.2)]),
-    ("an x and a y", [paint(0.1)]),
-    ("an x and a y", [paint()]),
-    ("one x and one y", [move([1], 0.1, 0.2, 0.3, 0.4)]),
-    ("at must be left out", [erase([1]) | {"at": [0.1, 0.2]}]),
-    *(("at must be finite numbers", [paint(0.1, y)]) for y in (float("nan"), float("inf"), 10**400, "x")),
-    ("at most 5,000 points, got 1,000,000", [paint(*[0.5] * 2_000_000)]),
-    ("at most 5,000 points", [paint(*[0.5] * 5_002)] * 2),
-    ("at most 50,000 rows", [erase(list(range(50_001)))]),
-]
-OF_SMALL = load_split(Spec.from_dict(SMALL))
-TEST, TRAIN = int(OF_SMALL.test_rows[0]), int(OF_SMALL.train_rows[0])
-UNSUITED = [
-    ("training points that are there", SMALL, label([TEST], 1)),
-    ("training points that are there", SMALL, erase([TRAIN]), label([TRAIN], 1)),
-    ("points that are there, got row 200", SMALL, move([200], 0.5, 0.5)),
-    ("class from 0 to 1", SMALL, label([1], 2)),
-    ("got row 100000", SMALL, erase([100_000])),
-    ("got row 2147483647", SMALL, label([2**31 - 1], 1)),
-    ("near the data", SMALL, paint(1e30, 0.0)),
-    ("near the data", SMALL, move([1], 0.0, -9.0)),
-    ("classes in this setting", SMALL, {"do": "pair", "rows": [1, 2]}),
-    ("two columns", {"setting": "auc", "data": {"name": "digits"}}, paint(0.1, 0.2)),
-    ("pairs in this setting", {"setting": PAIRS}, paint(0.1, 0.2, to=1, is_labeled=True)),
-    ("pairs in this setting", {"setting": PAIRS}, label("all", 1)),
-    ("labeled point, got none of", SMALL, label("all")),
-    ("similar pair", {"setting": PAIRS}, label("all")),
-    ("got none of", SMALL, erase()),
-]
-IN_LINK = [
-    ("characters, got", "x" * (LONGEST_TEXT + 1)),
-    *(("text that this app has written", text) for text in ("!!!", "abc", "é", text_of(b"[" * 100_000), text_of(b"{"))),
-    ("bytes of plain data", text_of(b" " * (MOST_BYTES + 1))),
-    ("a list of at most", text_of(label([1]))),
-    ("edit 1 must be an object", text_of([[[[]]]])),
-    ("finite numbers", text_of(b'[{"do": "paint", "at": [NaN, 1]}]')),
-    ("finite numbers", text_of(b'[{"do": "paint", "at": [1e999, 1]}]')),
-    ("near the data", text_of([paint(1e300, 0.5)])),
-]
-
-
-@each("said, refused, use", [
-    *((said, SpecError, lambda edits=edits: Spec.from_dict(SMALL | {"data": DATA | {"edits": edits}}))
-      for said, edits in BAD),
-    *((said, DataError, lambda plain=plain, edits=edits: Run(with_edits(plain, *edits)))
-      for said, plain, *edits in UNSUITED),
-    *((said, DSGError, lambda text=text: split_of(text)) for said, text in IN_LINK),
-])  # fmt: skip
-def test_bad_edits_get_one_sentence(said, refused, use):
-    with pytest.raises(refused) as caught:
-        use()
-    assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 400
 
 
 def test_the_most_painted_points_are_allowed_keep_the_share_of_test_points_and_fit_in_a_link():

@@ -10,8 +10,11 @@ import golden_files
 import joblib
 import numpy as np
 import pandas as pd
+import pytest
 from golden_files import keep, summary
 from small_specs import OWN_LESSON
+from test_cli import contents as files_of
+from test_cli import write_person
 
 from dsgcore.__main__ import main
 from dsgcore.comparing import samples
@@ -119,8 +122,9 @@ def person(folder):
     (folder / "lesson.toml").write_text(OWN_LESSON, encoding="utf-8")
 
 
-def test_commands_that_the_kept_text_names(tmp_path, monkeypatch, jobs_here, capsys):
-    person(tmp_path)
+@pytest.fixture
+def commands(tmp_path, monkeypatch, jobs_here, capsys):
+    """Return a function that runs the commands which a kept text names, and keeps what they say, end with and write."""
     monkeypatch.chdir(tmp_path)
     for clock in ("perf_counter", "process_time", "thread_time"):
         monkeypatch.setattr(time, clock, lambda: 0.0)
@@ -129,20 +133,37 @@ def test_commands_that_the_kept_text_names(tmp_path, monkeypatch, jobs_here, cap
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path / "cache"))
     (tmp_path / "o").mkdir()
-    kept = (golden_files.FOLDER / "data_commands.txt").read_text(encoding="utf-8")
-    commands = [line.removeprefix("$ ") for line in kept.splitlines() if line.startswith("$ ")]
-    lines, known = [], set()
-    for line in commands:
-        errors = Terminal()
-        with redirect_stderr(errors):
-            try:
-                code = main([word.replace("+", " ") if word == "most+frequent" else word for word in line.split()])
-            except SystemExit as end:
-                code = end.code
-        lines += [f"$ {line}", *(f"  {text}" for text in plain(capsys.readouterr().out, tmp_path).splitlines())]
-        told = re.split("[\r\n]+", plain(errors.getvalue(), tmp_path))
-        lines += [f"  ! {text.replace(' TIME', '').rstrip()}" for text in told if text.strip()] + [f"  ended {code}"]
-        for file in sorted(file for file in (tmp_path / "o").rglob("*") if file.is_file() and file not in known):
-            known.add(file)
-            lines += [plain(one, tmp_path) for one in contents(file, tmp_path)]
-    keep("data_commands", lines)
+
+    def kept(name):
+        text = (golden_files.FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+        lines, known = [], set()
+        for line in [line.removeprefix("$ ") for line in text.splitlines() if line.startswith("$ ")]:
+            errors = Terminal()
+            with redirect_stderr(errors):
+                try:
+                    code = main([word.replace("+", " ") if word == "most+frequent" else word for word in line.split()])
+                except SystemExit as end:
+                    code = end.code
+            lines += [f"$ {line}", *(f"  {text}" for text in plain(capsys.readouterr().out, tmp_path).splitlines())]
+            told = re.split("[\r\n]+", plain(errors.getvalue(), tmp_path))
+            lines += [f"  ! {text.replace(' TIME', '').rstrip()}" for text in told if text.strip()] + [
+                f"  ended {code}"
+            ]
+            for file in sorted(file for file in (tmp_path / "o").rglob("*") if file.is_file() and file not in known):
+                known.add(file)
+                lines += [plain(one, tmp_path) for one in contents(file, tmp_path)]
+        keep(name, lines)
+
+    return kept
+
+
+def test_commands_that_the_kept_text_names(commands, tmp_path):
+    person(tmp_path)
+    commands("data_commands")
+
+
+def test_commands_that_are_refused_or_say_little(commands, tmp_path):
+    write_person(tmp_path)
+    before = files_of(tmp_path)
+    commands("commands_refused")
+    assert {file: one for file, one in files_of(tmp_path).items() if file in before} == before

@@ -1,20 +1,29 @@
 """Results of data that are kept: tables of every kind, sets, splits, edits, and rows in parts."""
 
+import json
 import random
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from drawn_tables import WRITERS, asked, csv_text, table, typed
-from golden_files import keep, summary
+from golden_files import FOLDER, keep, shown, summary
+from stranger_files import FILES
 
+from dsgcore.__main__ import main
+from dsgcore.cli.predict import Fitted
 from dsgcore.core.errors import DSGError
 from dsgcore.data import DATASETS, edited, load, read_edits, rows_of
 from dsgcore.data.datasets import LABELS, convert
 from dsgcore.data.edits import check_complete
 from dsgcore.data.inspection import class_balance, column_summary, coverage, leaks, pair_consistency
-from dsgcore.data.reading import File, Limits, Recipe, Source
+from dsgcore.data.reading import LOCAL, File, Limits, Recipe, Source
 from dsgcore.data.reading.recipe import MISSING_WORDS
 from dsgcore.data.splits import broken, draw_pairs, hide_labels
+from dsgcore.experiments import Run, Spec
+from pages.controls.hand import LONGEST_TEXT, edits_in
 
 SHARES = (0.2, 0.35, 0.7)
 ARRAYS = (
@@ -84,7 +93,109 @@ def test_tables_of_every_kind():
     keep("data_tables", lines)
 
 
-def shown(split):
+def tables_of(name):
+    """Return names, options and texts of the tables in a file: each begins with a line === NAME === OPTIONS."""
+    text = (FOLDER / "tables" / f"{name}.txt").read_text(encoding="utf-8")
+    found = re.findall(r"^=== (.*) ===(.*)\n((?:(?!=== ).*\n)*)", text, re.MULTILINE)
+    return [(name, json.loads(options or "{}"), table) for name, options, table in found]
+
+
+def points(data):
+    """Yield the first values and the sum of each column, exact ones but those of text."""
+    for name, column in zip(data.feature_names[:16], data.X.T, strict=False):
+        exact = f"{' '.join(f'#{value:.6g}' for value in column[:4])} sum {shown(column.sum(dtype=float))}"
+        yield f"  {name!r} {shown(column[:4]) if ': direction' in name else exact}"
+
+
+def of_stranger(file, labels="classes", is_asked=True, **given):
+    """Yield lines about a table that a person gives: the roles of columns, the report, classes and points."""
+    recipe = file.recipe(labels, is_asked=is_asked, **{k: tuple(v) if type(v) is list else v for k, v in given.items()})
+    yield f"  {shown_recipe(recipe)}".replace(str([*MISSING_WORDS]), "USUAL")
+    data = file.prepared(recipe, labels)[0]
+    yield from (f"  - {note}" for note in data.report)
+    yield f"  y {np.bincount(data.y + 1)[1:].tolist()} {data.class_names} {summary(data.y)} out {data.left_out}"
+    yield f"  pairs {data.pairs.tolist()}" if data.pairs is not None else ""
+    yield from points(data)
+
+
+def test_tables_of_strangers():
+    lines = []
+    for name, options, text in tables_of("columns"):
+        content = text.encode(options.pop("written", "utf-8"))
+        lines += [
+            f"{name}; {options}",
+            *lines_of(of_stranger(File(Source.of_bytes(content, "t.csv"), LOCAL), **options)),
+        ]
+    keep("data_columns", lines)
+
+
+def of_path(path, labels):
+    yield from of_stranger(File.of_path(path), labels)
+
+
+def as_rows(path):
+    """Yield lines about a file or a folder whose rows are read in parts."""
+    rows, y = rows_of(path, "label")
+    names, counts = np.unique(np.ma.filled(y, -1).astype(str), return_counts=True)
+    yield f"  rows {rows.names} {summary(rows[:])} y {dict(zip(names.tolist(), counts.tolist(), strict=True))}"
+    yield from (f"  - {note}" for note in (*rows.notes, *rows.guesses))
+
+
+def test_files_of_strangers(tmp_path):
+    lines = []
+    for number, (name, write) in enumerate(FILES.items()):
+        (folder := tmp_path / f"{number}").mkdir()
+        write(folder)
+        path = next(folder.iterdir()) if [one.is_file() for one in folder.iterdir()] == [True] else folder
+        labels = "pairs" if "pair" in name else "classes"
+        lines += [name, *lines_of(of_path(path, labels))]
+        lines += lines_of(as_rows(path))
+    keep("data_files", [line.replace(str(tmp_path), "TMP") for line in lines])
+
+
+def of_model(capsys, train, new, fit=None, encoding=None, reading=None, workbook=False):
+    """Yield lines about a new table for the model of another one: what predict says and ends with, and the points."""
+    Path("train.csv").write_text(train, encoding=encoding or "utf-8")
+    Path("new.csv").write_text(new, encoding=encoding or "utf-8")
+    if workbook:
+        pd.read_csv("new.csv").to_excel("new.xlsx", index=False)
+    other = "new.xlsx" if workbook else "new.csv"
+    named = ["--header", "--target=kind"] if "kind" in train else ["--no-header"]
+    given = [*(named if fit is None else fit), *([f"--encoding={encoding}"] if encoding else [])]
+    small = [
+        "--out",
+        "model",
+        "--quiet",
+        "--set",
+        "n_iter=2",
+        "--set",
+        "n_features=8",
+        "--set",
+        "sigma=1",
+        "--scaling",
+        "none",
+    ]
+    yield f"  fit {main(['fit', 'TSGS3VM', 'train.csv', *small, *given])}"
+    yield from (f"  ! {line}" for line in capsys.readouterr().err.splitlines())
+    words = [f"--{name.replace('_', '-')}={','.join(value)}" for name, value in (reading or {}).items()]
+    ended = main(["predict", "model", other, "--out", "scores", "--quiet", *words])
+    yield f"  predict {ended}"
+    yield from (f"  ! {line}" for line in capsys.readouterr().err.splitlines())
+    for part in Fitted.of(Path("model")).parts(Path(other), None, [], reading or {}) if ended == 0 else ():
+        for column in np.concatenate([*part.read()[0]]).T:
+            yield "  " + " ".join(f"#{value:.6g}" for value in column)
+
+
+def test_new_tables_for_a_model(tmp_path, monkeypatch, capsys):
+    lines = []
+    for number, (name, options, text) in enumerate(tables_of("alike")):
+        (folder := tmp_path / f"{number}").mkdir()
+        monkeypatch.chdir(folder)
+        lines += [f"{name}; {options}", *lines_of(of_model(capsys, *text.split("===\n"), **options))]
+    keep("data_alike", lines)
+
+
+def shown_split(split):
     """Yield lines about a split, and what inspection says of it."""
     parts = {
         name: getattr(split, name)
@@ -166,15 +277,15 @@ def of_set(chance, entry, number):
     )
     if kind == "pairs":
         yield f"  {pair_consistency(split)}".replace("PairConsistency", "pairs")
-    yield from shown(split)
+    yield from shown_split(split)
     bad = {"label_noise": chance.choice([0.0, 0.3, 0.6]), "prior_shift": chance.choice([0.0, 0.5, -0.7])}
     yield f"  broken {bad}"
     split = broken(split, **bad, seed=seed + 1, is_pairs=kind == "pairs")
-    yield from [*shown(split)][1:3]
+    yield from [*shown_split(split)][1:3]
     edits = read_edits(drawn_edits(chance, split, kind))
     yield f"  edits {[(edit.do, edit.to, len(edit.at)) for edit in edits]}"
     changed = edited(split, edits, labels=kind, test_share=chance.choice([0.3, 0.5]))
-    yield from shown(changed)
+    yield from shown_split(changed)
     check_complete(changed, labels=kind)
 
 
@@ -194,13 +305,35 @@ def test_sets_splits_and_edits():
         pair = [{"do": "pair", "rows": [40, 41]}] * (labels == "pairs")
         edits = read_edits([{"do": "erase", "rows": "all"}, *paint, *pair])
         changed = edited(split, edits, labels=labels, test_share=0.4)
-        lines += [f"sheet {number} {labels}", *lines_of(shown(changed)), *lines_of(complete(changed, labels))]
+        lines += [f"sheet {number} {labels}", *lines_of(shown_split(changed)), *lines_of(complete(changed, labels))]
     keep("data_sets", lines)
 
 
 def complete(split, labels):
     check_complete(split, labels=labels)
     yield "  complete"
+
+
+def of_spec(plain):
+    """Yield that a spec, or the edits in a link, are taken: else the error is a refusal."""
+    edits = edits_in(plain["link"]) if "link" in plain else None
+    run = Run(Spec.from_dict(plain if edits is None else {"setting": "auc", "data": {"edits": edits}}))
+    yield f"  taken: {run.spec.sha256 == Spec.from_json(run.spec.to_json()).sha256} {len(run.split.labeled)}"
+
+
+def test_specs_and_edits_that_are_refused():
+    many = (
+        [{"do": "label", "rows": "all"}] * 5_001,
+        [{"do": "paint", "at": [0.5] * 2_000_000}],
+        [{"do": "paint", "at": [0.5] * 5_002}] * 2,
+        [{"do": "erase", "rows": [*range(50_001)]}],
+    )
+    lines = []
+    for line in (FOLDER / "tables" / "specs.txt").read_text(encoding="utf-8").splitlines():
+        lines += [line[:200], *lines_of(of_spec(json.loads(line)))]
+    for edits in many:
+        lines += lines_of(of_spec({"setting": "auc", "data": {"edits": edits}}))
+    keep("data_specs", [*lines, *lines_of(of_spec({"link": "x" * (LONGEST_TEXT + 1)}))])
 
 
 def in_parts(chance, folder, number):

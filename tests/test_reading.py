@@ -14,10 +14,9 @@ from cases import each
 from hostile_files import GOOD, npz, parquet
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from own_tables import iris_csv, iris_table, lines, read, read_sniffed, sniff
+from own_tables import iris_table, lines, read, read_sniffed
 from sklearn.datasets import dump_svmlight_file
 
-from dsgcore.__main__ import main
 from dsgcore.data import DataError
 from dsgcore.data.reading import DELIMITERS, LOCAL, File, Recipe, Source, parse, svmlight
 
@@ -58,62 +57,10 @@ def test_a_table_written_in_any_dialect_is_read_back_equal(data, delimiter):
     assert (note.tolist(), kind.tolist()) == (words, KIND[:n])
 
 
-@each("header", [True, False])
-def test_lines_are_counted_with_one_that_names_the_delimiter_and_with_names_or_without(header):
-    content = b"sep=;\r\n" + iris_csv(";", ",", header=header)
-    dataset = read_sniffed(content)
-    np.testing.assert_array_equal(dataset.X, iris_table()[0].astype(np.float32))
-    assert dataset.class_names == ("setosa", "versicolor", "virginica")
-    with pytest.raises(DataError, match=f"line {3 + header} has 3 cells, and the first has 2"):
-        read_sniffed(lines("sep=;", *["a;b"] * header, "1;2", "3;4;5"), delimiter=";", header=header)
-
-
-ROW = "{a:.2f},{b:.2f},{kind}"
-
-
-@each("first, row, has_names", [
-    ("1100,1102,class", ROW, True),
-    ("1990,1991,class", ROW, True),
-    ("a,b,c", ROW, True),
-    ("0.31,0.42,wheat", ROW, False),
-    ("0.5,1.5,red", "{a:.3f},{b:.3f},red", False),
-    *((first, "{a:.3f},{b:.3f},{i}", False) for first in ("5.1,?,0", "5.1,NA,1", "1,2,0")),
-])  # fmt: skip
-def test_a_first_row_of_data_names_no_columns_numbers_may_and_a_person_may_say_so(first, row, has_names):
-    rows = [row.format(a=0.3 + i / 100, b=0.4 + i / 90, kind=KIND[i], i=i % 2) for i in range(N)]
-    file = File(Source.of_bytes(lines(first, *rows), "t.csv"))
-    assert file.sniff().header == has_names
-    for said in (True, False) if row is ROW else ():
-        assert len(file.table(file.recipe("classes", header=said)).frame) == N + (not said)
-
-
-WORDS_IN = {
-    "cp1251": ["мужчина", "женщина"],
-    "koi8-r": ["мужчина", "женщина"],
-    "gbk": ["男人", "女人"],
-    "shift_jis": ["おとこ", "おんな"],
-    "latin-1": ["junge", "mädchen"],
-    "cp1250": ["mądra", "miła"],
-    "cp1252": ["ÄÖÜ", "ÖL"],  # capitals, which are small letters in KOI8-R
-    "windows-1252": ["Nm³h", "hola¿que mañana"],  # no Polish
-}
-
-
-@each("encoding", WORDS_IN)
-def test_words_of_other_languages_are_read_and_a_wrong_encoding_is_told(encoding):
-    words = WORDS_IN[encoding]
-    names = f"@relation x\n@attribute x real\n@attribute label {{{', '.join(words)}}}\n@data"  # of ARFF
-    for head in (names, "x,label"):
-        content = lines(head, *(f"{i % 9},{words[i % 2]}" for i in range(N)), encoding=encoding)
-        recipe = sniff(content, "t.csv", labels="classes")
-        data = read(content, recipe, labels="classes")
-        assert set(data.class_names) == set(words)
-        assert f"The text is read as {recipe.encoding}, with words such as " in " ".join(data.report)
-    few_wrong = lines("x,label", *(f"{i % 9},{words[i % 2]}é" for i in range(N))).replace("é".encode(), b"\xe9", 3)
+def test_a_few_bytes_of_another_encoding_are_told():
+    content = lines("x,label", *(f"{i % 9},{['junge', 'mädchen'][i % 2]}é" for i in range(N)))
     with pytest.raises(DataError, match=r"bytes that are not utf-8: choose another encoding"):
-        read_sniffed(few_wrong)
-    with pytest.raises(DataError, match=r"line 1 .* not utf-8: choose another encoding, such as cp1252"):
-        read(content, replace(recipe, encoding="utf-8"))
+        read_sniffed(content.replace("é".encode(), b"\xe9", 3))
 
 
 # --- sparse text, arrays, and tables of lists
@@ -166,41 +113,6 @@ def test_what_a_person_calls_libsvm_text_and_is_none_is_refused_with_its_line(co
         read(content, recipe, limits=replace(LOCAL, columns=9))
     with pytest.raises(DataError, match=r"^the recipe must name its format, one of delimited, "):
         Recipe.from_dict({"roles": {"label": "label"}})
-
-
-def test_libsvm_text_and_json_with_a_byte_order_mark_are_read_and_in_utf_16_are_refused():
-    rows = [f"{i % 2} 1:{i} 2:{2 * i}" for i in range(20)]
-    assert read_sniffed(lines(*rows, encoding="utf-8-sig")).feature_names == ("x1", "x2")
-    with pytest.raises(DataError, match="LIBSVM text must be in UTF-8, and this file is in utf-16: save it as UTF-8"):
-        sniff(lines(*rows, encoding="utf-16"), "points.txt")
-    records = [f'{{"a": {i}, "k": "{"uv"[i % 2]}"}}' for i in range(20)]
-    assert read_sniffed(lines(*records, encoding="utf-8-sig")).feature_names == ("a",)
-    with pytest.raises(DataError, match="JSON must be in UTF-8, and this file is in utf-16: save it as UTF-8"):
-        sniff(lines(*records, encoding="utf-16"), "points.json")
-
-
-def test_a_model_of_libsvm_text_knows_its_first_and_its_last_index(tmp_path, capsys):
-    X = np.random.default_rng(0).normal(size=(N, 3)).round(3)
-    for name, start, columns in (("train", 0, (0, 1, 2)), ("test", 0, (1, 2)), ("one", 1, (0, 1, 2))):
-        rows = (" ".join([str(i % 2), *(f"{j + start}:{X[i, j]}" for j in columns)]) for i in range(N))
-        (tmp_path / name).write_bytes(lines(*rows))
-    (tmp_path / "zero").write_text("1 0:1 1:2\n")
-    (tmp_path / "beyond").write_text("1 1:1 4:2\n")
-
-    def command(*words, out):
-        return main([words[0], *map(str, words[1:]), "--out", str(tmp_path / out), "--quiet"])
-
-    small = ("--set", "n_iter=10", "--set", "n_features=16")
-    for name in ("train", "one"):
-        assert command("fit", "TSGS3VM", tmp_path / name, *small, out=f"m-{name}") == 0
-    assert command("predict", tmp_path / "m-train", tmp_path / "test", out="scores") == 0
-    capsys.readouterr()
-    for name, said in (
-        ("zero", "has the index 0, and the first index"),
-        ("beyond", "has the index 4, and the largest"),
-    ):
-        assert command("predict", tmp_path / "m-one", tmp_path / name, out="none") == 2
-        assert f"line 1 {said} of the training file is" in capsys.readouterr().err
 
 
 @each("names", [["x", "text", "list", "label"], ["x", "x", "list", "label"], ["x", "y", "x", "label"]])

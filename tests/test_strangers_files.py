@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import lzma
-import tarfile
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -35,9 +34,8 @@ from dsgcore.__main__ import main
 from dsgcore.baselines import EverydayLogisticRegression
 from dsgcore.core.errors import DSGError
 from dsgcore.data import DataError, rows_of
-from dsgcore.data.converting import convert_file, describe_file
+from dsgcore.data.converting import describe_file
 from dsgcore.data.reading import LOCAL, File, Source, Step, take_steps
-from dsgcore.data.reading.unlabeled import unlabeled_among
 from dsgcore.estimators.inputs import encode
 
 polars = pytest.importorskip("polars")
@@ -593,84 +591,6 @@ def test_a_number_of_the_row_is_no_feature_whatever_the_labels_and_whoever_write
     check(path, (by_upload, by_rows, once_more), ["a", "b"], classes, unlabeled * N // len(labels))
 
 
-@each("labels", [(-1, 0, 1), (None, "a", "b"), ("unlabeled", "a", "b")])
-def test_rows_in_parts_count_those_without_a_label_as_a_whole_table_does(labels, tmp_path_factory):
-    frame(labels=labels).to_parquet(path := tmp_path_factory.mktemp("gaps") / "t.parquet", row_group_size=7)
-    file, said = File.of_path(path), "20 rows have no label: they are unlabeled and never used for testing."
-    assert said in file.labels(file.recipe("classes"), "classes").report
-    assert [one for one in rows_of(path, "label")[0].notes if "no label" in one] == [said]
-
-
-def test_rows_without_any_value_are_said_and_a_folder_says_how_many_all_its_files_have(tmp_path):
-    with_gaps().to_parquet(tmp_path / "t.parquet", row_group_size=7)
-    rows, labels = rows_of(tmp_path / "t.parquet", "label")
-    assert (len(rows), len(labels)) == (N - 3, N - 3)
-    assert rows.notes[0] == rows.guesses[0] == "3 rows without any value are left out."
-    assert "1 row has no label: it is unlabeled and never used for testing." in rows.notes
-    (folder := tmp_path / "folder").mkdir()
-    for number in range(3):
-        own = frame().astype({"label": object})
-        own.loc[list(range(number))] = None
-        own.to_csv(folder / f"{number}.csv", index=False)
-    file = File.of_path(folder)
-    said = file.table(file.recipe("classes")).notes
-    assert [one for one in said if "without any" in one] == ["3 rows without any value are left out."]
-
-
-@each("ending", ["csv", "tsv", "parquet", "csv.gz"])
-def test_other_files_of_a_folder_are_left_out_and_said(ending, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("folder")
-    for part, own in enumerate(PARTS):
-        file = folder / f"part.{part}.{ending}"
-        own.to_parquet(file) if ending == "parquet" else own.to_csv(
-            file, index=False, sep="\t" if ending == "tsv" else ","
-        )
-    (folder / "README.txt").write_text("These are harvests.\nPlease, cite us.\n" * 999)
-    (folder / "paper.pdf").write_bytes(b"%PDF-1.7" + bytes(99_999))
-    (folder / f"~$part.1.{ending}").write_bytes(b"open in Excel")
-    for file in (File.of_path(folder), rows_of(folder, "label")[0]):
-        notes = file.table(file.recipe("classes")).notes if isinstance(file, File) else file.notes
-        assert "Other files of the folder are left out: 'README.txt', 'paper.pdf'." in notes
-    check(folder, (by_description, by_rows), ["a", "b"], ("rye", "wheat"), 0)
-
-
-@each("ending", ["csv", "parquet"])
-def test_names_of_folders_without_a_column_are_said(ending, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("kinds")
-    for name in ("x=1/rye", "x=2/wheat"):
-        (folder / name).mkdir(parents=True)
-        as_pandas(frame(), folder / name / f"t.{ending}")
-    said = "The names of folders, 'rye', 'wheat', are no column: to use them, name them as in kind=wheat."
-    for place, is_said in ((folder, True), (folder / "x=1", False)):  # one name tells no rows apart
-        for file in (File.of_path(place), rows_of(place, "label")[0]):
-            notes = file.table(file.sniff()).notes if isinstance(file, File) else file.notes
-            assert (said in notes, any("names of folders" in one for one in notes)) == (is_said, is_said)
-
-
-def test_labels_of_libsvm_text_that_float64_rounds_are_refused(tmp_path):
-    (tmp_path / "t.svm").write_text(f"{BIG} 1:2\n{BIG + 1} 1:3\n" * 20)
-    for reading in (by_upload, lambda path: convert_file(path, tmp_path / "new", File.of_path(path).sniff())):
-        with pytest.raises(DataError, match="must hold exact labels"):
-            reading(tmp_path / "t.svm")
-
-
-def test_columns_in_the_names_of_folders_of_libsvm_text_are_said(tmp_path):
-    for year in (2020, 2021):
-        (tmp_path / f"year={year}").mkdir()
-        (tmp_path / f"year={year}" / "a.svm").write_text("1 1:2\n-1 2:1\n" * 20)
-    file = File.of_path(tmp_path)
-    assert "columns in the names of folders are left out: 'year'." in " ".join(file.table(file.sniff()).notes)
-
-
-@each("values", [(0, 1), (2020, 2021)])
-def test_classes_named_y_in_the_names_of_folders_are_labels_and_years_are_not(values, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("y")
-    for value in values:
-        (folder / f"y={value}").mkdir()
-        frame().rename(columns={"label": "kind"}).to_csv(folder / f"y={value}" / "1.csv", index=False)
-    assert File.of_path(folder).recipe("classes").label() == ("y" if values[0] == 0 else "kind")
-
-
 def test_an_index_that_a_person_names_is_used(tmp_path, capsys):
     path, table = tmp_path / "t.parquet", tmp_path / "t.csv"
     frame(pd.Index(SHUFFLED, name="place")).to_parquet(path)
@@ -773,39 +693,6 @@ def test_large_numbers_that_have_been_floats_are_refused(tmp_path):
         describe_file(tmp_path / "a.npz")
 
 
-@each("ending", ["csv", "parquet"])
-def test_an_infinite_label_is_refused_in_a_sentence(tmp_path, ending):
-    as_pandas(frame(labels=(np.inf, 0.0, 1.0)), path := tmp_path / f"t.{ending}")
-    for way in (*OF_TABLES, by_rows, by_estimator)[: 3 if ending == "csv" else 5]:
-        with pytest.raises(DSGError, match=r"infinite|finite numbers, got inf"):
-            way(path)
-
-
-TENSORS = pa.FixedShapeTensorArray.from_numpy_ndarray(np.zeros((N, 2, 2)))
-OF_ARROW = {  # a column, and its features; or what is said
-    "tensors": (TENSORS, []),
-    "lists of any length": (pa.array([[1.0]] * N, pa.large_list(pa.float64())), []),
-    "views of text": (pa.array(["x", "y"] * (N // 2), pa.string_view()), ["c: x", "c: y"]),
-    "views of bytes": (pa.array([b"x", b"y"] * (N // 2), pa.binary_view()), []),
-    "decimals of 256 bits": (pa.array(range(N), pa.int64()).cast(pa.decimal256(50, 2)), ["c"]),
-    "words with gaps, each once": (pa.array(["x", None, "z"] * (N // 3)).dictionary_encode(), ["c: x", "c: z"]),
-    "days too far": (pa.array([10**12 + i for i in range(N)], pa.timestamp("s")), "'c' holds dates that are too far"),
-}
-
-
-@each("name", OF_ARROW)
-def test_columns_of_arrow_are_read_or_refused_by_every_reader(name, tmp_path_factory):
-    column, found = OF_ARROW[name]
-    path, table = tmp_path_factory.mktemp("arrow") / "t.parquet", pa.Table.from_pandas(frame()[["b", "label"]])
-    parquet.write_table(table.append_column("c", column), path)
-    for way in (by_description, by_upload, by_rows):
-        if isinstance(found, str):
-            with pytest.raises(DataError, match=found):
-                way(path)
-        else:
-            assert sorted(way(path)[0]) == sorted(["b", *found]), way.__name__
-
-
 def test_arrows_types_in_dask_mean_what_the_table_does():
     dask = pytest.importorskip("dask.dataframe")
     table = frame().assign(c=["u", "v", None] * (N // 3), n=pd.array([1, None, 3] * (N // 3), "Int64"))
@@ -816,79 +703,6 @@ def test_arrows_types_in_dask_mean_what_the_table_does():
     here = File.of_table(table.compute())
     points = here.prepared(here.recipe("classes", target="label"), "classes")[0].X
     np.testing.assert_allclose(rows[:], points, rtol=1e-6)
-
-
-def test_merged_cells_and_errors_of_a_workbook_are_said():
-    to = io.BytesIO()
-    with pd.ExcelWriter(to) as book:
-        frame().to_excel(book, index=False)
-        book.sheets["Sheet1"]["A5"] = "#DIV/0!"
-        book.sheets["Sheet1"].merge_cells("C2:C3")
-    file = File(Source.of_bytes(to.getvalue(), "t.xlsx"), LOCAL)
-    assert "Cells of the workbook are merged" in (said := " ".join(file.table(file.sniff()).notes))
-    assert "Errors such as #DIV/0! count as empty cells: there is 1." in said
-    assert file.table(file.sniff()).seen["", "a"] == 1
-
-
-BEFORE = {"notes": [["Harvests"], ["by us"], ["cite us"]], "names": [["name", "means"], ["a", "length"]]}
-PACKED = {  # several files in one, what is said of it, and if it is read
-    "a zip of a table and notes": (lambda: in_files({"d/t.csv": text(), "d/README.md": b"x", "d/.DS_Store": b"x"}),
-        "Other files of the archive are left out: 'd/README.md'.", True),
-    "Parquet in a zip": (lambda: in_files({"t.parquet": packed(frame().to_parquet)}), "", True),
-    "Parquet and notes in a zip": (lambda: in_files({"t.parquet": packed(frame().to_parquet), "README.md": b"x"}),
-        "Other files of the archive are left out: 'README.md'.", True),
-    "a zip of two tables": (lambda: in_files({"a.csv": text(), "b.csv": text()}),
-        "zip archive of 2 files, 'a.csv', 'b.csv': give", False),
-    "gzip in a zip": (lambda: in_files({"t.csv.gz": gzip.compress(text())}),
-        "packed twice, the second time by gzip: unpack it", False),
-    "tar": (lambda: in_tar(""), "the file is a tar archive: give the table inside", False),
-    "tar in gzip": (lambda: in_tar("gz"), "the file is a tar archive: give the table inside", False),
-    **{f"a document of {name}": (lambda names=names: in_files(dict.fromkeys(names, b"\0")),
-        "the file is an Office document: save its table as CSV", False) for name, names in (
-        ("LibreOffice", ("mimetype", "content.xml", "styles.xml")), ("Numbers", ("Index/Document.iwa", "preview.jpg")),
-        ("Excel, xlsb", ("[Content_Types].xml", "xl/workbook.bin", "xl/worksheets/sheet1.bin")))},
-    **{f"a sheet of {name} before the table": (lambda rows=rows: after_sheet(rows),
-        "The sheet 'Data' of the workbook is read, and 'About' left", True) for name, rows in BEFORE.items()},
-}  # fmt: skip
-
-
-def in_files(members):
-    def write(to):
-        with zipfile.ZipFile(to, "w") as archive:
-            for name, content in members.items():
-                archive.writestr(name, content)
-
-    return packed(write)
-
-
-def in_tar(mode):
-    def write(to):
-        with tarfile.open(fileobj=to, mode=f"w:{mode}") as archive:
-            member = tarfile.TarInfo("t.csv")
-            member.size = len(text())
-            archive.addfile(member, io.BytesIO(text()))
-
-    return packed(write)
-
-
-def after_sheet(rows):
-    to = io.BytesIO()
-    with pd.ExcelWriter(to) as book:
-        pd.DataFrame(rows).to_excel(book, sheet_name="About", header=False, index=False)
-        frame().to_excel(book, sheet_name="Data", index=False)
-    return to.getvalue()
-
-
-@each("name", PACKED)
-def test_of_several_files_in_one_the_table_is_read_or_they_are_named(name, tmp_path_factory):
-    content, said, is_read = PACKED[name]
-    (path := tmp_path_factory.mktemp("packed") / "t.dat").write_bytes(content())
-    if is_read:
-        check(path, (*OF_TABLES, by_rows), ["a", "b"], ("rye", "wheat"), 0)
-        assert said in " ".join(File.of_path(path).table(sniff_file(path)).notes)
-    else:
-        with pytest.raises(DataError, match=said):
-            sniff_file(path)
 
 
 ORDERED = pd.Series(pd.Categorical(["mid", "low", "high"] * 20, ["low", "mid", "high", "none"], ordered=True))
@@ -942,32 +756,6 @@ def test_rows_take_the_options_of_the_commands(reading, tmp_path_factory):
     np.testing.assert_allclose(rows[:], data.X, rtol=1e-6)
 
 
-@each("said, unlabeled", [
-    (("-1", "0", "1"), {"-1"}),
-    (("-1", "1"), set()),
-    (("-2", "-1", "0"), set()),
-    (("-1.0", "a", "b"), {"-1.0"}),
-    (("\N{MINUS SIGN}1", "a", "b"), {"\N{MINUS SIGN}1"}),
-    (("unlabeled", "a", "b"), {"unlabeled"}),
-    (("Not labelled", "-1", "0", "1"), {"Not labelled", "-1"}),
-    (("no label", "-1", "1"), {"no label"}),
-    (("unlabeled", "a"), set()),
-])  # fmt: skip
-def test_the_rule_for_files(said, unlabeled):
-    assert unlabeled_among(said) == unlabeled
-    assert unlabeled_among(said, "none") == unlabeled_among(said, None) == frozenset()
-    assert not unlabeled_among(said, classes=said)
-
-
-@each("ending", ["csv", "parquet"])
-def test_pair_numbers_of_files_stay_apart_beside_missing_ones(tmp_path, ending):
-    pair = pd.array([BIG, BIG, BIG + 1, BIG + 1, *[None] * (N - 4)], dtype="Int64")
-    as_pandas(frame().assign(pair=pair), path := tmp_path / f"t.{ending}")
-    content = path.read_bytes()
-    dataset = read(content, sniff(content, path.name, labels="pairs"), labels="pairs")
-    assert dataset.pairs[:5].tolist() == [0, 0, 1, 1, -1]
-
-
 def test_labels_of_a_file_whose_class_is_minus_one_are_learned_and_scored(tmp_path):
     as_pandas(frame(labels=(-1, 1, None), kind="Int64"), path := tmp_path / "t.parquet")
     rows, labels = rows_of(path, "label")
@@ -977,13 +765,6 @@ def test_labels_of_a_file_whose_class_is_minus_one_are_learned_and_scored(tmp_pa
     X = pd.read_parquet(path)[["a", "b"]]
     assert model.score(X, labels) == np.mean(model.predict(X)[~labels.mask] == np.asarray(labels)[~labels.mask])
     assert set(model.predict(X)) <= {-1, 1}
-
-
-def test_long_labels_that_are_cut_to_the_same_name_stay_two_classes_with_two_names(tmp_path):
-    as_pandas(frame(labels=("x" * 120 + "a", "x" * 120 + "b")), path := tmp_path / "t.csv")
-    content = path.read_bytes()
-    table = read(content, sniff(content, "t.csv", labels="classes"), labels="classes")
-    assert len(set(table.class_names)) == len(set(table.y)) == 2
 
 
 def test_minus_one_beside_two_classes_is_unlabeled_on_the_page_and_a_switch_says_otherwise():

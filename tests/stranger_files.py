@@ -1,0 +1,144 @@
+"""Files and folders as strangers write them, one function each, for results that are kept."""
+
+import gzip
+import io
+import tarfile
+import zipfile
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pyarrow import parquet
+
+N, BIG = 60, 2**53
+
+
+def frame(labels=("wheat", "rye"), kind=None, **more):
+    labels = pd.array([labels[i % len(labels)] for i in range(N)], dtype=kind)
+    a = np.random.default_rng(0).normal(5, 1, N).round(2)
+    return pd.DataFrame({"a": a, "b": np.arange(N) % 7 + 0.5, "label": labels} | more)
+
+
+def written(table, path):
+    """Write a table in the format that the name ends with, to folders that are made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".parquet":
+        table.to_parquet(path, row_group_size=17, index=False)
+    else:
+        table.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
+
+
+def parts(folder, end, *names):
+    for name, rows in zip(names, np.array_split(np.arange(N), len(names)), strict=True):
+        written(frame().iloc[rows], folder / f"{name}.{end}")
+
+
+def with_others(folder, end):
+    parts(folder, end, "part.0", "part.1", "part.2")
+    (folder / "README.txt").write_text("These are harvests.\nPlease, cite us.\n" * 999)
+    (folder / "paper.pdf").write_bytes(b"%PDF-1.7" + bytes(99_999))
+    (folder / f"~$part.1.{end}").write_bytes(b"open in Excel")
+
+
+def with_empty_rows(folder, end):
+    for number in range(3):
+        own = frame().astype({"label": object})
+        own.loc[list(range(number))] = None
+        written(own, folder / f"{number}.{end}")
+
+
+def of_arrow(column, folder):
+    table = pa.Table.from_pandas(frame()[["b", "label"]])
+    parquet.write_table(table.append_column("c", column), folder / "t.parquet")
+
+
+def packed(write):
+    write(content := io.BytesIO())
+    return content.getvalue()
+
+
+def text(table=None):
+    return (frame() if table is None else table).to_csv(index=False).encode()
+
+
+def in_zip(folder, members):
+    with zipfile.ZipFile(folder / "t.dat", "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+
+
+def in_tar(folder, mode):
+    with tarfile.open(folder / "t.dat", f"w:{mode}") as archive:
+        (member := tarfile.TarInfo("t.csv")).size = len(text())
+        archive.addfile(member, io.BytesIO(text()))
+
+
+def workbook(folder, before=None):
+    with pd.ExcelWriter(folder / "t.xlsx") as book:
+        if before is None:
+            frame().to_excel(book, index=False)
+            book.sheets["Sheet1"]["A5"] = "#DIV/0!"
+            book.sheets["Sheet1"].merge_cells("C2:C3")
+        else:
+            pd.DataFrame(before).to_excel(book, sheet_name="About", header=False, index=False)
+            frame().to_excel(book, sheet_name="Data", index=False)
+
+
+def of_labels(labels, end, folder, kind=None, **more):
+    written(frame(labels, kind, **more), folder / f"t.{end}")
+
+
+def sparse(folder, *files):
+    for name, content in files:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(content * 20)
+
+
+COLUMNS = {
+    "tensors": pa.FixedShapeTensorArray.from_numpy_ndarray(np.zeros((N, 2, 2))),
+    "lists of any length": pa.array([[1.0]] * N, pa.large_list(pa.float64())),
+    "views of text": pa.array(["x", "y"] * (N // 2), pa.string_view()),
+    "views of bytes": pa.array([b"x", b"y"] * (N // 2), pa.binary_view()),
+    "decimals of 256 bits": pa.array(range(N), pa.int64()).cast(pa.decimal256(50, 2)),
+    "words with gaps, each once": pa.array(["x", None, "z"] * (N // 3)).dictionary_encode(),
+    "days too far": pa.array([10**12 + i for i in range(N)], pa.timestamp("s")),
+}
+ARCHIVES = {
+    "a zip of a table and notes": {"d/t.csv": text(), "d/README.md": b"x", "d/.DS_Store": b"x"},
+    "Parquet in a zip": {"t.parquet": packed(frame().to_parquet)},
+    "Parquet and notes in a zip": {"t.parquet": packed(frame().to_parquet), "README.md": b"x"},
+    "a zip of two tables": {"a.csv": text(), "b.csv": text()},
+    "gzip in a zip": {"t.csv.gz": gzip.compress(text())},
+    "a document of LibreOffice": dict.fromkeys(("mimetype", "content.xml", "styles.xml"), b"\0"),
+    "a document of Numbers": dict.fromkeys(("Index/Document.iwa", "preview.jpg"), b"\0"),
+    "a workbook, xlsb": dict.fromkeys(("[Content_Types].xml", "xl/workbook.bin", "xl/worksheets/sheet1.bin"), b"\0"),
+}
+SHEETS = {"notes": [["Harvests"], ["by us"], ["cite us"]], "names": [["name", "means"], ["a", "length"]]}
+PAIRS = pd.array([BIG, BIG, BIG + 1, BIG + 1, *[None] * (N - 4)], dtype="Int64")
+TEXTS = ("csv", "parquet")
+# What writes the files, each of them into a folder.
+FILES = {
+    **{f"labels {labels}": partial(of_labels, labels, "parquet")
+       for labels in ((-1, 0, 1), (None, "a", "b"), ("unlabeled", "a", "b"))},
+    **{f"infinite labels, {end}": partial(of_labels, (np.inf, 0.0, 1.0), end) for end in TEXTS},
+    **{f"large pair numbers, {end}": partial(of_labels, ("u", "v"), end, pair=PAIRS) for end in TEXTS},
+    **{f"long labels, {end}": partial(of_labels, ("x" * 120 + "a", "x" * 120 + "b"), end) for end in TEXTS},
+    **{f"other files of a folder, {end}": partial(with_others, end=end) for end in ("csv", "tsv", "parquet", "csv.gz")},
+    **{f"rows without any value, {end}": partial(with_empty_rows, end=end) for end in TEXTS},
+    **{f"names of folders without a column, {end}": lambda folder, end=end: parts(folder, end, "rye/x", "wheat/x")
+       for end in TEXTS},
+    **{f"one folder, {end}": lambda folder, end=end: parts(folder, end, "rye/x", "rye/y") for end in TEXTS},
+    **{f"folders of {name}": lambda folder, name=name: parts(folder, "csv", *(f"{one}/x" for one in name.split()))
+       for name in ("y=0 y=1", "y=2020 y=2021")},
+    "large labels of LIBSVM text": lambda folder: sparse(folder, ("t.svm", f"{BIG} 1:2\n{BIG + 1} 1:3\n")),
+    "LIBSVM text in folders of years": lambda folder: sparse(
+        folder, *((f"year={year}/a.svm", "1 1:2\n-1 2:1\n") for year in (2020, 2021))),
+    "single precision that skips whole numbers": lambda folder: np.savez(
+        folder / "t.npz", X=np.zeros((20, 2)), y=(np.arange(20) % 2 + 2**24).astype(np.float32)),
+    **{f"a column of {name}": partial(of_arrow, column) for name, column in COLUMNS.items()},
+    **{name: partial(in_zip, members=members) for name, members in ARCHIVES.items()},
+    **{f"tar {mode}": partial(in_tar, mode=mode) for mode in ("", "gz")},
+    "merged cells and errors of a workbook": workbook,
+    **{f"a sheet of {name} before the table": partial(workbook, before=rows) for name, rows in SHEETS.items()},
+}  # fmt: skip
