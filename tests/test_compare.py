@@ -23,8 +23,8 @@ from dsgcore.data.reading import File, Recipe
 from dsgcore.experiments import Spec, default_spec
 from dsgcore.experiments.export import summary
 from dsgcore.jobs import shared_queue
-from dsgcore.studies import Study, StudyRuns, curves_of
-from dsgcore.studies.results import EVALUATIONS, SECONDS, x_values
+from dsgcore.studies import Study, StudyRuns
+from dsgcore.studies.results import SECONDS
 from pages.comparing import which_method
 from pages.shell.plain_text import with_minus
 from pages.studies.going import BUDGET
@@ -53,19 +53,6 @@ def pinned(store, *specs, more=(), **link):
 
 
 # --- pinned runs
-
-
-def test_curves_over_seeds_have_a_median_and_a_band(store):
-    runs = made(store, SPEC)
-    curves = curves_of(store, runs.hashes)
-    assert curves.values.shape == (3, 6)
-    assert (curves.middle == np.median(curves.values, axis=0)).all()
-    assert (curves.low == curves.values.min(axis=0)).all()
-    assert (curves.high == curves.values.max(axis=0)).all()
-    assert runs.results("score").values[0] == pytest.approx(curves.values[:, -1])
-    stored = [runs.stored[name] for name in runs.hashes]
-    assert x_values(EVALUATIONS, curves.t, SPEC, stored).tolist() == [8 * 128 * t for t in range(1, 7)]
-    assert x_values(SECONDS, curves.t, SPEC, stored)[-1] == pytest.approx(np.mean([run.seconds for run in stored]))
 
 
 def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):

@@ -1,7 +1,6 @@
 """Convergence as the theorems promise it, the page that asks for it, and the assumptions."""
 
 import csv
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +27,6 @@ from dsgcore.experiments import (
     remedies,
     theory_of,
 )
-from dsgcore.glossary import meaning
 from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.settings import profile_of
 from dsgcore.solver.measures import DiagnosticsError
@@ -200,25 +198,6 @@ def test_no_run_that_diverges_holds_all_assumptions(setting):
             assert theory_of(kept_to(spec)).holds
     assert (True, True) not in ended
     assert {(True, False), (False, True)} <= ended
-
-
-@each(
-    "setting, said, name, without",
-    [
-        ("s3vm", "gradient of a mini-batch", "is_balanced", False),
-        ("similar_unlabeled", "gradient of a mini-batch", "correction", "identity"),
-        ("s3vm", "Lipschitz (here it jumps at the kinks of the symmetric hinge)", "loss", "exponential"),
-    ],
-)
-def test_what_biases_a_gradient_or_gives_it_jumps_has_its_mark_and_its_remedy(setting, said, name, without):
-    spec = default_spec(setting)
-    (marked,) = (a for a in theory_of(spec).assumptions if said in a.sentence)
-    assert getattr(spec.problem, name) != without
-    assert not marked.holds
-    kept = kept_to(spec)
-    assert getattr(kept.problem, name) == without
-    assert theory_of(kept).holds
-    assert marked.breach in breaches(spec)
 
 
 @pytest.mark.parametrize("setting", STOCHASTIC)
@@ -489,25 +468,6 @@ def test_all_assumptions_can_be_made_to_hold_and_what_was_changed_on_the_way_is_
     assert theory_of(kept_to(changed)).holds
 
 
-@each("setting", SETTINGS)
-def test_a_statement_has_the_bound_that_its_chart_names_and_each_assumption_its_place_in_the_paper(setting):
-    said = theory_of(default_spec(setting))
-    bound = profile_of(SETTINGS[setting]).theorem.bound
-    assert f"{bound}" in said.statement
-    assert not bound or meaning(f"paper's bound ({bound})")
-    own = {"Nothing was changed during the run.", "The algorithm is the printed one."}
-    for sentence in (a.sentence for a in said.assumptions if a.sentence not in own and setting in AS_IN_PAPER):
-        place = r"(Assumption|Lemma|Theorem|Algorithm|Section)s? \d|\(\d+\) and|unbiased.*\. \(6\)\."
-        assert re.search(place, sentence), sentence
-
-
-@each("setting", ["auc", "ordinal", "s3vm", "similar_unlabeled"])
-def test_what_cannot_be_made_to_hold_says_why(setting):
-    plain = default_spec(setting).to_dict() | {"kernel": {"name": "dot_product"}}
-    (left,) = [a for a in theory_of(kept_to(Spec.from_dict(plain))).assumptions if not a.holds]
-    assert "Choose a kernel with bounded features" in left.why_not
-
-
 def test_the_step_stays_what_it_was_under_another_name_if_the_theorem_allows_it():
     for setting in ("s3vm", "similar_unlabeled"):
         after = kept_to(with_values(setting, solver={"step_size": 0.03})).solver
@@ -526,13 +486,6 @@ def test_a_run_that_keeps_to_the_theorem_goes_well(setting):
     assert np.isfinite(objectives).all()
 
 
-@each("kernel", ["gaussian", "orthogonal_gaussian"])
-def test_no_theorem_assumes_that_features_of_an_iteration_are_independent(kernel):
-    kept = kept_to(with_values("auc", kernel={"name": kernel}))
-    assert kept.kernel.name == kernel
-    assert theory_of(kept).holds
-
-
 @each(
     "schedule, setting, largest",
     [("theta/sqrt(T)", "similar_unlabeled", lambda T: 1.0), ("theta/T^(3/4)", "s3vm", lambda T: T**0.75)],
@@ -546,24 +499,6 @@ def test_the_largest_theta_is_the_papers_and_meeting_the_assumptions_keeps_to_it
         kept = kept_to(spec).solver
         assert 0 < kept.step_size <= largest(T)
         assert not limit.holds or kept.step_size == pytest.approx(theta, rel=0.005)
-
-
-@each(
-    "loss, correction, is_smooth",
-    [
-        ("squared", "identity", True),
-        ("logistic", "identity", True),
-        ("double hinge", "identity", False),
-        ("squared", "absolute value", False),
-        ("double hinge", "ReLU", False),
-    ],
-)
-def test_a_gradient_that_jumps_at_a_kink_is_not_lipschitz_as_tsgsus_theorem_assumes(loss, correction, is_smooth):
-    spec = with_values("similar_unlabeled", problem={"loss": loss, "correction": correction})
-    (smooth,) = (a for a in theory_of(spec).assumptions if "is Lipschitz" in a.sentence)
-    assert (smooth.holds, smooth.sentence.endswith("Assumption 5.")) == (is_smooth, True)
-    assert theory_of(kept_to(spec)).holds
-    assert kept_to(spec).problem.loss == (loss if loss != "double hinge" else "squared")
 
 
 @each("product", range(1, 9))

@@ -13,6 +13,7 @@ from golden_files import lines_of, tried
 from room_phones import CURVE, MAP, NUMBER, PICK
 from small_specs import OWN_LESSON
 
+from dsgcore.cli.runs import axis_of
 from dsgcore.comparing import Comparison, Fit, FitRequest, Sample, html_of, rounds
 from dsgcore.comparing.methods import METHODS, SCORES, chosen_methods
 from dsgcore.comparing.report import text_of
@@ -453,13 +454,21 @@ TYPED = (
     "n|5 to 2",
     "q|1|2|3|4|5|6|7",
     "two\nline a\nline b",
+    *(" | a | b", "Just a question?", "? | a | ", "? | a | b | c | d | e | f | g", "?\na\na ", "? | a | " + "b" * 201),
+    *("? | 3 to 3", f"? | 0 to {'9' * 380}", "Which <b>one</b>? | a | b<i> |  | c "),
 )
 SAID = {
     PICK: ["1", "1", "0", "2", "9"],
     NUMBER: ["0.2", "0.25", "0.7", "7"],
     CURVE: ["0.5~0.6~0.7~0.8~0.9~1", "0.4~0.4~0.5~0.6~0.7~1"],
 }
+OWN_GUESSES = (  # of a lecturer's own questions
+    ("Is P(A | B) *large*?\nyes\n no \n\nperhaps", ["1", "2", "x"]),
+    ("How many live there? | 0 to 1999999", ["1999999", "7.5", "-1"]),  # 2e+06 would be off the scale
+    ("Where?\nmap", ["0.500~0.250", "0.5"]),
+)
 SAID |= {
+    **{Asked("auc", "unlabeled", 0, f"own{2 + i}", text): guesses for i, (text, guesses) in enumerate(OWN_GUESSES)},
     MAP: ["~".join(["0.500", "0.25"] * 5), "~".join(["0.1", "0.9"] * 5)],
     Asked("auc", "unlabeled", 0, "own1", TYPED[0]): ["0", "1", "1"],
 }
@@ -545,7 +554,26 @@ BAD_STUDIES = (
     {"axes": [{"name": "no", "values": [1]}]},
     {"x": 1},
 )
+SIGMA = {"name": "kernel.sigma"}
+BAD_STUDIES += tuple(
+    {"axes": axes}
+    for axes in (
+        *(
+            [{"name": "solver.eta", "values": [1]}],
+            [{"name": "sigma", "values": [1]}],
+            [SIGMA],
+            [SIGMA | {"values": [1], "from": 1}],
+        ),
+        *([{"name": "solver.step_size", "values": [-1]}], [{"name": "solver.schedule", "from": 1, "to": 2}]),
+        *([SIGMA | {"from": 2, "to": 1}], [SIGMA | {"from": 1, "to": 2, "n": 10**9}], [SIGMA | {"values": [1]}] * 5),
+        *([RANDOM, RANDOM | {"n": 4, "name": "solver.step_size"}], [{"name": "data.n", "values": ["x"]}]),
+        *([{"name": "data.n", "from": "x"}], [{"name": "data.n", "values": "x"}]),
+    )
+)
 BAD_STUDIES += (
+    *({"spec": {"setting": "nothing"}}, {"seeds": [-1]}, {"seeds": list(range(20_000)) * 6}, {"budget": {"runs": 3}}),
+    *({"seeds": list(range(99_999)), "axes": [SIGMA | RANGE | {"from": 1, "to": 2}]}, {"spec": []}),
+    *({"seeds": list(range(9)), "axes": [SIGMA | RANGE | {"from": 1, "to": 2}]},),
     {"axes": [RANDOM, RANDOM]},
     {"axes": [RANDOM | {"from": 2.0}]},
     {"budget": {"seconds": -1}},
@@ -564,6 +592,22 @@ def test_what_is_refused(tmp_path):
         found += lines_of("lesson", (library.faults, list(library.lectures), list(library.lessons["auc"])))
     for said in BAD_STUDIES:
         found += tried("study", lambda given: len(Study.from_dict({"spec": SPEC, **given})), said)
+    for given in ({"axes": []}, [], "{"):
+        found += tried("study", Study.from_dict, given)
+    for text in (
+        "=0.1:10:8:log",
+        "=0:1:3",
+        "=0,0.5",
+        "=all,x",
+        "=5",
+        "",
+        "=",
+        "=1:2",
+        "=a:2:3",
+        "=1:2:3.5",
+        "=1:2:3:log:4",
+    ):
+        found += tried(f"axis {text}", axis_of, f"kernel.sigma{text}")
     for plain in (SOFTMAX, {"setting": "multiclass"}, SPEC):
         found += tried("possible", check_possible, Spec.from_dict(plain))
     for names in (["SVC", "SVC"], ["SVC"], [], ["SVC", "x"], ["SVC", "LogisticRegression"]):

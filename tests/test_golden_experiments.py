@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 from golden_files import lines_of, shown, tried
 from own_tables import lines, own_spec, sniff, table, with_pairs
+from small_specs import finished, small
 
 from dsgcore.core.errors import DSGError
+from dsgcore.core.metrics import Difference
 from dsgcore.core.parameters import Choice, Flag, Integer, Real
 from dsgcore.data import DATASETS
 from dsgcore.data.edits import CHOICES
@@ -26,6 +28,7 @@ from dsgcore.diagnostics import (
     point_pull,
     point_trajectory,
 )
+from dsgcore.diagnostics.limits import HALF_THE_LABELS, LESS, MORE, NEGLIGIBLE
 from dsgcore.experiments import (
     SETTINGS,
     LiveRun,
@@ -48,6 +51,7 @@ from dsgcore.experiments.data_of import as_in_app, edited_split, preparation_of,
 from dsgcore.experiments.engine import Budget, check_cost, cost_of
 from dsgcore.experiments.race import (
     Race,
+    competitor,
     competitors,
     fixed_parameters,
     free_parameters,
@@ -56,6 +60,7 @@ from dsgcore.experiments.race import (
     run_heats,
     run_race,
     smaller,
+    summaries,
     title,
     usual_rivals,
     usual_sizes,
@@ -87,6 +92,7 @@ SLOW = (
     "RandomForest",
     "QNS3VM",
 )  # which take most of the time, or end after other steps
+OF_KERNEL = ("kernel", "sigma", "length", "nu", "power")
 # By a parameter's name: values to draw from; others are drawn from their range.
 VALUES = {
     **{"n_iter": (9, 12, 15), "n_features": (7, 16, 30), "batch_size": (5, 9, 21), "step_size": (None, 0.07, 0.3, 0.9)},
@@ -258,21 +264,40 @@ def of_diagnoses(spec, split):
     yield from tried("scored", runs.fitted_score, drawn[0], 1.0, 1, lambda: False)
 
 
+def spec_with(setting, data, kernel):
+    return Spec.from_dict({"setting": setting, "data": data, "kernel": {"name": kernel}})
+
+
+def refused_heats(spec, names, sizes):
+    return [heat.note for heat in run_heats(spec, names, sizes, 1)]
+
+
 def of_race(spec, split):
     """Yield lines about a run's competitors."""
     for kind in competitors(spec.problem.name):
         fixed, free = fixed_parameters(spec, kind), {p.name: p.default for p in free_parameters(spec, split, kind)}
         yield from lines_of(plain_name(kind), (title(spec, plain_name(kind)), kernel_note(spec, kind), fixed, free))
+        yield from lines_of("  words", (kind.sentence, kind.citation))
+        others = [spec_with(spec.problem.name, {"n_labeled": 10}, name) for name in SETTINGS[spec.problem.name].kernels]
+        own = (
+            {name: value for name, value in fixed_parameters(one, kind).items() if name in OF_KERNEL} for one in others
+        )
+        yield from lines_of("  kernels", zip(own, [kernel_note(one, kind) for one in others], strict=True))
         if plain_name(kind) not in SLOW:
-            race = Race(spec, plain_name(kind), {**fixed, **free})
-            yield from tried("  raced", run_race, race, split, report=lambda progress: None)
+            race, told = Race(spec, plain_name(kind), {**fixed, **free}), []
+            yield from tried("  raced", run_race, race, split, report=told.append)
+            yield from lines_of("  told", told[-1:])
     sizes, usual = usual_sizes(split), usual_rivals(spec.problem.name)
     small = smaller(split, 17, 3)
     yield from lines_of("rivals", (usual, sizes, why_not_fixed(spec), small.train_rows, small.y_train))
     yield from tried("fixed", lambda: changes_in(spec, with_fixed_features(spec)))
-    yield from tried(
-        "heats", run_heats, spec, [*usual[:1], *["fixed"] * (not why_not_fixed(spec))], (9, 14), 2, seconds=1e9
-    )
+    told, rivals = [], [*usual[:1], *["fixed"] * (not why_not_fixed(spec))]
+    heats = run_heats(spec, rivals, (14, 9), 2, seconds=1e9, report=lambda so_far: told.append(so_far[:2]))
+    yield from lines_of("heats", (heats, summaries(heats).drop(columns=["seconds"]), told[-2:]))
+    shorter = replace(spec, solver=replace(spec.solver, n_iter=2), changes=())
+    for names, sizes in ((["Nobody"], (9,)), (usual, (0,)), (usual, (9, 10**6)), (["fixed"], (9,))):
+        yield from tried("  refused", refused_heats, shorter, names, sizes)
+    yield from tried("competitor", competitor, spec.problem.name, "Nobody")
 
 
 def brief(spec, split):
@@ -337,3 +362,118 @@ def test_runs_of_files_and_edited_points(tmp_path, monkeypatch):
             before,
         )
     golden_files.check("runs_files", [line.replace(str(tmp_path), "FOLDER") for line in found])
+
+
+# --- specs: what is refused, what goes with a data set, and the assumptions that each option breaks
+
+CHANGE = {"t": 1, "name": "step_size", "value": 1.0}
+BAD_CHANGES = (3, "abc", {}, [3], [{}], [{"t": 1, "name": "lam"}], *([CHANGE | {"t": t}] for t in (301, 1.5)))
+BAD_CHANGES += tuple([CHANGE | more] for more in ({"name": "n_features", "value": 0}, {"name": "sigma"}, {"more": 2}))
+BAD_DATA = (
+    {"name": "file"},
+    {"name": "digits", "path": "x.npz"},
+    {"name": "digits", "n": 5000},
+    {"name": "iris", "n": 151},
+)
+BAD_DATA += ({"name": "two_moons", "noise": 3.0}, {"name": "file", "path": "x.npz", "noise": 0.5}, {"name": "friedman"})
+NO_SPECS = ("", "{", "[1, 2]", "null", "3", "[" * 100_000, '{"setting": "auc"} x', '{"setting": "auk"}', "{}")
+
+
+def of_wrong_values(setting):
+    plain = default_spec(setting).to_dict()
+    for section, own in plain.items():
+        if not isinstance(own, dict):
+            continue
+        for changed in (3, [1], own | {"bogus": 1}, *(own | {name: ["abc\n"]} for name in own)):
+            yield from tried(section, lambda given: Spec.from_dict(given).sha256, plain | {section: changed})
+
+
+def of_options(setting):
+    """Yield what the theorem lacks with each option of the method, and what meets it then."""
+    spec = default_spec(setting)
+    for own in SETTINGS[setting].parameters:
+        for option in own.options if isinstance(own, Choice) else (False, True) if isinstance(own, Flag) else ():
+            try:
+                made = Spec.from_dict({"setting": setting, "problem": {own.name: option}})
+            except SpecError as error:
+                yield f"{own.name} {option}: {error}"
+                continue
+            lacks = [(one.sentence, one.why_not) for one in theory_of(made).assumptions if not one.holds]
+            kept = kept_to(made)
+            yield from lines_of(f"{own.name} {option}", (lacks, changes_in(made, kept), theory_of(kept).holds))
+    for kernel in SETTINGS[setting].kernels:
+        kept = kept_to(Spec.from_dict({"setting": setting, "kernel": {"name": kernel}}))
+        left = [(one.sentence, one.why_not) for one in theory_of(kept).assumptions if not one.holds]
+        yield from lines_of(f"kernel {kernel}", (left, kept.kernel))
+    yield from lines_of("assumptions", [one.sentence for one in theory_of(spec).assumptions])
+    for name in (name for name, entry in DATASETS.items() if entry.suits(SETTINGS[setting].labels)):
+        of_set = Spec.from_dict({"setting": setting, "data": {"name": name}})
+        yield from lines_of(f"with {name}", changes_in(spec, of_set))
+
+
+def test_specs():
+    found = []
+    for setting in SETTINGS:
+        found += [f"# {setting}", *of_options(setting), *of_wrong_values(setting)]
+        changes = BAD_CHANGES if setting in ("auc", "multiclass") else ()
+        for name, wrong in [*product(["changes"], changes), *product(["data"], BAD_DATA)]:
+            found += tried(name, lambda given: Spec.from_dict(given).sha256[:4], {"setting": setting, name: wrong})
+    for text in NO_SPECS:
+        found += tried("text", Spec.from_json, text)
+    golden_files.check("specs", found)
+
+
+# --- judgements: of runs by what spoils them, and of one run by what may have been measured of it
+
+GOOD = {"kernel": {"name": "gaussian", "sigma": 10.0}, "data": {"name": "two_moons", "n": 400, "n_labeled": 60}}
+OF_AUC = {"setting": "auc", **GOOD}
+OF_HINGES = {"setting": "s3vm"}
+OF_PAIRS = {"setting": "similar_unlabeled", **GOOD, "problem": {"correction": "identity", "prior": 0.7}}
+SPOILT = (
+    (OF_HINGES, {"step_size": 2.0, "n_iter": 60}),
+    (OF_HINGES, {"step_size": 10.0, "n_iter": 5, "schedule": "theta/t"}),
+    (OF_HINGES, {"step_size": 0.05, "n_iter": 30}),
+    (OF_HINGES | {"kernel": {"sigma": 1e5}}, {"step_size": 0.1, "n_iter": 60}),
+    (OF_AUC, {"step_size": 0.1, "n_iter": 30}),
+    (OF_AUC, {"step_size": 0.2, "n_iter": 30}),
+    (OF_AUC, {"step_size": 0.5, "n_iter": 300, "lam": 0.3}),
+    (OF_AUC, {"step_size": 0.5, "n_iter": 100, "batch_size": 2}),
+    (OF_AUC, {"step_size": 0.5, "n_iter": 100, "n_features": 2, "batch_size": 1024}),
+    (OF_AUC, {"step_size": 1e4, "n_iter": 100}),
+    (OF_AUC | {"kernel": {"name": "gaussian", "sigma": 1e6}}, {"step_size": 0.5, "n_iter": 60}),
+    (OF_PAIRS, {"step_size": None, "n_iter": 60, "schedule": "theta/t", "batch_size": 4}),
+    (OF_PAIRS | {"problem": {"prior": 0.05}}, {"n_iter": 60}),
+)
+AMPLE = {"optimisation": 0.01, "batches": 0.01, "features": 0.01}
+MEASURED = (  # parts of the distance, other runs' scores, the largest step
+    *(({}, {}, 3.0), *(({"optimisation": 0.5}, {}, largest) for largest in (3.0, 0.3, None))),
+    *(({"batches": 0.5}, {}, 3.0), ({"features": 0.09}, {}, 3.0), ({"features": 0.09}, {LESS: 0.02}, 3.0)),
+    *(({}, {MORE: 0.02}, 3.0), ({}, {HALF_THE_LABELS: -0.02}, 3.0), ({}, {LESS: -0.02, HALF_THE_LABELS: 0.02}, 3.0)),
+    ({}, {LESS: 0.004, MORE: -0.02, HALF_THE_LABELS: -0.004}, 3.0),
+    (dict.fromkeys(AMPLE, float("nan")), {}, None),  # a run that grows
+)
+
+
+def of_judgement(spec, found):
+    reason = {one.cause.name: one.value for one in found.reason}
+    after = changes_in(spec, found.changed(spec)) if found.changes else "nothing"
+    return lines_of(found.cause.name, (found.sentence, found.remedy, after, found.expected, reason))
+
+
+def test_judgements():
+    found = []
+    for given, solver in SPOILT:
+        run = finished(Spec.from_dict({**given, "solver": {"dtype": "float64", **solver}}))
+        found += of_judgement(run.spec, judgement(run))
+    run = finished(Spec.from_dict(OF_AUC | {"solver": {"step_size": 0.05, "n_iter": 40, "dtype": "float64"}}))
+    measured = limits(small("auc", solver={"dtype": "float64"}), seeds=1)
+    for parts, scores, largest in MEASURED:
+        parts = AMPLE | parts
+        whole = max(parts.values())
+        leading = max(parts, key=parts.get) if whole > NEGLIGIBLE else "none"
+        scores = {name: Difference.around(mean, 0.001, 3, "seeds") for name, mean in scores.items()}
+        runs = tuple(replace(one, scale=0.0) for one in measured.runs) if largest is None else measured.runs
+        more = {"parts": parts | {"together": whole}, "leading": leading, "scores": scores, "largest_step": largest}
+        for own in {measured.runs: 0, runs: 1}:
+            found += of_judgement(run.spec, judgement(run, limits=replace(measured, runs=own, **more)))
+    golden_files.check("judgements", found)

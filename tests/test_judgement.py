@@ -24,10 +24,8 @@ from dsgcore.core.metrics import (
     contributions,
     scores_of_chance,
 )
-from dsgcore.data.edits import LABEL, Edit
 from dsgcore.diagnostics import Cause, four_runs, judgement, limits
 from dsgcore.diagnostics.judgement import _State
-from dsgcore.diagnostics.limits import HALF_THE_LABELS, LESS, MORE, NEGLIGIBLE
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec, outcome_of
 from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.run import step_limit
@@ -79,136 +77,6 @@ def test_what_spoils_a_run_is_named_with_a_remedy_that_is_a_spec(name, fault):
     assert found.sentence.endswith(".")
     assert found.remedy
     assert found.changed(run.spec) != run.spec
-
-
-# Of a run with changes to the values of `DATA`: its judgement without the measured limits, and the remedy.
-JUDGED = [
-    (
-        "s3vm",
-        {"step_size": 2.0, "n_iter": 60},
-        r"too large: one moves f by 2\d\d % of its size, and the next one moves it",
-        "Smaller step: 2 ",
-    ),
-    (
-        "s3vm",
-        {"step_size": 10.0, "n_iter": 5, "schedule": "theta/t"},
-        "objective is above that of f = 0",
-        "Smaller step: 10 ",
-    ),
-    (
-        "auc",
-        {"step_size": 0.1, "n_iter": 30},
-        r"step is too small: since iteration 15 f has moved by \d\d %",
-        "Larger step: 0.1 ",
-    ),
-    (
-        "similar_unlabeled",
-        {"step_size": None, "n_iter": 60, "schedule": "theta/t", "batch_size": 4},
-        r"iterations are too few: since iteration 30 f has moved by \d\d %",
-        "More iterations: 60 → 240",
-    ),
-    (
-        "auc",
-        {"step_size": 0.2, "n_iter": 30},
-        r"Most of the way is done, but .* by \d\d %",
-        "More iterations: 30 → 120",
-    ),
-    ("auc", {"lam": 0.3}, r"regularisation is strong: λ = 0\.3 is \d\d % of", "Less regularisation: λ 0.3 → 0.03"),
-    (
-        "s3vm",
-        {"step_size": 0.05, "n_iter": 30},
-        r"labels are few: .* 1\.000 on them, but 0\.9\d\d on test",
-        "More labels: 6 → 12",
-    ),
-]
-
-
-@each("name, solver, sentence, remedy", JUDGED)
-def test_a_runs_own_history_names_its_limit_and_a_remedy(name, solver, sentence, remedy):
-    run = finished(spec_of(name, changes={"solver": solver}))
-    found = judgement(run)
-    assert re.search(sentence, found.sentence), found
-    assert found.remedy.startswith(remedy), found
-    assert found.changed(run.spec) != run.spec
-
-
-def around(mean):
-    return Difference.around(mean, 0.001, 3, "seeds")
-
-
-# What was measured of a run with a step of 0.05 and λ = 0.01: parts of the distance, other runs' scores, the largest step.
-FOUND = {"optimisation": 0.01, "batches": 0.01, "features": 0.01}
-MEASURED_OF_A_RUN = [
-    ({}, {}, 3.0, "Nothing limits this run.", ""),
-    (
-        {"optimisation": 0.5},
-        {},
-        3.0,
-        "The step is too small: f is still 0.5 of the optimum's size",
-        "Larger step: 0.05 → 0.2",
-    ),
-    ({"optimisation": 0.5}, {}, 0.3, "The iterations are too few: f is 0.5 of", "More iterations: 300 → 1,200"),
-    ({"optimisation": 0.5}, {}, None, "The iterations are too few: f is 0.5 of", "More iterations: 300 → 1,200"),
-    ({"batches": 0.5}, {}, 3.0, "The mini-batches are too small: f is 0.5 of", "Larger batches: 128 → 512"),
-    ({"features": 0.09}, {}, 3.0, "The random features are too few: f is 0.09 of", "More features: 256 → 1,024"),
-    (
-        {"features": 0.09},
-        {LESS: 0.02},
-        3.0,
-        "The regularisation is too strong: λ = 0.001 scores 0.020 better.",
-        "Less regularisation: λ 0.01 → 0.001",
-    ),
-    (
-        {},
-        {MORE: 0.02},
-        3.0,
-        "The regularisation is too weak: λ = 0.1 scores 0.020 better.",
-        "More regularisation: λ 0.01 → 0.1",
-    ),
-    (
-        {},
-        {HALF_THE_LABELS: -0.02},
-        3.0,
-        "The labels are few: half of them cost 0.020 of the score, so more would help.",
-        "More labels: 60 → 120",
-    ),
-    ({}, {LESS: 0.004, MORE: -0.02, HALF_THE_LABELS: -0.004}, 3.0, "Nothing limits this run.", ""),
-    ({}, {LESS: -0.02, HALF_THE_LABELS: 0.02}, 3.0, "Nothing limits this run.", ""),
-]
-
-
-@cache
-def of_a_small_step():
-    return finished(spec_of("auc", changes={"solver": {"step_size": 0.05}})), limits(small("auc"), seeds=1)
-
-
-@each("parts, scores, largest, sentence, remedy", MEASURED_OF_A_RUN)
-def test_what_was_measured_names_the_limit_and_its_remedy(parts, scores, largest, sentence, remedy):
-    run, measured = of_a_small_step()
-    parts = FOUND | parts
-    whole = max(parts.values())
-    leading = max(parts, key=parts.get) if whole > NEGLIGIBLE else "none"
-    found = replace(
-        measured,
-        parts=parts | {"together": whole},
-        leading=leading,
-        scores={name: around(mean) for name, mean in scores.items()},
-        largest_step=largest,
-    )
-    said = judgement(run, limits=found)
-    assert said.sentence.startswith(sentence), said
-    assert said.remedy == remedy
-    assert (said.changed(run.spec) == run.spec) == (not remedy)
-    assert [figure.cause for figure in said.reason][:3] == [Cause.ITERATIONS, Cause.BATCHES, Cause.FEATURES]
-
-
-def test_without_room_for_a_remedy_there_is_none():
-    run, measured = of_a_small_step()
-    edited = Run(replace(run.spec, data=replace(run.spec.data, edits=(Edit(LABEL, (0,), to=1),))))
-    edited.advance()
-    few = replace(measured, parts=FOUND | {"together": 0.01}, leading="none", scores={HALF_THE_LABELS: around(-0.02)})
-    assert judgement(edited, limits=few).sentence.startswith("The labels are few")
-    assert judgement(edited, limits=few).remedy == ""
 
 
 def test_a_useless_run_on_points_with_too_little_spread_for_a_usual_width_is_judged_too():
@@ -384,11 +252,6 @@ def test_nothing_is_said_before_anything_can_be_told_and_an_iteration_that_is_ma
     run = finished(spec_of("auc", changes={"solver": {"step_size": 200.0}}))
     times = [reading.t for reading in run.engine.gauges.readings]
     assert times == sorted(set(times))
-
-
-def test_of_two_noises_the_larger_one_is_named():
-    # Batches of two also make the features' noise large, for their coefficients are.
-    assert judgement(finished(spec_of("auc", changes={"solver": {"batch_size": 2}}))).cause is Cause.BATCHES
 
 
 @each("first, then", [(1, None), (256, 1), (256, 4), (1, 4)])

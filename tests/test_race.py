@@ -8,14 +8,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import each, tiers
+from cases import each
 from clocks import until
 from live_page import alt_of_chart, figure
 from naive_problems import exact_optimum, quadratic
 from opened_pages import checked, open_auc, run_of, shown
 from small_specs import small
 
-from dsgcore import Run, Spec
+from dsgcore import Spec
 from dsgcore.__main__ import main
 from dsgcore.baselines import COMPETITORS, Progress
 from dsgcore.core.errors import DSGError
@@ -25,13 +25,10 @@ from dsgcore.experiments.plane import Plane
 from dsgcore.experiments.race import GRID, Heat, Race, RaceError, RaceResult, begin_race, run_heats, run_race
 from dsgcore.experiments.race import competitor as named
 from dsgcore.jobs import Job, JobQueue, JobState
-from dsgcore.kernels import Laplacian, Matern, OrthogonalGaussian
 from dsgcore.studies import Store, keep_race, kept_race, name_of
 from pages.race.state import Started, same_data, whose
 from pages.shell.plain_text import short_number
 
-EVERYBODY = [(setting, kind) for setting, kinds in COMPETITORS.items() for kind in kinds]
-NAMES = [kind.__name__ for _, kind in EVERYBODY]
 PATIENCE = 60  # seconds, on a busy machine
 
 
@@ -43,25 +40,6 @@ def parameters(spec, kind):
 def raced(spec, kind, report=lambda progress: None):
     """Run a race in this process."""
     return run_race(Race(spec, kind.__name__, parameters(spec, kind)), None, report=report)
-
-
-@pytest.mark.parametrize(("setting", "kind"), tiers(EVERYBODY, 10, len(EVERYBODY)), ids=NAMES)
-def test_every_competitor_is_named_and_runs_with_the_runs_parameters(setting, kind):
-    assert all((kind.title, kind.sentence, kind.citation))
-    spec, told = small(setting), []
-    result = raced(spec, kind, told.append)
-    k = len(load_split(spec).class_names)
-    assert 0.0 <= result.score <= 1.0
-    assert result.seconds > 0
-    assert result.memory >= 0
-    assert result.surface.shape == ((GRID**2, k) if setting == "multiclass" else (GRID**2,))
-    assert np.isfinite(result.surface).all()
-    assert set(np.unique(result.classes)) <= set(range(k))
-    assert told[-1].step >= 1
-    assert told[-1].total >= 1
-    assert len(result.steps) == len(result.objectives) <= module.MAX_STEPS
-    assert result.steps[-1] >= 1
-    assert (np.diff(result.steps) >= 0).all()
 
 
 # --- the run's parameters
@@ -95,41 +73,6 @@ def test_weights_of_sums_stand_for_the_runs_weights_of_means(lam):
     assert (used["QNS3VM"]["lam"], used["QNS3VM"]["lam_u"]) == pytest.approx((lam / 16.0, 0.5), rel=1e-3)
     own = [used["BGS3VM"][name] for name in ("labeled_weight", "unlabeled_weight", "step_size")]
     assert own == [8.0 / lam, 4.0 / lam, 1.0]
-
-
-# What a competitor takes over from a run: the same parameters, and the prior, by default the share among the labels.
-OF_RUN = {"solver": {"lam": 1e-5, "n_iter": 30}, "problem": {"tau_I": 1e-4, "is_full_gradient": True}}
-OF_SSMC = {"lam": 1e-5, "tau_I": 1e-4, "n_iter": 30, "feature_map": "fourier", "radius": 10.0, "batch_size": None}
-TAKEN = [
-    *(("similar_unlabeled", {"problem": {"prior": 0.65}}, name, {"prior": 0.65}) for name in ("SUSL", "SUDH", "CUU")),
-    ("similar_unlabeled", {}, "CUU", {"correction": "ReLU", "n_iter": 20, "batch_size": 128}),
-    ("similar_unlabeled", {"solver": {"lam": 0.0}}, "SUDH", {"lam": 1e-9}),  # its smallest
-    ("auc", {"data": {"imbalance": 0.25}}, "PNUAUC", {"prior": 0.25}),
-    ("ordinal", {}, "MPNUAUC", {"prior": (0.8, 0.6, 0.4, 0.2)}),  # four labels in each of five classes
-    ("multiclass", OF_RUN, "SSMC", OF_SSMC),
-]
-
-
-@each("setting, changes, name, expected", TAKEN)
-def test_what_the_run_has_by_the_same_name_is_taken_over(setting, changes, name, expected):
-    assert expected.items() <= parameters(small(setting, **changes), named(setting, name)).items()
-
-
-def test_the_kernel_is_the_runs_or_the_gaussian_one_where_the_competitor_has_it_not():
-    used = parameters(replace(small("auc"), kernel=Matern(length=0.7, nu="5/2")), named("auc", "SAMULT"))
-    assert (used["kernel"], used["length"], used["nu"]) == ("matern", 0.7, "5/2")
-    assert "sigma" not in used
-    spec, light = small("s3vm"), named("s3vm", "S3VMLight")
-    same, other = (parameters(replace(spec, kernel=one(3.0)), light) for one in (OrthogonalGaussian, Laplacian))
-    assert (same["kernel"], same["sigma"]) == ("gaussian", 3.0)  # the same one
-    notes = [module.kernel_note(replace(spec, kernel=one(3.0)), light) for one in (OrthogonalGaussian, Laplacian)]
-    assert [" ".join(note.split()[:4]) for note in notes] == [
-        "S3VM-light has no orthogonal",
-        "S3VM-light has no Laplacian",
-    ]
-    assert not module.kernel_note(spec, light)
-    X = load_split(spec).X_train
-    assert (other["kernel"], other["sigma"]) == ("gaussian", pytest.approx(1.0 / (X.shape[1] * X.var()), rel=1e-2))
 
 
 def test_another_settings_competitor_and_memory_that_runs_out_get_one_sentence(monkeypatch):
@@ -271,25 +214,6 @@ def test_a_kept_race_is_shown_beside_its_run_with_what_it_gains(store):
 
 MOONS = {"name": "two_moons", "n": 200, "n_labeled": 10}
 SPEC = Spec.from_dict({"setting": "auc", "data": MOONS, "solver": {"n_iter": 5, "n_features": 8}})
-
-
-def test_a_race_of_several_measures_each_method_at_each_size_and_seed():
-    told = []
-    heats = run_heats(SPEC, ["SAMULT", "PNUAUC"], (40, 20), 2, report=told.append)
-    assert [(h.method, h.n_unlabeled, h.seed) for h in heats] == [
-        (method, n, seed) for n in (20, 40) for seed in (0, 1) for method in ("QSG-S2AUC", "SAMULT", "PNU-AUC")
-    ]
-    assert all(h.seconds > 0 and 0 <= h.score <= 1 and not h.note for h in heats)
-    assert [(done, total) for done, total, _ in told] == [(i + 1, 12) for i in range(12)]
-    part = module.smaller(load_split(SPEC), 20, 0)
-    assert ((part.y_train == -1).sum(), len(part.X_train)) == (20, 30)
-    run = Run(SPEC, part)
-    run.advance()
-    assert heats[0].score == pytest.approx(run.result_score)
-    one = next(s for s in module.summaries(heats).itertuples() if (s.method, s.n_unlabeled) == ("SAMULT", 40))
-    scores = [h.score for h in heats if (h.method, h.n_unlabeled) == ("SAMULT", 40)]
-    assert (one.score, one.low, one.high) == (pytest.approx(np.median(scores)), min(scores), max(scores))
-    assert module.usual_sizes(load_split(SPEC)) == (10, 13, 43, 130)
 
 
 @pytest.mark.usefixtures("jobs_here")

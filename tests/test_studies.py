@@ -26,7 +26,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from small_specs import finished
 
 from dsgcore.__main__ import main
-from dsgcore.cli.runs import asked_study, axis_of
+from dsgcore.cli.runs import asked_study
 from dsgcore.data.reading import File
 from dsgcore.experiments import Spec, load_split
 from dsgcore.jobs import JobQueue, JobState, tasks
@@ -74,45 +74,6 @@ def test_axes_are_crossed_with_seeds_first_and_drawn_axes_go_together_and_are_th
     assert np.corrcoef(np.log(values).T)[0, 1] < 0.9
 
 
-DRAWN = {"name": "solver.step_size", "from": 0.1, "to": 1, "random": True}
-SIGMA, STEP = {"name": "kernel.sigma"}, {"name": "solver.step_size"}
-BAD_AXES = [
-    ([{"name": "solver.eta", "values": [1]}], "must be one of problem.gamma"),
-    ([{"name": "sigma", "values": [1]}], "must be one of problem.gamma"),
-    ([SIGMA], "either values or from and to"),
-    ([SIGMA | {"values": [1], "from": 1}], "either values or from and to"),
-    ([STEP | {"values": [-1]}], "step_size must be a number"),
-    ([{"name": "solver.schedule", "from": 1, "to": 2}], "it must have values"),
-    ([SIGMA | {"from": 2, "to": 1}], "to a larger one"),
-    ([{"name": "solver.lam", "from": 0, "to": 1, "scale": "log"}], "from above 0 on a log scale"),
-    ([AXES[0], AXES[0]], "of different parameters"),
-    ([AXES[0]] * 5, "at most 4"),
-    ([SIGMA | {"from": 1, "to": 2, "n": 10**9}], "n must be"),
-    ([DRAWN | {"n": 3}, DRAWN | {"n": 4, "name": "solver.lam"}], "the same n"),
-]
-BAD = [
-    ({"axes": []}, "must have spec"),
-    ([], "must be an object"),
-    (STUDY | {"axis": []}, "has no field 'axis'"),
-    (STUDY | {"spec": {"setting": "nothing"}}, "setting must be one of"),
-    (STUDY | {"seeds": []}, "seeds must be a list"),
-    (STUDY | {"seeds": [1, 1]}, "must differ"),
-    (STUDY | {"seeds": [-1]}, "seed 1 must be"),
-    (STUDY | {"budget": {"runs": 3}}, "budget has no field 'runs'; it has best_first, seconds"),
-    (STUDY | {"budget": {"seconds": -3}}, "seconds must be"),
-    (STUDY | {"seeds": list(range(20_000))}, "at most 100,000 runs"),
-    *((STUDY | {"axes": axes}, words) for axes, words in BAD_AXES),
-]
-
-
-@each("given, words", BAD)
-def test_what_is_wrong_with_a_study_is_said_in_one_sentence(given, words):
-    with pytest.raises(StudyError) as caught:
-        Study.from_dict(given)
-    assert words in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 def test_a_run_is_made_as_run_makes_it_and_a_diverged_one_is_a_state_of_its_own(store):
     study = Study.from_dict({"spec": SPEC})
     (outcome,) = carry_out(study, store)
@@ -124,7 +85,7 @@ def test_a_run_is_made_as_run_makes_it_and_a_diverged_one_is_a_state_of_its_own(
     averaged = Study.from_dict({"spec": SPEC | {"solver": SPEC["solver"] | {"average": "tail"}}})
     last, (outcome,) = finished(averaged.spec).history.last(), carry_out(averaged, store)
     assert (outcome.stored.score, outcome.stored.objective) == (last["score_average"], last["objective_average"])
-    steps = Study.from_dict({"spec": SPEC, "axes": [STEP | {"values": [0.1, 1e6]}]})
+    steps = Study.from_dict({"spec": SPEC, "axes": [{"name": "solver.step_size", "values": [0.1, 1e6]}]})
     assert [outcome.stored.state for outcome in carry_out(steps, store)] == ["finished", "diverged"]
 
 
@@ -139,19 +100,6 @@ def test_nothing_is_made_twice_and_the_table_stays_the_same(store):
     lines = csv_of(tables[0]).splitlines()
     assert lines[0] == "solver.step_size,kernel.sigma,seed,score,objective,seconds,state,sha256"
     assert len(lines) == 13
-
-
-def test_what_does_not_fit_is_said_in_its_row_and_the_others_are_made(store):
-    axes = [{"name": "data.n_labeled", "values": [20, 100_000]}]
-    study = Study.from_dict({"spec": SPEC, "axes": axes})
-    good, bad = carry_out(study, store)
-    assert good.stored is not None
-    assert bad.stored is None
-    assert bad.failed
-    table = table_of(study, [good, bad])
-    assert table["state"].tolist() == ["finished", bad.failed]
-    assert csv_of(table).splitlines()[2] == f'100000,0,,,,"{bad.failed}",{bad.run.spec.sha256}'
-    assert len(store) == 1
 
 
 def own_files(folder):
@@ -266,7 +214,7 @@ class Fragile:
 
 
 def test_a_killed_process_loses_no_run_and_the_run_that_kills_it_again_has_its_reason(store):
-    axes = [STEP | {"values": [0.1, 0.2, 0.3, 0.5, 0.7]}]
+    axes = [{"name": "solver.step_size", "values": [0.1, 0.2, 0.3, 0.5, 0.7]}]
     outcomes = carry_out(Study.from_dict({"spec": SPEC, "axes": axes}), store, Fragile())
     assert [outcome.failed for outcome in outcomes] == ["", "", "", carrying_out.KILLED.format("killed"), ""]
     assert len(store) == 4
@@ -445,25 +393,6 @@ def test_a_study_that_is_killed_at_any_place_or_made_twice_at_once_has_the_bytes
 
 
 # --- axes and seeds on the command line
-
-
-TYPED = {
-    "kernel.sigma=0.1:10:8:log": SIGMA | {"from": 0.1, "to": 10.0, "n": 8, "scale": "log"},
-    "problem.gamma=0:1:3": {"name": "problem.gamma", "from": 0.0, "to": 1.0, "n": 3},
-    "problem.gamma=0,0.5": {"name": "problem.gamma", "values": [0, 0.5]},
-    "problem.pairing=all,triplets": {"name": "problem.pairing", "values": ["all", "triplets"]},
-    "solver.n_iter=5": {"name": "solver.n_iter", "values": [5]},
-    **dict.fromkeys(f"kernel.sigma{text}" for text in ("", "=", "=1:2", "=a:2:3", "=1:2:3.5", "=1:2:3:log:4")),
-}
-
-
-@each("text, axis", TYPED.items())
-def test_an_axis_is_a_range_or_values_and_others_are_refused(text, axis):
-    if axis is not None:
-        assert axis_of(text) == axis
-        return
-    with pytest.raises(StudyError, match="--axis must be NAME=FROM:TO:N"):
-        axis_of(text)
 
 
 def test_options_replace_the_axes_and_seeds_of_a_file(tmp_path):

@@ -81,20 +81,6 @@ def filled(store):
     return made
 
 
-def test_points_have_their_mean_and_standard_error_over_seeds_and_diverged_ones_come_last(filled):
-    results = filled.results("score")
-    assert results.points == [(step, width) for step in STEPS for width in WIDTHS]
-    values = [0.1 / 4 + 0.01 * seed * 0.1 for seed in SEEDS]
-    assert results.mean[0] == pytest.approx(np.mean(values))
-    assert results.error[0] == pytest.approx(stats.sem(values))
-    assert (results.low[0], results.high[0]) == (min(values), max(values))
-    assert filled.results("error").mean[0] == pytest.approx(0.1)
-    assert results.n_diverged.tolist() == [0, 0, 0, 0, 0, 2]
-    assert results.n.tolist() == [3, 3, 3, 3, 3, 1]
-    for measure in ("score", "objective"):
-        assert filled.results(measure).ranking().tolist() == [4, 2, 3, 0, 1, 5]
-
-
 def test_a_point_with_one_lucky_seed_does_not_lead(store):
     made = StudyRuns(Study.from_dict(STUDY))
     for run in made.runs:

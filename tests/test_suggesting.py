@@ -228,11 +228,6 @@ def searched(others, own=OWN, first=()):
     return Search(0).go_on(Scored(others, own, first), 100.0)
 
 
-def test_candidates_are_those_of_the_seed():
-    drawn = [[one.parameters for one in Search(seed).go_on(Scored(SLIGHTLY, OWN), 100.0).tried] for seed in (0, 0, 1)]
-    assert drawn[0] == drawn[1] != drawn[2]
-
-
 def test_a_score_that_is_no_accuracy_must_be_better_over_the_folds():
     unclear, gains = searched(SLIGHTLY, first=NAMED), (SLIGHTLY - OWN)[:, 0]
     assert unclear.parameters == {}
