@@ -107,6 +107,13 @@ def test_a_race_in_a_process_of_its_own_gives_the_same_numbers(queue, name):
     assert isinstance(job.progress, Progress)
 
 
+def test_a_race_on_a_file_takes_its_points_along_for_the_file_may_be_gone(queue):
+    spec = Spec.from_dict({"setting": "s3vm", "data": {"name": "file", "path": "gone.csv"}})
+    job = begin_race(queue, Race(spec, "LogisticRegression"), load_split(small("s3vm")))
+    assert job.wait(PATIENCE)
+    assert job.state is JobState.DONE, job.error
+
+
 def test_a_competitor_is_cancelled_in_the_midst_of_its_fit_whose_steps_are_told(queue):
     spec, kind = small("similar_unlabeled"), named("similar_unlabeled", "CUU")
     job = begin_race(queue, Race(spec, "CUU", parameters(spec, kind) | {"n_iter": 100_000}), load_split(spec))
