@@ -39,6 +39,7 @@ def with_others(folder, end):
     (folder / "README.txt").write_text("These are harvests.\nPlease, cite us.\n" * 999)
     (folder / "paper.pdf").write_bytes(b"%PDF-1.7" + bytes(99_999))
     (folder / f"~$part.1.{end}").write_bytes(b"open in Excel")
+    (folder / "_SUCCESS").write_bytes(b"")
 
 
 def with_empty_rows(folder, end):
@@ -139,6 +140,59 @@ FILES = {
     **{f"a column of {name}": partial(of_arrow, column) for name, column in COLUMNS.items()},
     **{name: partial(in_zip, members=members) for name, members in ARCHIVES.items()},
     **{f"tar {mode}": partial(in_tar, mode=mode) for mode in ("", "gz")},
+    "two columns of one name": lambda folder: parquet.write_table(
+        pa.table([[1.0, 2.0]] * 3, names=["a", "a", "label"]), folder / "1.parquet"),
     "merged cells and errors of a workbook": workbook,
     **{f"a sheet of {name} before the table": partial(workbook, before=rows) for name, rows in SHEETS.items()},
+}  # fmt: skip
+
+
+def folder_of(folder, tables):
+    """Write tables to a folder; the names of the files have `/` for a folder, and their endings."""
+    for name, table in tables.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        table.to_parquet(file, index=False)
+
+
+def piece(start, n=20, **more):
+    return pd.DataFrame({"a": np.arange(start, start + n) * 0.5, "t": np.arange(n) % 2} | more)
+
+
+def two(first, second):
+    """Return two tables whose columns b have these values."""
+    return {"1.parquet": piece(0, b=first), "2.parquet": piece(20, b=second)}
+
+
+COUNT = np.arange(20)
+HIDDEN = ("_temporary/0/x.parquet", ".ipynb_checkpoints/1.parquet", "._1.parquet", "_metadata.parquet")
+AWAY = {name: np.arange(60) + 100 * (np.arange(60) % 2 == i) for i, name in enumerate(("over", "under"))}
+# Tables in folders of Parquet files, by the names of the files.
+FOLDERS = {
+    "files that are hidden or being written": two(1, 2) | dict.fromkeys(HIDDEN, piece(50)),
+    "endings": {"1.pq": piece(0), "2.PARQUET": piece(20), "3.parq": piece(40)},
+    "folders in folders": {"a/1.parquet": piece(0), "b/c/2.parquet": piece(20)},
+    "partitions": {"year=2020/x.parquet": piece(0), "year=2021/x.parquet": piece(20)},
+    "partitions of which some have one more key": {"k=0.5/x.parquet": piece(0), "k=2/m=3/x.parquet": piece(20),
+        "k=2/m=4/x.parquet": piece(40)},
+    "no files": {},
+    "a feature that the last one does not have": {"1.parquet": piece(0), "2.parquet": piece(20).drop(columns="a")},
+    "a feature that the first one does not have": {"1.parquet": piece(0).drop(columns="a"), "2.parquet": piece(20)},
+    "a label that the last one does not have": {"1.parquet": piece(0), "2.parquet": piece(20).drop(columns="t")},
+    "numbers, then text": {"1.parquet": piece(0), "2.parquet": piece(20, a=list("ab") * 10)},
+    "partitions named as a column": {"a=1/x.parquet": piece(0), "a=2/x.parquet": piece(20)},
+    "partitions of fractions": {"k=0.5/x.parquet": piece(0), "k=2/x.parquet": piece(20)},
+    "partitions of the label": {"t=no/x.parquet": piece(0)[["a"]], "t=yes/x.parquet": piece(20)[["a"]]},
+    "partitions of the label in numbers": {"t=0/x.parquet": piece(0)[["a"]], "t=1/x.parquet": piece(20)[["a"]]},
+    "columns in another order": {"1.parquet": piece(0, b=1.5), "2.parquet": piece(20, b=2.5)[["b", "t", "a"]]},
+    "unsigned numbers, then signed ones": two(np.full(20, 2**63, np.uint64), -3),
+    "Boolean values, then fractions": two(COUNT % 2 == 0, COUNT / 8),
+    "no value, then numbers": {"1.parquet": piece(0, n=2, b=[None, None]), "2.parquet": piece(2, b=COUNT * 1.0)},
+    "no value": {"1.parquet": piece(0, b=None)},
+    "whole numbers, then fractions": two(COUNT, COUNT / 8),
+    "small whole numbers, then large ones": two(COUNT.astype(np.int8), np.full(20, 1000, np.int16)),
+    "single precision, then double": two(np.float32(COUNT), 1e-9),
+    "numbers as categories, then numbers": two(pd.Categorical(COUNT), COUNT),
+    "what may be a mistake": {"1.parquet": piece(0, 60, m=np.where(np.arange(60) % 6 == 0, -999, np.arange(60) % 5),
+        same=np.arange(60) % 2 * 7, **AWAY)},
 }  # fmt: skip

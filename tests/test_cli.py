@@ -110,6 +110,17 @@ def write_person(folder):
     np.savez(folder / "points.npz", points=np.zeros((3, 2)))
     (folder / "empty.csv").write_bytes(b"")
     (folder / "wide.csv").write_bytes(b"a;b;c;kind\n" + b"1,1,x\n" * 9)
+    poor = {
+        "alone": "x\n1\n2\n3\n4\n",
+        "short": "x,label\n1,a\n",
+        "names": "name,label\n" + "".join(f"n{i},{'ab'[i % 2]}\n" for i in range(40)),
+        "single": "x,label\n1,a\n2,b\n",
+        "cut": "t,v,state\n" + "".join(f"{i},{i % 3}.5,{['fail', 'ok'][i % 2]}\n" for i in range(40)) + "40,0.5,fa\n",
+        "gaps": "x,z,code,label\n"
+        + "".join(f"{i},{i % 7 or ''},k{i},{'abc'[i % 3] * (i % 4 > 0)}\n" for i in range(60)),
+    }
+    for name, text in poor.items():
+        (folder / f"{name}.csv").write_text(text)
     fit = ["fit", "TSGS3VM", folder / "data.csv", "--target", "class", "--out", folder / "model", "--quiet"]
     assert main([*map(str, fit), "--set", "n_iter=3", "--set", "tol=None"]) == 0
 

@@ -1,7 +1,6 @@
 """Data sets known by name: what each promises, conversions, hidden labels, and assumptions that are broken on purpose."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -28,7 +27,7 @@ from dsgcore.data import (
     sets,
 )
 from dsgcore.data.datasets import AS_IS, BINS, EVEN_ODD, HALVES, IN_ORDER, ONE_REST, CountError
-from dsgcore.data.inspection import class_balance, coverage, leaks, pair_consistency
+from dsgcore.data.inspection import coverage, leaks
 from dsgcore.data.splits import fit_scaling
 from dsgcore.experiments import load_dataset
 from dsgcore.experiments.data_of import load_split
@@ -405,14 +404,6 @@ def line(n=40):
     return dataset_of(np.stack([np.arange(n), np.zeros(n)], axis=1), (np.arange(n) >= n // 2).astype(np.int64))
 
 
-def test_class_balance_counts_true_classes_in_each_sample():
-    split = hide_labels(load("iris"), 30, 0.3, 0)
-    table = class_balance(split)
-    assert table.to_dict("list") == {"labeled": [10] * 3, "unlabeled": [25] * 3, "test": [15] * 3}
-    assert table.index.tolist() == ["setosa", "versicolor", "virginica"]
-    assert class_balance(broken(split, label_noise=0.5, prior_shift=0.0, seed=0)).equals(table)
-
-
 def test_coverage_is_the_distance_to_the_nearest_labeled_point():
     split = hide_labels(line(40), 4, 0.5, 3, scaling="none")
     found = coverage(split)
@@ -423,20 +414,6 @@ def test_coverage_is_the_distance_to_the_nearest_labeled_point():
     assert 0.5 < found.n_right / found.n_known <= 1
     nothing = coverage(hide_labels(line(40), 20, 0.5, 3))
     assert (len(nothing.to_labeled), nothing.n_right, nothing.n_known) == (0, 0, 0)
-
-
-def test_pairs_that_mix_classes_are_counted():
-    split = pairs(100)
-    found = pair_consistency(split)
-    assert (found.mixed, found.unknown, found.both_positive + found.both_negative) == (0, 0, 100)
-    assert found.expected_positive == pytest.approx(0.49 / 0.58, abs=0.01)
-    # Binomial of 100 with share 0.845: standard deviation 3.6; allow three.
-    assert found.both_positive == pytest.approx(84.5, abs=11)
-    noisy = broken(split, label_noise=0.25, prior_shift=0.0, seed=0, is_pairs=True)
-    assert pair_consistency(noisy).mixed == 25
-    y_hidden = split.y_hidden.copy()
-    y_hidden[split.labeled[0]] = -1
-    assert pair_consistency(replace(split, y_hidden=y_hidden)).unknown == 1
 
 
 def test_duplicates_across_train_and_test_are_found():
@@ -502,20 +479,6 @@ def test_unlabeled_points_of_one_half_of_the_classes_are_left_out(shift, seed):
     kept = np.isin(split.train_rows, shifted.train_rows)
     np.testing.assert_array_equal(split.X_train[kept], shifted.X_train)
     np.testing.assert_array_equal(split.y_hidden[kept], shifted.y_hidden)
-
-
-def test_the_noise_of_a_bundled_set_is_a_share_of_each_columns_spread():
-    plain, noisy = (load("wine", noise=noise).X for noise in (0.0, 0.5))
-    np.testing.assert_allclose((noisy - plain).std(axis=0), 0.5 * plain.std(axis=0), rtol=0.2)
-
-
-def test_of_two_classes_a_positive_shift_leaves_out_negatives_and_of_three_the_middle_stays():
-    shifted = broken(hide_labels(load("two_moons"), 40, 0.3, 0), label_noise=0.0, prior_shift=0.5, seed=0)
-    assert np.mean(shifted.y_hidden[shifted.y_train == -1]) == pytest.approx(2 / 3, abs=0.01)
-    iris = hide_labels(load("iris"), 9, 0.3, 0)
-    for shift, thinned in ((0.5, 0), (-0.5, 2)):
-        counts = np.bincount(broken(iris, label_noise=0.0, prior_shift=shift, seed=0).y_hidden)
-        assert (counts < np.bincount(iris.y_hidden)).tolist() == [j == thinned for j in range(3)]
 
 
 def run_of(setting, **data):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from drawn_tables import WRITERS, asked, csv_text, table, typed
 from golden_files import FOLDER, keep, shown, summary
-from stranger_files import FILES
+from stranger_files import FILES, FOLDERS, folder_of
 
 from dsgcore.__main__ import main
 from dsgcore.cli.predict import Fitted
@@ -133,11 +133,12 @@ def of_path(path, labels):
     yield from of_stranger(File.of_path(path), labels)
 
 
-def as_rows(path):
+def as_rows(path, label="label"):
     """Yield lines about a file or a folder whose rows are read in parts."""
-    rows, y = rows_of(path, "label")
+    rows, y = rows_of(path, label)
     names, counts = np.unique(np.ma.filled(y, -1).astype(str), return_counts=True)
-    yield f"  rows {rows.names} {summary(rows[:])} y {dict(zip(names.tolist(), counts.tolist(), strict=True))}"
+    last = " ".join(f"#{value:.6g}" for value in rows[len(rows) - 1])
+    yield f"  rows {rows.names} {summary(rows[:])} last {last} y {dict(zip(names.tolist(), counts.tolist(), strict=True))}"
     yield from (f"  - {note}" for note in (*rows.notes, *rows.guesses))
 
 
@@ -150,6 +151,10 @@ def test_files_of_strangers(tmp_path):
         labels = "pairs" if "pair" in name else "classes"
         lines += [name, *lines_of(of_path(path, labels))]
         lines += lines_of(as_rows(path))
+    for number, (name, tables) in enumerate(FOLDERS.items()):
+        (folder := tmp_path / f"folder {number}").mkdir()
+        folder_of(folder, tables)
+        lines += [name, *lines_of(as_rows(folder, "t"))]
     keep("data_files", [line.replace(str(tmp_path), "TMP") for line in lines])
 
 

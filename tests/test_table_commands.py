@@ -567,47 +567,6 @@ def test_memory_does_not_grow_with_the_text(tmp_path):
     assert grown * 1024 < 8 * n * d / 2
 
 
-def test_describe_says_what_is_in_a_file_how_it_would_be_read_which_settings_it_suits_and_where_a_set_is(
-    write, monkeypatch, tmp_path, capsys
-):
-    monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path))
-    rows = [f"{i},{'' if i % 5 == 0 else i % 7},k{i},{'abc'[i % 3] if i % 4 else ''}" for i in range(60)]
-    own = write("own.csv", "\n".join(["x,z,code,label", *rows]).encode() + b"\n")
-    of_own = ("60 rows, 4 columns: 2 features, the label 'label', 1 left out ('code')", "Missing values: 12 in 'z'")
-    of_own += ("3 classes: 'a' 15, 'b' 15, 'c' 15; 15 rows without a label",)
-    for given, *said in (
-        (write("table.csv"), "is read as delimited", "'kind': 'label'"),
-        ("wine", "178 rows"),
-        ("cod-rna", "59,535 rows", "data fetch cod-rna"),
-        (own, *of_own, "Suits"),
-    ):
-        assert main(["data", "describe", str(given)]) == 0
-        out = capsys.readouterr().out
-        assert [words for words in said if words not in out] == []
-    suits = next(line for line in out.splitlines() if line.startswith("Suits"))
-    assert all(word in suits for word in ("TSGSU", "QSGS2AUC", "TSGS3VM", "QS3ORAO", "PS3VT"))
-
-
-@each("content, said", [
-    ("x\n1\n2\n3\n4\n", "another one must be a feature"),
-    ("x,label\n1,a\n", "the table must have at least 2 rows, got 1"),
-    ("name,label\n" + "".join(f"n{i},{'ab'[i % 2]}\n" for i in range(40)), "no column of features"),
-    ("x,label\n" + "1,a\n2,b\n", "each class must have at least 2 rows"),
-])  # fmt: skip
-def test_describe_refuses_what_nothing_can_be_learned_from(write, capsys, content, said):
-    assert said in refusal(capsys, ["data", "describe", write("poor.csv", content.encode())])
-
-
-def test_describe_counts_the_classes_of_a_label_one_of_which_has_too_few_rows(write, capsys):
-    rows = "".join(f"{i},{i % 3}.5,{['fail', 'ok'][i % 2]}\n" for i in range(40))  # and a last line that was cut off
-    assert main(["data", "describe", str(write("cut.csv", f"t,v,state\n{rows}40,0.5,fa\n".encode()))]) == 0
-    out = capsys.readouterr().out
-    assert "3 classes: 'fa' 1, 'fail' 20, 'ok' 20; 0 rows without a label." in out
-    assert (
-        "Not PS3VT: each class must have at least 2 rows, one of them for testing, got 1 of 'fa': give it more" in out
-    )
-
-
 def test_rows_of_pairs_with_gaps_are_dropped_if_that_was_asked_for(tmp_path, capsys):
     ids = np.where(np.arange(120) < 60, np.arange(120) // 2, -1)
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 2)), columns=["a", "b"]).assign(pair=ids)
