@@ -105,6 +105,11 @@ COLUMNS = {
     "words with gaps, each once": pa.array(["x", None, "z"] * (N // 3)).dictionary_encode(),
     "days too far": pa.array([10**12 + i for i in range(N)], pa.timestamp("s")),
 }
+HELD = {  # columns of tables in memory that are left out
+    "dates that are left out": pd.date_range("2020-01-01", periods=N),
+    "durations that are left out": pd.to_timedelta(np.arange(N), "h"),
+    "complex numbers": np.arange(N) * 1j,
+}
 ARCHIVES = {
     "a zip of a table and notes": {"d/t.csv": text(), "d/README.md": b"x", "d/.DS_Store": b"x"},
     "Parquet in a zip": {"t.parquet": packed(frame().to_parquet)},

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from drawn_tables import WRITERS, asked, csv_text, table, typed
 from golden_files import FOLDER, keep, shown, summary
-from stranger_files import FILES, FOLDERS, folder_of
+from stranger_files import FILES, FOLDERS, HELD, folder_of
+from stranger_files import frame as with_labels
 
 from dsgcore.__main__ import main
 from dsgcore.cli.predict import Fitted
@@ -121,11 +122,9 @@ def of_stranger(file, labels="classes", is_asked=True, **given):
 def test_tables_of_strangers():
     lines = []
     for name, options, text in tables_of("columns"):
-        content = text.encode(options.pop("written", "utf-8"))
-        lines += [
-            f"{name}; {options}",
-            *lines_of(of_stranger(File(Source.of_bytes(content, "t.csv"), LOCAL), **options)),
-        ]
+        source = Source.of_bytes(text.encode(options.pop("written", "utf-8")), "t.csv")
+        file = File(source, replace(LOCAL, **options.pop("limits", {})))
+        lines += [f"{name}; {options}", *lines_of(of_stranger(file, **options))]
     keep("data_columns", lines)
 
 
@@ -151,6 +150,8 @@ def test_files_of_strangers(tmp_path):
         labels = "pairs" if "pair" in name else "classes"
         lines += [name, *lines_of(of_path(path, labels))]
         lines += lines_of(as_rows(path))
+    for name, column in HELD.items():
+        lines += [name, *lines_of(of_stranger(File.of_table(with_labels(c=column)), drop=["c"]))]
     for number, (name, tables) in enumerate(FOLDERS.items()):
         (folder := tmp_path / f"folder {number}").mkdir()
         folder_of(folder, tables)
