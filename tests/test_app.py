@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cases import each, some
-from live_page import figure, figures, has_run, numbers, status
-from opened_pages import APP, bench_of, checked, full, open_auc, open_page, run_of, said, shown
+from live_page import has_run, numbers
+from opened_pages import APP, checked, open_page, run_of
 from real_sets import as_csv
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC
@@ -24,10 +24,8 @@ from dsgcore.data import DATASETS, load
 from dsgcore.estimators.inputs import width
 from dsgcore.experiments import SETTINGS, FileStore, Run, SpecError, StopReason, default_spec, read_spec
 from dsgcore.experiments.spec import FINE, SIGMAS
-from dsgcore.experiments.theory import words_of
 from dsgcore.kernels import KERNELS, Matern
 from dsgcore.kernels.widths import like_scale, usual_sigma
-from dsgcore.lessons import lessons_of
 from pages.controls import controls
 from pages.controls.control import automatic_of, names_of_stops
 from pages.controls.link import with_changes
@@ -37,38 +35,7 @@ from pages.workbench import steering
 
 SLIDERS = ("step_size", "n_features", "lam", "gamma", "sigma", "batch_size", "n_iter", "patience", "tolerance")
 SLIDERS += ("n_labeled", "test_share")
-CHOICES = ("schedule", "pairing", "scaling")
 PAGES = tuple(SETTINGS)
-
-
-def saved_as(app):
-    alone = [c.proto for c in app.get("bidi_component") if c.proto.bytes and "live-head" not in c.proto.id]
-    names = [json.loads(proto.bytes.split(b"\n", 1)[0])["save"] for proto in alone]
-    return [*names, *(key.removeprefix("chart-") for key in figures(app))]
-
-
-def test_on_papers_marks_of_equal_scores_are_side_by_side_and_help_buttons_have_names_of_their_own():
-    app = checked(open_page("papers"))
-    layouts = {key: figure(app, f"chart-{key}")["layout"] for key in ("auc-fig2", "s3vm-fig3", "auc-fig1")}
-    for layout in (layouts["auc-fig2"], layouts["s3vm-fig3"]):
-        assert layout["scattermode"] == "group"
-        assert layout["yaxis"]["range"][0] > 0.3
-    assert layouts["auc-fig2"]["title"]["text"] == layouts["s3vm-fig3"]["title"]["text"]
-    assert layouts["auc-fig2"]["meta"]["about"] != layouts["s3vm-fig3"]["meta"]["about"]
-    assert layouts["auc-fig1"]["xaxis"]["ticktext"] == ["500", "1,000", "2,000", "4,000", "12,000"]
-
-
-def test_the_charts_share_one_axis_and_have_their_curves_and_numbers():
-    app = open_auc()
-    assert status(app).startswith("step ")
-    traces = {trace.get("name") for trace in figure(app, "chart-error")["data"]}
-    assert {"measured", "calibrated band (×/÷ 3)"} <= traces
-    beside = {trace.get("name") for trace in figure(app, "chart-bound")["data"]}
-    assert beside == {*traces, "paper's bound (Lemma 1)"}
-    axes = [figure(app, f"chart-{name}")["layout"]["xaxis"] for name in ("objective", "score", "error")]
-    assert [axis["title"]["text"] for axis in axes] == ["", "", "iteration t"]  # one axis of three plots
-    assert axes[0]["range"] == axes[1]["range"] == axes[2]["range"]
-    assert set(numbers(app)) == {"chart-objective", "chart-score", "chart-error"}
 
 
 def refused(notices, names):
@@ -90,20 +57,6 @@ def test_a_text_is_a_number_only_if_the_parameter_allows_it(text):
     assert read == automatic
 
 
-def test_each_value_in_the_link_that_is_not_allowed_gets_one_sentence():
-    controls = full("auc", dict.fromkeys((*SLIDERS, *CHOICES), "abc"))
-    others = dict.fromkeys(
-        ("seed", *(f"view.{x}" for x in ("speed", "slider", "map", "log_objective", "columns"))), "inf"
-    )
-    # Which columns there are is known with the data, and which iterations with the run.
-    later = {"view.map_x": "bogus", "view.map_y": "bogus", "hide": "bogus", "at": "999999", "changes": "," * 5000}
-    assert refused(said(open_auc(**controls, **others)), {**controls, **others})
-    notices = said(open_auc(**later, **{"data.name": "Breast cancer"}))
-    assert refused(notices, later)
-    for words in ("map_x must be a column of these data", "hide must name", "at must be a whole number between 1 and"):
-        assert any(words in notice for notice in notices), words
-
-
 @each("at", ["0", "301", "٣", "9" * 5000])
 def test_a_run_does_not_go_to_an_iteration_that_is_not_allowed(at):
     bench = Bench(FileStore())
@@ -117,13 +70,6 @@ def test_a_record_of_changes_that_does_not_fit_is_refused_in_one_sentence(value)
     with pytest.raises(SpecError) as caught:
         with_changes(default_spec("auc"), value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_record_of_changes_that_is_refused_is_said_to_be_left_out():
-    for value in ("abc", "3:lam=0.5", "9999:lam=0.001"):  # no record, not the slider's value, after the end
-        (notice,) = said(open_auc(changes=value))
-        assert notice.startswith("In the link, "), value
-        assert notice.endswith("; all changes are left out."), value
 
 
 def test_the_page_says_how_far_the_core_is_until_it_is_ready(monkeypatch):
@@ -168,21 +114,6 @@ def test_where_the_loops_must_be_compiled_another_process_compiles_the_last_one_
         assert done == expected
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_every_page_runs_at_once_and_has_its_details(name):
-    app = open_page(name, at="20")
-    assert said(app) == []
-    assert status(app).startswith("step 20 of 300 · paused")
-    assert any(caption.value.startswith("This tab shows step 20.") for caption in app.caption)
-    assert figure(app, "chart-details")["data"]
-    shown, score = figure(app, "chart-score")["layout"]["title"]["text"], run_of(app, name).problem.score_name
-    assert shown.lower().startswith(score.lower())
-    assert {"map", "objective", "score", "terms"} <= set(saved_as(app)) or name == "multiclass"
-    assert len(set(saved_as(app))) == len(saved_as(app))
-    assert all(saved_as(app))
-    assert len(app.error) == 0
-
-
 @each("name", ["home", "lessons", "methods", "data", "explore", "convergence", "papers", "pinned", "take_away", "auc"])
 def test_what_is_pressed_has_a_name_of_its_own_on_each_page(name):
     app = open_page(name)
@@ -200,12 +131,6 @@ def test_what_is_pressed_has_a_name_of_its_own_on_each_page(name):
     assert {label: len(own) for label, own in aims.items() if len(own) > 1} == {}
 
 
-def test_methods_has_the_number_of_lessons_that_the_page_lessons_has():
-    (table,) = (one.value for one in open_page("methods").markdown if "| Lessons |" in one.value)
-    rows = [line.split("|") for line in table.split("\n")[2:]]
-    assert [int(row[4]) for row in rows] == [len(lessons_of(setting)) for setting in SETTINGS.values()]
-
-
 def walked(node):
     yield node
     for child in getattr(node, "children", {}).values():
@@ -220,68 +145,6 @@ def test_every_lesson_of_every_page_runs(name):
         app = app.button(key=f"preset-{place}").click().run()
         assert not app.exception
         assert len(app.error) == 0
-
-
-def test_the_multiclass_page_draws_classes_links_and_singular_values():
-    app = open_page("multiclass", at="20", **{"view.graph": "true"})
-    traces = {trace.get("name"): trace for trace in figure(app, "chart-map")["data"]}
-    assert {"class 1", "class 2", "class 3", "class 4", "unlabeled", "graph"} <= set(traces)
-    assert 0 < len(traces["graph"]["x"]) <= 3 * 600
-    spectrum = figure(app, "chart-spectrum")
-    assert spectrum["layout"]["yaxis"]["type"] == "log"
-    assert {"not penalised", "tail, penalised"} <= {trace["name"] for trace in spectrum["data"]}
-    assert "graph" not in {t.get("name") for t in figure(open_page("multiclass", at="20"), "chart-map")["data"]}
-
-
-def test_the_multiclass_page_has_the_softmax_of_plain_doubly_stochastic_gradients():
-    app = open_page("multiclass", **{"problem.variant": "softmax", "solver.n_iter": "12"}, at="12")
-    assert said(app) == []
-    assert {"class 1", "class 4", "unlabeled"} <= {trace.get("name") for trace in figure(app, "chart-map")["data"]}
-    assert len(figure(app, "chart-error")["data"]) > 0
-    assert "DSGSoftmax(" in "".join(code.value for code in app.code)
-    said_first = next(one.value for one in app.markdown if "Here: " in one.value)
-    assert "from labels alone. Here: " in said_first
-    assert "close points" not in said_first
-    assert "(DSG, softmax)" in said_first
-
-
-def test_a_parameter_without_effect_is_no_control():
-    def controls(**values):
-        app = open_page("multiclass", **{f"problem.{name}": value for name, value in values.items()})
-        return {one.label for one in (*app.select_slider, *app.selectbox, *app.toggle)}
-
-    everything = controls()
-
-    def without(**values):
-        return everything - controls(**values)
-
-    pulls = {"Trust in the graph", "Pull to low rank", "Singular values left out", "Largest norm", "Neighbours"}
-    assert without(variant="softmax") >= pulls
-    assert without(feature_map="linear") >= {"Random features", "Inverse bandwidth"}
-    problem = SETTINGS["multiclass"]
-    assert problem(variant="softmax").without_effect == problem(variant="preconditioned softmax").without_effect
-    assert {*problem(variant="released").without_effect} - {*problem().without_effect} == {"radius"}
-
-
-MOVED = {
-    "n_labeled": (20, "begun anew with labeled points 20"),
-    "n_features": (64, "1 change recorded: random features 64 from step 3 on"),
-    "sigma": (2.0, "begun anew with inverse bandwidth 2"),
-    "step_size": (0.2, "1 change recorded: step size 0.2 from step 3 on"),
-    "seed": (3, "begun anew with seed 3"),
-    "data": ("two_moons", "begun anew with data Two moons"),
-}
-
-
-def test_a_moved_control_says_whether_the_run_goes_on_or_begins_anew():
-    app = open_auc()
-    for key, (value, says) in MOVED.items():
-        app = checked(app.button(key="reset").click().run())
-        assert status(app) == "step 0 of 300 · paused"
-        run_of(app).advance(2)
-        widgets = {"data": app.selectbox, "seed": app.number_input}
-        app = checked(widgets.get(key, app.select_slider)(key=key).set_value(value).run())
-        assert says in status(app), key
 
 
 def test_a_computed_number_that_has_moved_is_said_with_four_digits():
@@ -318,11 +181,6 @@ def test_a_first_run_on_few_labels_of_a_real_set_is_at_least_as_good_as_a_peer_o
 
 
 # --- the choice of the kernel: the offer, its values for the data, and its words
-
-
-def code(app):
-    assert said(app) == []
-    return " ".join("".join(block.value for block in app.code).split())
 
 
 def test_the_stop_of_an_automatic_value_is_where_that_value_is():
@@ -377,35 +235,6 @@ def test_a_run_with_the_first_values_of_another_kernel_does_not_diverge(setting,
 # --- the pages
 
 
-def test_another_kernel_begins_a_new_run_beside_the_one_before_and_a_lesson_sets_it_back():
-    app = open_page("ordinal", **{"solver.n_iter": "20"})
-    assert '"name": "gaussian"' in code(app)
-    app = app.selectbox(key="ord_kernel").select("matern").run()
-    assert '"name": "matern"' in code(app)
-    changed = next(table.value for table in app.dataframe if "parameter" in table.value.columns).set_index("parameter")
-    assert changed.loc["Kernel"].tolist() == ["Matérn", "Gaussian"]
-    assert changed.loc["Bandwidth", "previous run"] == changed.loc["Inverse bandwidth", "this run"] == "–"
-    assert '"name": "gaussian"' in code(app.button(key="preset-0").click().run())
-
-
-def test_a_kernel_that_is_picked_has_its_defaults_and_another_one_of_the_same_width_keeps_it():
-    app = open_page("auc", **{"data.name": "Digits", "kernel.sigma": "2", "solver.n_iter": "20"})
-    app = app.selectbox(key="kernel").select("orthogonal_gaussian").run()
-    assert app.select_slider(key="sigma").value == 2.0
-    app = app.selectbox(key="kernel").select("matern").run()
-    app = app.selectbox(key="nu").select("1/2").run()
-    app = app.select_slider(key="length").set_value(5.0).run()
-    assert '"kernel": { "length": 5.0, "name": "matern", "nu": "1/2" }' in code(app)
-    app = app.selectbox(key="kernel").select("dot_product").run()
-    assert '"kernel": { "name": "dot_product", "power": "3", "sigma": 0.05 }' in code(app)
-    app = app.selectbox(key="kernel").select("matern").run()
-    assert '"kernel": { "length": 2.0, "name": "matern", "nu": "3/2" }' in code(app)
-    app = app.selectbox(key="data").select("blobs").run()
-    assert '"length": 0.1' in code(app)
-    steering.take(bench_of(app), {"length": 0.5})  # as advice on the width does
-    assert '"length": 0.5' in code(app.run())
-
-
 def test_a_kernel_that_is_picked_again_in_a_lesson_has_the_values_of_the_lesson(tmp_path, monkeypatch):
     monkeypatch.setenv(lessons.FOLDER, str(tmp_path))
     begun = 'controls = ["kernel"]\nvalues = { kernel = "matern", length = 5.0, nu = "1/2" }'
@@ -414,13 +243,6 @@ def test_a_kernel_that_is_picked_again_in_a_lesson_has_the_values_of_the_lesson(
     for kernel in ("gaussian", "matern"):
         app = checked(app.selectbox(key="kernel").select(kernel).run())
     assert run_of(app).spec.kernel == Matern(5.0, "1/2")
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_every_kernel_runs_on_its_page(kernel):
-    app = open_page("auc", **{"kernel.name": words_of(kernel).title}, at="3")
-    assert said(app) == []
-    assert run_of(app).spec.kernel.name == kernel
 
 
 # --- one rule for a kernel's usual width: the command line, specs and the app take the same for the same data
@@ -458,12 +280,3 @@ def test_a_files_width_is_the_estimators_scale_of_standardised_points(kernel):
     for name, value in like_scale(kernel, 1.0 / X.shape[1], X.shape[1]).items():
         own = next(p for p in KERNELS[kernel].parameters if p.name == name)
         assert value == pytest.approx(width(own, "scale", X, kernel))
-
-
-def test_the_tab_code_says_that_its_script_fits_an_estimator_where_it_does():
-    app = open_page("auc", **{"solver.n_iter": "20"})
-    for t in (5, 20):
-        run_of(app).advance(t - run_of(app).t)
-        app = app.run()
-        is_said = any("and fits the estimator" in shown(one.value) for one in checked(app).markdown)
-        assert is_said == ("model.fit(" in code(app)) == (t == 20)

@@ -7,8 +7,6 @@ import numpy as np
 from cases import each
 from hypothesis import example, given
 from hypothesis import strategies as st
-from live_page import figure
-from opened_pages import checked, open_page, said
 from small_specs import small
 
 from dsgcore.data import load
@@ -22,9 +20,8 @@ from pages.charts.live_chart import alt_of
 from pages.charts.run_map import _blended, colors_of, decision_heats, point_sets
 from pages.gallery.data_charts import picture_of_data
 from pages.live import map_view
-from pages.live.curves import bound_figure, chart_of, error_figure, numbers_of, score_figure
+from pages.live.curves import bound_figure, numbers_of, score_figure
 from pages.session.bench import Scene, View
-from pages.shell.plain_text import short_number, with_minus
 from pages.studies.study_charts import importance_figure
 
 
@@ -155,13 +152,6 @@ def test_the_whiskers_of_an_importance_reach_from_its_lowest_to_its_highest_shar
     np.testing.assert_allclose(ends, 100 * np.array(found.ends)[:, order])
 
 
-def test_the_guess_of_a_curve_lies_over_the_whole_planned_run():
-    live = live_run(3)
-    figure = chart_of("score", live, View(scene=Scene(chart="score", guess=(0.5, 0.6, 0.7, 0.8, 0.9, 1.0))), "0")
-    (guess,) = (trace for trace in figure["data"] if trace["name"] == "your guess")
-    assert (guess["x"][-1], guess["y"][-1]) == (live.run.n_iter, 1.0)
-
-
 def test_the_picture_of_a_set_has_its_upper_points_above():
     data, paths = load("two_moons"), re.findall(r'd="([^"]*)"', picture_of_data("two_moons"))
     drawn = [np.array(re.findall(r"M(\d+) (\d+)h0", path), dtype=float).mean(axis=0) for path in paths]
@@ -169,14 +159,6 @@ def test_the_picture_of_a_set_has_its_upper_points_above():
         np.diff(both, axis=0)[0] for both in ([data.X[data.y == k].mean(axis=0) for k in (0, 1)], drawn)
     )
     assert (np.sign(right), np.sign(up)) == (np.sign(to_right), -np.sign(down))
-
-
-def test_the_band_around_an_error_is_from_a_third_to_three_times_the_predicted_one():
-    live = live_run(5)
-    low, high = error_figure(live, View(), "0")["data"][:2]
-    band = live.run.history.column("band")
-    assert high["name"] == "calibrated band (×/÷ 3)"
-    assert (low["y"], high["y"]) == (charts.four_digits(band / 3), charts.four_digits(band * 3))
 
 
 def test_a_histogram_has_shares_or_numbers_of_points_and_of_a_faint_sample_the_outline_alone():
@@ -198,31 +180,6 @@ def test_a_chart_in_words_has_a_part_below_zero_and_says_that_no_bound_is_known(
     assert alt_of(hidden | {"data": []}) == "Steps: nothing to draw yet."
     for kernel, is_said in (("dot_product", True), ("gaussian", False)):
         assert ("no known bound" in alt_of(bound_figure(live_run(3, kernel={"name": kernel})))) is is_said
-
-
-# --- words on the pages: the classes' own names, one mark for one meaning, and a schedule as people write it
-
-
-def marks(app, key):
-    """Return the mark of each class on a chart, by its name."""
-    points = [
-        t for t in figure(checked(app), key)["data"] if t["type"] == "scatter" and "symbol" in t.get("marker", {})
-    ]
-    no_class = {"unlabeled", "similar pairs", "no class known", None}
-    return {t.get("name"): t["marker"]["symbol"] for t in points if t.get("name") not in no_class}
-
-
-def test_a_class_has_its_own_name_and_one_mark_on_the_map_and_on_the_data_page():
-    live = marks(open_page("auc", **{"data.name": "Breast cancer"}, at="3"), "chart-map")
-    assert live == {"malignant": "circle", "benign": "triangle-up"}
-    assert marks(open_page("data", **{"data.name": "Breast cancer"}), "chart-plane") == live
-
-
-@each("written", ["theta/T^(3/4)", "θ/T^¾"])
-def test_a_schedule_is_read_as_people_write_it_and_as_pages_do(written):
-    app = open_page("s3vm", **{"solver.schedule": written}, at="2")
-    assert said(app) == []
-    assert '"schedule": "theta/T^(3/4)"' in "".join(code.value for code in app.code)
 
 
 # --- the plane that a map shows of data with many coordinates
@@ -285,14 +242,3 @@ def test_a_number_beside_a_curve_has_the_minus_sign_of_its_axis():
     numbers = numbers_of(live)
     assert numbers["objective"] == {"training data": "−0.482"}
     assert numbers["error"] == {"measured": "5.1e−5"}
-
-
-@each("value, form, text", [
-    (1.62e-06, ".3g", "1.62e−6"), (-2.5e-12, ".3g", "−2.5e−12"), (3e7, ".3g", "3e7"),
-    (-0.5, "+.2f", "−0.50"), (0.5, "+.2f", "+0.50"),
-])  # fmt: skip
-def test_a_number_for_people_has_minus_signs_and_a_short_exponent(value, form, text):
-    assert short_number(value, form) == text
-    assert with_minus(f"from {value:{form}} [{value:{form}}] of semi-automatic-3 2024-05") == (
-        f"from {text} [{text}] of semi-automatic-3 2024-05"
-    )

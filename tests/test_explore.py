@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cases import each
 from live_page import alt_of_chart, figure
-from opened_pages import OF_EACH_ENGINE, checked, errors, open_page, said, shown
+from opened_pages import OF_EACH_ENGINE, checked, errors, open_page, shown
 
 from dsgcore.cli.runs import asked_study
 from dsgcore.core.metrics import paired_difference
@@ -19,10 +19,7 @@ from dsgcore.studies import Store, StudyRuns, carry_out, csv_of, examples, table
 from dsgcore.studies.examples import FILE, KIND, example_study
 from pages.studies import going, links, showing
 from pages.studies.differing import said_difference
-from pages.studies.examples import NO_EXAMPLE
-from pages.studies.going import look_at
 from pages.studies.links import link_to_study
-from pages.studies.study_charts import DIVERGED_COLOR
 from pages.studies.trajectory_asking import WITH_A_WAY
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -81,24 +78,6 @@ def heat(app):
     return [z for row in trace["z"] for z in row if z is not None]
 
 
-def test_what_is_too_much_is_refused_in_a_sentence_with_what_would_fit():
-    app = opened(seeds="50", **{"solver.step_size.n": "20", "kernel.sigma.n": "20"})
-    (error,) = app.error
-    assert "at most 2,000 are allowed; with 5 seeds it would fit" in error.value.replace("\\", "")
-    state = looked_at(app)
-    assert state.made is None
-    look_at(state, first_study())
-    assert (state.refused, state.made is None) == ("", False)
-
-
-@each("text", ["auto,auto", "5,0.05", "0.1,0.5,1", "1"])
-def test_a_range_that_is_none_gets_one_sentence_and_the_usual_one_is_varied(text):
-    app = opened(**{"solver.step_size.range": text})
-    allowed = "two numbers with a comma between them, the lower one first, each between 1e-06 and 1e+06"
-    assert said(app) == [f"In the link, solver.step_size.range must be {allowed}, got {text!r}; the default is used."]
-    assert looked_at(app).made.study == first_study()
-
-
 @pytest.mark.usefixtures("made")
 def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing():
     app = opened()
@@ -146,21 +125,6 @@ def test_the_time_to_a_score_is_compared_like_any_other_number():
     assert set(checked(app).dataframe[0].value["seconds to 0.6"]) == {"– (3 diverged)"}
     app.number_input(key="x_target").set_value(None).run()
     assert "seconds to" in drawn(checked(app))["layout"]["title"]["text"]
-
-
-def test_one_axis_is_lines_with_a_band_and_three_are_parallel_with_what_is_not_selected_in_grey(store):
-    fill(store, looked_at(opened(vary="Step size")).made)
-    lines = drawn(opened(vary="Step size"))["data"]
-    assert {"lowest to highest seed", "mean", "diverged"} <= {trace.get("name") for trace in lines}
-    three = {"vary": "Step size,Regularisation,Mini-batch", "random": "true", "points": "12"}
-    fill(store, looked_at(opened(**three)).made)
-    app = opened(**three)
-    assert len(looked_at(app).made.points) == 12
-    assert "not selected" not in {trace.get("name") for trace in drawn(app)["data"]}
-    app.select_slider(key="x_best").set_value(0.25).run()
-    grey = next(trace for trace in drawn(checked(app))["data"] if trace.get("name") == "not selected")
-    assert grey["y"].count(None) == 11 - 3  # a gap a line
-    assert grey["line"]["color"] == DIVERGED_COLOR
 
 
 def test_the_bars_of_importance_and_the_best_of_a_contour_are_those_in_words(made):
@@ -314,27 +278,6 @@ def test_examples_are_read_alone_for_an_installation_may_not_be_written(read, se
         assert read.__wrapped__(setting)
     assert own.read_bytes() == FILE.read_bytes()
     assert [*own.parent.iterdir()] == [own]
-
-
-@pytest.mark.usefixtures("store")
-def test_where_no_example_fits_the_data_a_sentence_says_that_the_chart_comes_after_start():
-    app = opened(setting="auc", **{"data.name": "xor"})
-    assert not is_example(app)
-    assert NO_EXAMPLE in [caption.value for caption in app.caption]
-
-
-@pytest.mark.usefixtures("store")
-def test_what_has_no_effect_is_neither_varied_nor_offered_unless_a_link_names_it():
-    linear = {"setting": "multiclass", "problem.feature_map": "linear"}
-    for more, varied in (
-        ({}, ["solver.step_size", "problem.tau_S"]),
-        ({"vary": "kernel.sigma"}, ["kernel.sigma"]),
-    ):
-        app = opened(**linear, **more)
-        vary = next(box for box in app.multiselect if box.label == "Vary")
-        assert list(vary.value) == varied
-        assert ("Inverse bandwidth" in vary.options) == ("kernel.sigma" in varied)
-        assert "Random features" not in [*vary.options, *(slider.label for slider in app.select_slider)]
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

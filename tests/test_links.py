@@ -8,7 +8,6 @@ import itertools
 import json
 import logging
 import math
-import re
 from dataclasses import replace
 from types import SimpleNamespace
 from urllib.parse import quote
@@ -17,14 +16,11 @@ import cases
 import pytest
 import streamlit as st
 from cases import each, some
-from hostile_files import GOOD
-from live_page import figure
 from opened_pages import (
     APP,
     LINKS,
     OF_EACH_ENGINE,
     WRITTEN,
-    bench_of,
     checked,
     drawn_from_link,
     errors,
@@ -46,15 +42,15 @@ from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, SpecError, default_spec
 from dsgcore.experiments.spec import DATA_PARAMETERS, FILE, DiagnosticsSpec, StopSpec, sections_of
 from dsgcore.lessons import lessons_of
-from dsgcore.settings import PROFILES, profile_of
+from dsgcore.settings import profile_of
 from dsgcore.solver.task import Change
 from dsgcore.studies import Study, StudyError
 from pages.controls import controls
 from pages.controls.control import read_controls
-from pages.controls.link import names_of, read_also, unknown_names, with_changes
+from pages.controls.link import names_of, read_also, with_changes
 from pages.controls.pickers import carried
 from pages.session.lesson_place import Place
-from pages.session.link import KEPT, read_link
+from pages.session.link import KEPT
 from pages.shell import page_link, router
 from pages.shell.page_link import PageLink
 from pages.studies.links import link_to_run, link_to_study
@@ -94,16 +90,6 @@ def test_a_settings_page_leaves_a_link_to_the_same_run_with_its_changes(setting)
     app = open_page(setting, **link_to_run(spec))
     assert spec_of(app, setting) == spec
     assert spec_of(open_page(setting, **left_in_browser(app)), setting) == spec
-
-
-def test_a_link_to_a_run_whose_sliders_were_moved_is_left_the_same_by_the_page_that_opens_it():
-    app = open_page("auc", at="3", **{"solver.n_iter": "6"})
-    for key, value in (("lam", 0.1), ("step_size", 1.0)):
-        app = app.select_slider(key=key).set_value(value).run()
-    link = left_in_browser(app)
-    assert [change.name for change in spec_of(app, "auc").changes] == ["lam", "step_size"]
-    assert left_in_browser(open_page("auc", **link)) == link
-    assert link["changes"].count(":") == 4  # two values at the start, and two changes
 
 
 def test_a_workbench_opens_its_link_with_the_tab_that_was_open_also_after_a_lesson_and_in_another_setting():
@@ -182,52 +168,6 @@ def test_a_study_that_the_explore_page_cannot_show_has_no_link(more):
 # --- what a page does not know, or cannot read
 
 
-CLOSEST = {"ETA": "solver.step_size", "step_size": "solver.step_size", "lambda": "solver.lam", "LAM": "solver.lam"}
-
-
-@each("page", SETTINGS)
-def test_a_page_names_what_it_does_not_know_in_its_link_and_the_closest_name(page):
-    named = ", ".join(f"'{given}' (the closest name is {name})" for given, name in CLOSEST.items())
-    sentence = f"In the link, this page does not know {named}; they are left out."
-    assert read_link(SETTINGS[page], dict.fromkeys(CLOSEST, "1")) == [sentence]
-    assert page != "s3vm" or said(open_page(page, **CLOSEST)) == [sentence]
-    (notice,) = unknown_names(["data.size"], {name: name for name in ("solver.n_iter", "stop.size", "data.name")})
-    assert "'data.size' (the closest name is stop.size)" in notice
-    (notice,) = unknown_names([f"ETA{i}" for i in range(6)], {"eta": "eta"})
-    assert notice.endswith("'ETA3' (the closest name is eta) and 2 more; they are left out.")
-
-
-UNKNOWN = "this page does not know"
-
-
-@each(
-    "page, name, value, words",
-    [
-        ("explore", "ETA", "1", UNKNOWN),
-        ("explore", "problem.s.rang", "1", "(the closest name is problem.s.range)"),
-        ("convergence", "seed_s", "1", "(the closest name is seeds)"),
-        ("pinned", "run", "1", "(the closest name is runs)"),
-        ("data", "data.Name", "Iris", "(the closest name is data.name)"),
-        *(("explore", name, "x", "") for name in ("setting", "data.name", "measure", "view")),
-        *(("explore", name, value, "") for name, value in (("seeds", "nan"), ("random", "maybe"))),
-        *(("convergence", name, "x", "") for name in ("over", "quantity", "data.name")),
-        ("convergence", "seeds", "0", ""),
-        ("data", "data.name", "Nothing", ""),
-        *(("data", name, value, "") for name, value in (("setting", "x"), ("seed", "9" * 400))),
-        *(("data", f"data.{name}", value, "") for name, value in (("label_noise", "abc"), ("n_labeled", "-3"))),
-        ("data", "data.positive", "rose", ""),
-    ],
-)
-def test_a_name_or_a_value_that_the_other_pages_do_not_have_gets_a_sentence(page, name, value, words):
-    around = {"data.name": "Iris"} if page == "data" and not words else {}
-    around |= {"setting": "Ranking"} if name == "data.positive" else {}
-    notices = said(open_page(page, **around | {name: value}))
-    (notice,) = (one for one in notices if one.startswith("In the link"))
-    assert not words or notices == [notice]
-    assert UNKNOWN in notice if words else notice.startswith(f"In the link, {name} must be ")
-    assert words in notice
-
-
 # Every name of a page at once, with values that nobody writes.
 
 
@@ -283,57 +223,6 @@ def test_the_names_in_a_file_are_drawn_as_they_are_written():
     app = app.run()  # the session has the file
     assert any("Your own file" in words.value for words in app.markdown)
     assert drawn_from_link(app) == []
-
-
-def test_a_link_made_for_one_file_says_so_when_another_is_chosen():
-    link = json.dumps({"name": "first.csv", "sha256": "0" * 64, "recipe": {}})
-    app = give(open_own(**{"data.file": link}), "second.csv", GOOD)
-    (notice,) = said(app)
-    assert "made for the file first.csv" in notice
-    assert "second.csv is a different file" in notice
-    assert run_of(app).spec.data.path == "second.csv"
-    assert said(app.run()) == [notice]  # by now the link names the second file
-    give(app, "third.csv", iris_csv())  # which nobody asked for but the one who chose it
-    assert not any("made for" in sentence for sentence in said(app))
-
-
-CENTRES = "must be a whole number between 2 and 50 (where a lesson labels the centres of groups), got 700"
-UNSUITED = [
-    ("unlabeled", {"data.n_labeled": "5000"}, "5,000 labeled points are not possible with these data"),
-    *((lesson, {"data.n_labeled": "5000"}, CENTRES) for lesson in ("one-wrong-label", "five-labels:3")),
-    (
-        "five-labels:3",
-        {"data.test_share": "0.9", "data.n": "30"},
-        "the slider is at 3: the number of labeled points must be",
-    ),
-    ("one-wrong-label", {"data.name": "Your own file"}, "A lesson does not show a file of your own."),
-    ("unlabeled", {"data.n_labeled": "x"}, "In the link, data.n_labeled must be a whole number"),
-]
-
-
-@each("lesson, link, sentence", UNSUITED)
-def test_a_lesson_with_values_that_do_not_suit_it_says_so(lesson, link, sentence):
-    app = open_page("auc", lesson=lesson, **link)
-    assert [text for text in (*said(app), *errors(app)) if sentence in text]
-    assert not [one.value for one in (*app.warning, *app.error) if "\\\\" in one.value], "escaped once"
-
-
-PAIRS = {"data.name": "gaussian_mixture", "data.n": "100", "data.n_labeled": "2000"}
-
-
-@each("page, link, key", [("similar_unlabeled", {}, "su_n_labeled"), ("data", {"setting": "Pairs"}, "data_n_labeled")])
-def test_a_number_of_pairs_that_leads_to_another_one_is_said_once_with_the_one_that_was_asked_for(page, link, key):
-    app = open_page(page, **PAIRS, **link)
-    number = app.select_slider(key=key).value
-    (sentence,) = (one for one in said(app) if "not possible" in one)
-    assert sentence.startswith("2,000 similar pairs are not possible with these data, so the slider is at ")
-    assert f"at {number}: the number of similar pairs must leave" in sentence
-
-
-def test_a_refusal_names_a_control_by_its_label():
-    app = open_page("multiclass", **{"solver.n_features": "4096", "solver.n_iter": "2000"})
-    (sentence,) = errors(app)
-    assert "1 GB is allowed; with the number of random features 2048 it would fit" in sentence
 
 
 # --- a spec becomes a link, and the link the same spec again: every field of every setting
@@ -490,21 +379,6 @@ def test_the_menu_has_seven_doors_and_every_other_page_keeps_its_address(monkeyp
     assert [given[title].url_path for title in methods] == list(SETTINGS)
 
 
-@each("before, link, after, lost", [
-    ("auc", {"data.name": "circles", "seed": "7", "view.speed": "slow"}, "s3vm", ()),
-    ("auc", {"solver.n_features": "64"}, "s3vm", ()),
-    ("s3vm", {"data.name": "breast_cancer", "data.n_labeled": "20"}, "auc", ()),
-    ("auc", {"data.name": "breast_cancer", "seed": "7"}, "ordinal", ("data.name",)),
-])  # fmt: skip
-def test_another_setting_keeps_what_it_allows_of_the_data_and_the_values(before, link, after, lost):
-    app = checked(open_page(before, **link))
-    assert app.sidebar.selectbox[0].label == "Setting"
-    app = checked(app.selectbox(key=f"setting-{before}").set_value(after).run())
-    assert bench_of(app, after).spec.problem.name == after
-    assert not said(app)
-    assert {name: left_in_browser(app).get(name) for name in link if name not in lost}.items() <= link.items()
-
-
 @each(
     "link, value",
     [("solver.step_size", "1e9"), ("solver.n_features", "nan"), ("seed", "-1"), ("kernel.name", "no kernel")],
@@ -529,41 +403,6 @@ def test_an_address_of_no_page_says_so_in_plain_text_and_offers_all_pages(monkey
 
 
 # --- home: every setting at work in a picture, words before names, and one place to start
-
-
-def test_home_leads_to_the_first_lesson_to_how_it_works_to_a_file_and_to_every_method():
-    app = checked(open_page("home"))
-    links = [link.proto for link in app.get("page_link")]
-    assert [(link.label.split("**")[1], link.page) for link in links[:3]] == [
-        ("Start the first lesson", "auc"),
-        ("How it works", "how_it_works"),
-        ("Try your own file", "data"),
-    ]
-    assert links[0].query_string.startswith("lesson=unlabeled")
-    assert links[2].query_string == "data.name=file"
-    cards = {link.page: link.label for link in links[3:]}
-    assert cards.items() >= {(name, f"**{profile.short}** {profile.card}") for name, profile in PROFILES.items()}
-    assert not re.search(r"[A-Z]{2}", " ".join(cards[name] for name in PROFILES)), "words, not acronyms"
-    assert len(app.get("image")) == 2 * len(PROFILES), "a moving and a still one"
-
-
-def test_the_picture_learns_from_ten_labels_and_a_crowd_by_itself_and_anew_from_a_label_given_by_hand():
-    app = checked(open_page("home"))
-    split = run_of(app, "home").split
-    assert (len(run_of(app, "home").labeled_rows), len(split.X_train) > 300) == (10, True)
-    assert bench_of(app, "home").is_playing
-    wipe = figure(app, "chart-map")["layout"]["meta"]["wipe"]
-    assert wipe["left"].startswith("labels only")
-    assert wipe["right"].startswith("with grey points")
-    grey = int(split.train_rows[split.y_train < 0][0])
-    for number, edit in enumerate(({"do": "label", "rows": [grey], "to": 1}, {"do": "label", "rows": "all"}), start=1):
-        bench = bench_of(app, "home")
-        bench.hand.take({"mount": "here", "edits": [[number, edit]]}, bench.spec, bench.live.run.split)
-        assert not bench.hand.refused
-        checked(app.run())
-        if number == 1:
-            assert len(run_of(app, "home").labeled_rows) == 11
-    assert bench.hand.lacks in [shown(text.value) for text in app.markdown]  # without labels it says what to do
 
 
 def test_the_grey_points_of_home_help_and_a_right_label_more_makes_its_picture_no_worse():

@@ -11,17 +11,16 @@ from itertools import starmap
 from urllib.parse import unquote
 
 import anyio
-import numpy as np
 import pytest
 import uvicorn
 from cases import each
-from opened_pages import bench_of, checked, left_in_browser, open_page, run_of, shown
+from opened_pages import bench_of, checked, left_in_browser, open_page, shown
 from room_phones import CURVE, GUESSES, MAP, NUMBER, PICK, Phones, forget_loops, guesses_in
 from starlette.requests import Request
 from streamlit.runtime.context import ContextProxy
 
 from dsgcore.experiments import script
-from dsgcore.rooms.questions import N_LABELS, question_in
+from dsgcore.rooms.questions import question_in
 from dsgcore.rooms.rooms import Key, RoomError
 from pages.controls.view import TAB
 from pages.room import entrance
@@ -230,146 +229,6 @@ def moves(app):
     return [button.key for button in app.button if button.key.startswith("room-")]
 
 
-def test_the_vote_is_hidden_until_the_lecturer_reveals_it_and_the_second_one_stands_beside_it(phones, rooms):
-    app, code = opened()
-    for k in range(40):
-        phones.send(code, str(k % 2), client=f"{k:032d}")
-    app.run()
-    assert drawn(app) == []
-    assert "40 answered" in drawn(app, "room-count")[0]
-    press(app, "room-reveal")
-    assert "A: 20, B: 20, C: 0" in drawn(app)[0]
-    press(app, "room-again")
-    assert drawn(app) == []
-    assert phones.send(code, "0").status_code == 409  # to the round before
-    for k in range(30):
-        phones.send(code, "0", client=f"{k:032d}", round=2)
-    press(app, "room-reveal")
-    assert "second vote: A: 30, B: 0, C: 0" in drawn(app)[0]
-    assert app.button(key="room-again").disabled
-    rooms.again(room_of(app))  # a third vote there is not
-    assert phones.asked(code).json()["round"] == 2
-
-
-CHOICES = {
-    "unlabeled": (["2", "2", "0"], 2),
-    "random-features": (["0.1", "0.2", "0.6"], 0.2),
-    "own-errors": (["0.500~0.500~0.500~0.500~0.500~0.500", "0.700~0.700~0.700~0.700~0.700~0.700"], (0.6,) * 6),
-}
-
-
-@each("lesson", CHOICES)
-def test_the_run_begins_with_the_choice_of_the_class(phones, lesson):
-    (app, code), (guesses, choice) = opened(lesson), CHOICES[lesson]
-    name = phones.asked(code).json()["name"]
-    press(app, "room-reveal")
-    assert "room-choice" not in moves(app)  # nobody has answered
-    press(app, "room-again")
-    for k, guess in enumerate(guesses):
-        assert phones.send(code, guess, client=f"{k:032d}", name=name, round=2).status_code == 200
-    press(app, "room-reveal")
-    press(app, "room-choice").run()
-    bench = bench_of(app)
-    assert bench.lesson.place.guess == choice
-    assert not bench.lesson.place.waits
-    if isinstance(choice, tuple):
-        assert bench.view.scene.guess == choice  # the curve of the class stays in the chart
-
-
-def test_the_run_ends_the_vote_and_marks_the_right_answer_on_phones_too(phones, rooms):
-    app, code = opened()
-    bench = bench_of(app)
-    phones.send(code, "0")
-    press(app, "lesson-run")
-    assert not rooms.state(code).is_open
-    for _ in range(100):
-        if bench.lesson.place.outcome is not None:
-            break
-        app.run()
-    assert not {"drawing", "result"} & set(phones.asked(code).json())
-    press(app, "room-reveal")
-    revealed = phones.asked(code).json()
-    assert "A ✓: 1, B: 0, C: 0" in drawn(app)[0]
-    assert "A ✓: 1, B: 0, C: 0" in revealed["drawing"]
-    assert (revealed["isOpen"], revealed["result"]["right"]) == (False, 0)
-    assert revealed["result"]["why"].startswith("With ten labels")
-    press(app, "lesson-next")
-    assert phones.asked(code).json()["name"] == "auc/unlabeled/1"
-
-
-def test_a_timer_runs_and_a_vote_without_an_answer_is_ended_by_the_second_press(phones, rooms):
-    app, code = opened()
-    press(app, "room-timer-30")
-    assert 25 < rooms.state(code).left <= 30
-    assert "s left" in drawn(app, "room-count")[0]
-    press(app, "lesson-run")
-    assert "Nobody has answered yet" in drawn(app, "room-count")[0]
-    assert rooms.state(code).is_open
-    press(app, "lesson-run")
-    assert not rooms.state(code).is_open
-
-
-def test_a_lecturer_shuts_the_door_ends_the_vote_and_closes_the_room(phones, rooms):
-    app, code = opened()
-    phones.send(code, client="a" * 32)
-    press(app, "room-shut")
-    assert "1 answered</b>, no new phones" in drawn(app, "room-count")[0]
-    refused = phones.send(code)
-    assert (refused.status_code, refused.json()) == (409, {"why": "The lecturer lets in no new phones now."})
-    assert phones.send(code, "0", client="a" * 32).status_code == 200
-    assert app.button(key="room-shut").label == "Let in new phones again"
-    press(app, "room-shut")
-    assert phones.send(code).status_code == 200
-    press(app, "room-close")
-    assert not rooms.state(code).is_open
-    assert "closed" in drawn(app, "room-count")[0]
-    press(app, "room-end").run()
-    assert phones.asked(code).status_code == 404
-    assert drawn(app, "room-count") == []
-    assert room_of(press(app, "room-open")).code != code
-
-
-def test_the_class_can_be_asked_which_points_to_label_and_then_the_question_again(phones, rooms):
-    app, code = opened()
-    press(app, "room-labels").run()
-    said = phones.asked(code).json()
-    assert said["name"] == MAP.name
-    assert len(said["picture"]["points"]) > 100
-    assert all(0 <= value <= 1 for point in said["picture"]["points"] for value in point)
-    phones.send(code, GUESSES[MAP], name=MAP.name)
-    press(app, "room-reveal")
-    assert drawn(app, "room-map")
-    press(app, "room-labels").run()
-    asked = phones.asked(code).json()
-    assert (asked["name"], asked["isOpen"]) == (PICK.name, True)
-
-
-def test_a_class_that_is_asked_for_labels_gives_the_data_those_that_it_has_marked(phones, rooms):
-    app = press(presented(lesson="five-labels:2"), "room-open").run()
-    code = room_of(app).code
-    places = np.array([[0.1, 0.1], [0.9, 0.1], [0.1, 0.9], [0.9, 0.9], [0.5, 0.5]])
-    phones.send(code, "~".join(f"{x:.3f}" for x in places.ravel()), name=phones.asked(code).json()["name"])
-    press(app, "room-reveal")
-    press(app, "room-choice")
-    split = run_of(app).split
-    labeled = split.X_train[split.labeled]
-    assert len(labeled) == len(places) == N_LABELS
-    assert np.ptp(labeled, axis=0) == pytest.approx([0.8, 0.8], abs=0.3)
-
-
-def test_a_lecturers_own_question_is_asked_and_what_is_none_gets_a_sentence(phones, rooms):
-    app = presented(lesson="unlabeled")
-    for text in ("Who?\nI", "Who knows?\nI do\nI do not"):
-        assert room_of(app) is None
-        app.text_area(key="room-own-").set_value(text)
-        app = press(app, "room-own-ask")
-        refused = ["Type 2 to 6 answers. There are 1."] * (text == "Who?\nI")
-        assert [shown(one.value) for one in app.warning] == refused  # it goes with the next question
-        if refused:
-            assert not press(app, "lesson-run").warning  # and with a press that leads on
-    assert "Who knows?" in phones.asked(room_of(app).code).text
-
-
 def test_the_lesson_or_its_link_brings_the_lecturers_browser_back_to_the_room(phones, rooms, room, browser_of):
     for _ in range(3):
         phones.send(room.code)
@@ -527,14 +386,6 @@ def test_notes_and_results_of_all_questions_are_for_the_lecturers_browser_alone(
     assert 'class="band"' in page
     table = unquote(re.search(r'href="data:text/csv;charset=utf-8,([^"]*)" download="room-(.*?)\.csv"', page)[1])
     assert len(table.splitlines()) == 4
-
-
-@each("asked, guesses", [(PICK, [0, 1]), (NUMBER, [0.1, 0.9]), (CURVE, [[0.5] * 6, [0.9] * 6]), (MAP, [[0.5] * 10])])
-def test_every_kind_of_question_is_drawn_with_and_without_answers_and_says_it_in_words(asked, guesses):
-    for rounds in ([[]], [guesses], [[], guesses], [guesses, guesses]):
-        for result in ({}, {"right": 0, "value": [0.7] * 6 if asked is CURVE else 0.4}):
-            made = answers(asked.question, rounds, result, {"points": [[0.2, 0.3]]})
-            assert made.count("aria-label=") == made.count('role="img"') >= 1
 
 
 def test_bars_count_answers_a_band_holds_eight_of_ten_curves_or_all_of_few_and_a_map_counts_its_places():

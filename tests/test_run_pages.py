@@ -9,7 +9,7 @@ import pytest
 from cases import each, some
 from clocks import until
 from live_page import figure, head, numbers, status
-from opened_pages import APP, bench_of, checked, errors, left_in_browser, open_auc, open_page, run_of, said
+from opened_pages import APP, bench_of, checked, errors, left_in_browser, open_auc, open_page, run_of
 from small_specs import finished, small
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
@@ -99,14 +99,6 @@ def test_everything_is_as_it_was_at_the_step_that_is_looked_at_and_its_link_open
     assert bench_of(checked(app.run())).back.t == 0
 
 
-@each("at, is_steered", [("3", True), ("6", False)])
-def test_a_moved_slider_steers_a_run_that_goes_on_and_begins_one_that_is_over_anew(at, is_steered):
-    app = open_auc(**{"solver.n_iter": "6"}, at=at)
-    number = bench_of(app).begun.number
-    app = checked(app.select_slider(key="lam").set_value(0.1).run())
-    assert (bool(run_of(app).spec.changes), bench_of(app).begun.number > number) == (is_steered, not is_steered)
-
-
 def test_a_run_is_watched_again_from_its_start():
     app = open_auc(**RUN, at="9")  # one drawing of the page a step
     watch_again(bench_of(checked(app)))
@@ -182,30 +174,6 @@ def test_the_pale_curve_of_a_diverged_run_ends_where_it_grew():
 
 
 # --- what limits the run: one sentence, and a remedy that one click sets on the controls
-
-
-def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_before_as_its_ghost():
-    few = {"data.name": "digits", "data.n_labeled": "200", "kernel.sigma": "0.5"}
-    few |= {"solver.lam": "0.01", "solver.n_features": "4", "solver.n_iter": "128"}
-    app = checked(open_auc(**few, at="100", **{"view.speed": "fast"}))
-    assert head(app)["judgement"]["remedy"] == "More features: 4 → 16"
-    page._apply(bench_of(app))  # as the browser's trigger does
-    app = checked(app.run())
-    assert app.session_state["n_features"] == run_of(app).spec.solver.n_features == 16
-    assert bench_of(app).live.ghost is not None
-    while not run_of(app).is_finished:
-        app.run()
-    said, tried = head(app)["judgement"]["said"], bench_of(app).begun.tried
-    assert f"Features: {tried.before} → " in said
-    assert f"(expected {tried.expected})" in said
-
-
-def test_the_step_slider_says_what_auto_is_and_where_runs_diverge():
-    app = open_auc(at="3")
-    engine = run_of(app).engine
-    said = next(caption.value for caption in app.caption if "diverges above" in caption.value)
-    assert f"{engine.largest_step:.2g}" in said
-    assert f"{engine.automatic_step:.2g}" in said
 
 
 def test_the_page_does_not_say_that_nothing_limits_a_run_beside_worse_than_labels_only():
@@ -332,31 +300,3 @@ def test_a_race_is_refused_for_memory_and_another_one_with_its_own_numbers_is_ca
     (said,) = (info.value for info in app.info if "cancelled" in info.value)
     assert re.fullmatch(r"BGS3VM was cancelled after \d+\.\d s\.", said)
     assert (errors(app), app.button(key="race-start").disabled) == ([], False)
-
-
-def curves_of(app, key):
-    return {trace["name"]: trace for trace in figure(checked(app), key)["data"] if trace["type"] == "scatter"}
-
-
-@pytest.mark.ci
-def test_a_competitor_that_does_not_converge_says_so_once_and_is_drawn_beside_the_run():
-    app = open_page("s3vm", **{"data.n": "300", "solver.n_iter": "50"}, at="50")
-    app = app.selectbox(key="race-s3vm").select("QNS3VM").run()
-    next(box for box in app.number_input if "QNS3VM-max_iter" in box.key).set_value(1).run()
-    assert start_race(app).wait(60)
-    (notice,) = said(app.run())
-    assert re.search(r"QN-S3VM has not converged: [^.\n]*(\.\d[^.\n]*)*\.$", notice)
-    rival = curves_of(app, "chart-race")["QN-S3VM"]
-    assert (rival["y"][0], rival["line"]["color"]) == (rival["y"][-1], "#E69F00")
-    kinds = [[trace["type"] for trace in figure(app, f"chart-race-score-{k}")["data"]] for k in (0, 1)]
-    assert [one.count("heatmap") for one in kinds] == [1, 1]
-    app.segmented_control(key="race-axis").set_value("by time")
-    app.segmented_control(key="race-map").set_value("classes").run()
-    assert figure(app, "chart-race")["layout"]["xaxis"]["title"]["text"] == "seconds of training"
-    assert figure(app, "chart-race-classes-1")["data"][0]["zmax"] == 1.5
-    # Beside the run, while it is live; another run meanwhile: the race stays with the one that it was started for.
-    assert "QN-S3VM" in curves_of(app, "chart-score")
-    app.number_input(key="svm_seed").set_value(7).run()
-    assert "QN-S3VM" not in curves_of(app, "chart-score")
-    assert any("Started for an earlier run on other data" in one.value for one in app.caption)
-    assert "QN-S3VM" in curves_of(app, "chart-race")

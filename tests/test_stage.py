@@ -6,7 +6,6 @@ import json
 import math
 import re
 import subprocess
-from html import unescape
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 from xml.etree.ElementTree import fromstring
@@ -14,12 +13,9 @@ from xml.etree.ElementTree import fromstring
 import numpy as np
 import pytest
 from cases import each
-from live_page import figures, status
-from opened_pages import bench_of, checked, left_in_browser, open_auc, open_page, run_of, said, shown
-from own_tables import iris_csv
+from live_page import status
+from opened_pages import bench_of, checked, open_auc, open_page, said, shown
 from small_specs import OWN_LESSON
-from test_convergence import until_finished
-from test_file_on_pages import give, open_own
 from test_server import NODE
 
 from dsgcore import lessons
@@ -36,7 +32,7 @@ from pages.handouts.notes import marked
 from pages.handouts.static_lesson import _chosen, write_lesson
 from pages.session.lesson_place import place_in
 from pages.stage import links
-from pages.stage.links import answer, exercise, named
+from pages.stage.links import answer, exercise
 from pages.stage.moves import go_to_part, to_the_end
 from pages.stage.step import curve_in, explained, reached
 from pages.workbench.head import PARTS
@@ -72,103 +68,6 @@ def moves(app):
     return [button.key for button in app.button]
 
 
-def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
-    app = open_auc(lesson="unlabeled")
-    app.session_state["speed"] = "instant"
-    for _ in range(3):
-        app.run()
-    assert run_of(app).t == 0
-    assert app.button(key="lesson-run").disabled
-    assert "play" not in moves(app)
-    app.radio[0].set_value("lower: they hurt").run()
-    app.button(key="lesson-run").click().run()
-    until_finished(app)
-    own = "So it is when the groups are not the classes. Here they are."
-    assert f"{own} The run gave: *higher: unlabeled points help*" in words(app)
-    app.button(key="lesson-next").click().run()
-    app.run()
-    assert (place_of(app).number, run_of(app).t, run_of(app).spec.data.n_labeled) == (1, 0, 200)
-
-
-def test_a_goal_is_reached_by_its_solution_and_not_before():
-    app = open_lesson("step-size:3")
-    assert run_of(app).spec.solver.step_size == 0.001
-    until_finished(app)
-    assert "**Not yet.** This run reached 1.1" in words(app)
-    assert "lesson-next" not in moves(app)
-    app.button(key="lesson-show").click().run()
-    app.run()
-    assert run_of(app).spec.solver.step_size is None
-    until_finished(app)
-    assert "Goal reached" in words(app)
-    assert "What you learned" in words(app)
-
-
-def test_before_a_class_the_key_that_leads_on_shows_the_end_of_a_goals_run_and_does_not_start_it_again():
-    app = open_auc(lesson="step-size:3", present="1")
-    for then in ("lesson-show", "lesson-next"):
-        assert "lesson-end" in moves(app)
-        assert "lesson-show" not in moves(app)
-        app.button(key="lesson-end").click().run()
-        until_finished(app)
-        if then in moves(app):
-            app.button(key=then).click().run()
-    assert "Goal reached" in words(app)
-
-
-@each("lesson, sentence", [
-    ("random-features:1:0.4", "you said 0.40, and the share is"),
-    ("rare-class:3:answer", "correct answers fall below 90\N{NO-BREAK SPACE}%*."),  # a sentence's one full stop
-    ("step-size:3:answer", "Goal reached"),
-    ("decaying-step:3:1", "The run gave: *below 1\N{NO-BREAK SPACE}% of |f\\*|\u2060²*."),  # f* ends no emphasis
-])  # fmt: skip
-def test_the_outcome_is_said_beside_the_guess(lesson, sentence):
-    app = open_lesson(lesson)
-    until_finished(app)
-    assert sentence in words(app)
-    assert ".*." not in words(app)
-
-
-def test_a_link_holds_step_and_guess_its_control_is_locked_until_then():
-    app = open_lesson("unlabeled:2")
-    assert [(slider.key, slider.disabled) for slider in app.select_slider] == [("n_labeled", True)]
-    assert not app.sidebar.select_slider
-    app = open_lesson("unlabeled:2:1")
-    assert [(slider.key, slider.disabled) for slider in app.select_slider] == [("n_labeled", False)]
-    assert left_in_browser(app).get("data.n_labeled", "200") == "200"
-    assert place_of(app).text == "unlabeled:2:1"
-    assert not bench_of(app).is_held
-
-
-@each("step, control, value", [
-    ("unlabeled:4", "gamma", 0.9),
-    ("unlabeled:2:1", "n_labeled", 50),
-])  # fmt: skip
-def test_who_leaves_a_lesson_keeps_run_and_values(step, control, value):
-    app = open_lesson(step)
-    app.select_slider(key=control).set_value(value).run()
-    until_finished(app)
-    run = run_of(app)
-    app.button(key="lesson-leave").click().run()
-    app.run()
-    assert place_of(app) is None
-    assert run_of(app) is run
-    assert app.sidebar.select_slider(key=control).value == value
-    spec = run.spec.to_dict()
-    assert {**spec["data"], **spec["problem"]}[control] == value
-
-
-def test_a_drawn_curve_waits_is_in_the_link_and_is_laid_over_the_outcome():
-    text = "batches:2:0.5~0.6~0.7~0.8~0.9~1"
-    waiting = open_page("s3vm", lesson="batches:2", **{"view.speed": "instant"})
-    assert waiting.button(key="lesson-run").disabled
-    assert set(figures(waiting)) == {"chart-map"}  # the reader draws in the chart's place
-    app = open_page("s3vm", lesson=text, **{"view.speed": "instant"})
-    assert place_of(app, "s3vm").text == text
-    assert "your guess" in [trace["name"] for trace in figures(app)["chart-score"]["data"]]
-    assert "your mean error is" in words(until_explained(app, "s3vm"))
-
-
 @each("sent", [None, 7, "x", [1], [None] * 6, {"auc:unlabeled": "4"}, [1e400] * 6, [10**400] * 6, ["0.5"] * 6])
 def test_a_browser_can_send_what_it_likes_for_a_curve_and_for_marks(monkeypatch, sent):
     curve = LESSONS["s3vm", "batches"].steps[1].asks
@@ -176,18 +75,6 @@ def test_a_browser_can_send_what_it_likes_for_a_curve_and_for_marks(monkeypatch,
     assert curve_in(curve, [0.5] * 6) == (0.5,) * 6
     monkeypatch.setattr(links, "mount", lambda *_, **__: {"marks": sent})
     assert links.kept_marks() == {}
-
-
-def test_only_the_lecturer_has_notes_and_runs_without_a_guess():
-    assert not open_lesson("unlabeled").get("link_button")
-    app = open_lesson("unlabeled", present="1")
-    (notes,) = (link.proto.url for link in app.get("link_button") if link.proto.label == "Notes")
-    assert notes.endswith("/notes?of=auc%2Funlabeled")
-    assert "Point at the filled points" not in words(app)  # they are never on the projector
-    app.button(key="lesson-run").click().run()
-    until_finished(app)
-    assert "**Answer:** *higher: unlabeled points help*" in words(app)
-    assert place_of(app).text == "unlabeled:1:answer", "a reload is after the run, too"
 
 
 LECTURE = "auc/unlabeled\nWho knows? | I do | I do not\nHow many? | 0 to 10\ns3vm/gap"
@@ -339,34 +226,6 @@ def in_frame(text):
     element = fromstring(text)
     assert (element.tag, set(element.attrib)) == ("iframe", {"src", "title", "width", "height"})
     return parse_qs(urlsplit(element.attrib["src"]).query)
-
-
-def test_the_frame_of_a_page_names_its_file_and_hides_what_a_reader_does_not_need():
-    app = give(open_own(), 'a"b&c.csv', iris_csv()).run()
-    (link,) = [in_frame(code.value) for code in app.code if code.value.startswith("<iframe")]
-    # The sidebar is there, in which a reader chooses the file.
-    assert (json.loads(link["data.file"][0])["name"], link["hide"]) == ('a"b&c.csv', ["tabs"])
-
-
-def test_an_exercise_keeps_its_answer_and_the_guess_is_in_its_link():
-    app = open_auc(**exercise(SETTINGS["auc"], LESSONS["auc", "unlabeled"], 0) | {"view.speed": "instant"})
-    app.radio[0].set_value("about the same").run()
-    app.button(key="lesson-run").click().run()
-    until_finished(app)
-    assert "Your guess is saved." in words(app)
-    assert "leans to the side" not in words(app)
-    assert "The run gave" not in words(app)
-    assert "lesson-next" not in moves(app)
-    assert place_of(app).text == "unlabeled:1:1"
-
-
-def test_the_page_names_what_can_be_printed_and_a_link_to_no_lesson_says_so():
-    app = open_page("take_away", of="<b>nothing")
-    assert any("of must name a lesson" in warning for warning in said(app))
-    app.selectbox(key="of").select(named(SETTINGS["ordinal"], LESSONS["ordinal", "width"])).run()
-    assert "ordinal?" in " ".join(unescape(code.value) for code in app.code)
-    (notes,) = [link.proto.url for link in app.get("link_button")]
-    assert notes.rpartition("/")[2] == "notes?of=ordinal%2Fwidth"
 
 
 @pytest.mark.ci
