@@ -161,18 +161,6 @@ def test_when_the_time_is_over_a_fit_that_goes_on_is_cut_off_and_the_others_do_n
     assert list(finished(refused, print, (), [["a"]], end=1.0)) == [("a", None, NOT_BEGUN)]
 
 
-def test_while_fits_are_to_come_nothing_is_said_to_lack_time():
-    said = []
-    found = quick(seeds=4, methods=[*TWO, "Nystroem"], callback=said.append)
-    assert {so_far.is_going for so_far in said} == {True}
-    assert not found.is_going
-    assert len(repr(found)) < 400
-    assert found._repr_html_().count("<tr") == 1 + 3  # one row a method
-    assert not any("time" in note for so_far in said for note in so_far.table["note"])
-    waiting = {note for so_far in said for note in so_far.table["note"][so_far.table["seeds"] == 0]}
-    assert waiting <= {"it has no fit yet"}  # how many wait at the first look depends on the machine
-
-
 def test_a_difference_between_rows_that_chance_explains_is_not_warned_of():
     y = np.where(np.arange(20) % 2, -1, np.arange(20) // 2 % 2)
     for seed in (3, 8, 22):  # samples of one distribution that a forest tells apart with an AUC above 0.6

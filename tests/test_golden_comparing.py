@@ -17,6 +17,7 @@ from dsgcore.cli.runs import axis_of
 from dsgcore.comparing import Comparison, Fit, FitRequest, Sample, html_of, rounds
 from dsgcore.comparing.methods import METHODS, SCORES, chosen_methods
 from dsgcore.comparing.report import text_of
+from dsgcore.comparing.reproductions import reproduction
 from dsgcore.comparing.samples import about_labels, about_shift, fit
 from dsgcore.data.reading import File
 from dsgcore.diagnostics import check_possible
@@ -135,6 +136,7 @@ def of_comparison(number, case):
     yield from lines_of("curves", made.curves)
     if number in (0, 3):
         html = html_of(made)
+        yield from lines_of("rows", [made._repr_html_().count(part) for part in ("<tr", "&lt;", made.verdict.sentence)])
         yield from lines_of("asks for", [word for word in ("src=", "href=", "<script", "@import") if word in html])
         yield from (
             line
@@ -180,6 +182,7 @@ SCORED = (
     ({"SVC": EIGHTY, "PS3VT": []}, {}),
     ({"SVC": [], "PS3VT": []}, {"is_going": True}),
     ({"SVC": [80], LINEAR: [70, 71]}, {"is_complete": False}),
+    ({"SVC": EIGHTY, LINEAR: [70, 71, 73]}, {"is_going": True, "is_complete": False}),
     ({"SVC": [], LINEAR: []}, {"fits": FAILED}),
     ({"SVC": [80, 90, 84], LINEAR: [80, 90, 84]}, {}),
     ({"SVC": [80.1, 80.2, 80.3], "PS3VT": [80.3, 80.1, 80.2]}, {}),
@@ -592,6 +595,7 @@ def test_what_is_refused(tmp_path):
         found += lines_of("lesson", (library.faults, list(library.lectures), list(library.lessons["auc"])))
     for said in BAD_STUDIES:
         found += tried("study", lambda given: len(Study.from_dict({"spec": SPEC, **given})), said)
+    found += tried("figure", reproduction, "auc/fig9")
     for given in ({"axes": []}, [], "{"):
         found += tried("study", Study.from_dict, given)
     for text in (
@@ -608,6 +612,9 @@ def test_what_is_refused(tmp_path):
         "=1:2:3:log:4",
     ):
         found += tried(f"axis {text}", axis_of, f"kernel.sigma{text}")
+    of_file = Study.from_dict({"spec": {"setting": "auc", "data": {"name": "file", "path": "a.csv"}}})
+    for shape in ((100, 4), (100_000_000, 100)):
+        found += tried("price", lambda given: check_price(of_file, BUDGETS[2], given).runs, shape)
     for plain in (SOFTMAX, {"setting": "multiclass"}, SPEC):
         found += tried("possible", check_possible, Spec.from_dict(plain))
     for names in (["SVC", "SVC"], ["SVC"], [], ["SVC", "x"], ["SVC", "LogisticRegression"]):

@@ -231,6 +231,7 @@ def of_diagnoses(spec, split):
         "steered", (run.spec.changes, repr(live.at(3).run), repr(run.at(2)), live.has_reached(7), live.is_finished)
     )
     yield from tried("judged early", judgement, run.at(3))
+    yield from tried("remedied", lambda: changes_in(spec, judgement(run).changed(run.spec)))
     next_one = LiveRun(replace(spec, solver=replace(spec.solver, lam=0.07)), live)
     yield from lines_of("next", (repr(next_one.ghost), repr(next_one.previous), next_one.previous_spec == run.spec))
     for axes in ((None, None), (1, None), (1, 0)):
@@ -400,7 +401,9 @@ def of_options(setting):
                 continue
             lacks = [(one.sentence, one.why_not) for one in theory_of(made).assumptions if not one.holds]
             kept = kept_to(made)
-            yield from lines_of(f"{own.name} {option}", (lacks, changes_in(made, kept), theory_of(kept).holds))
+            yield from lines_of(
+                f"{own.name} {option}", (lacks, changes_in(made, kept), theory_of(kept).holds, why_not_fixed(made))
+            )
     for kernel in SETTINGS[setting].kernels:
         kept = kept_to(Spec.from_dict({"setting": setting, "kernel": {"name": kernel}}))
         left = [(one.sentence, one.why_not) for one in theory_of(kept).assumptions if not one.holds]

@@ -16,7 +16,6 @@ from opened_pages import checked, open_auc, run_of, shown
 from small_specs import small
 
 from dsgcore import Spec
-from dsgcore.__main__ import main
 from dsgcore.baselines import COMPETITORS, Progress
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments import default_spec, load_split
@@ -272,35 +271,6 @@ def test_a_method_that_would_take_too_long_or_fails_is_left_out_with_the_reason(
             run_heats(SPEC, ["SAMULT"], (size,), 1, split)
 
 
-def test_fresh_features_race_fixed_ones_at_equal_memory():
-    plain = {"setting": "s3vm", "data": MOONS, "solver": {"n_iter": 6, "n_features": 8}}
-    spec = Spec.from_dict(plain | {"changes": [{"t": 5, "name": "n_features", "value": 16}]})
-    assert module.with_fixed_features(spec).solver.n_features == 4 * 8 + 2 * 16
-    heats = run_heats(spec, ["fixed"], (40,), 2)
-    assert {heat.method for heat in heats} == {"TSGS3VM", "TSGS3VM, 64 fixed features"}
-    assert all(0.0 <= heat.score <= 1.0 and heat.seconds > 0.0 for heat in heats)
-    with pytest.raises(DSGError, match="leave 'fixed' out"):
-        run_heats(default_spec("multiclass"), ["fixed"], (40,), 1)
-    data, solver = {"name": "spirals", "n": 150, "n_labeled": 40}, {"n_iter": 5, "n_features": 4}
-    softmax = {"setting": "multiclass", "data": data, "problem": {"variant": "softmax"}, "solver": solver}
-    heats = run_heats(Spec.from_dict(softmax), ["fixed"], (40,), 2)
-    assert {heat.method for heat in heats} == {"DSG, softmax", "DSG, softmax, 20 fixed features"}
-    assert all(0.0 <= heat.score <= 1.0 and heat.seconds > 0.0 for heat in heats)
-    inverse = Spec.from_dict(softmax | {"problem": {"variant": "preconditioned softmax"}})
-    with pytest.raises(RaceError, match="would invert a matrix of all fixed features"):
-        run_heats(inverse, ["fixed"], (40,), 1)
-
-
-def test_the_commands_table_has_the_names_of_classes_in_columns_below_each_other(tmp_path, capsys):
-    (tmp_path / "spec.json").write_text(SPEC.to_json(), encoding="utf-8")
-    given = ["--with", "fixed,SAMULT", "--sizes", "20", "--seeds", "1", "--quiet"]
-    assert main(["race", str(tmp_path / "spec.json"), *given]) == 0
-    head, *rows = capsys.readouterr().out.splitlines()
-    place = head.index("  unlabeled")
-    assert [row[:place].strip() for row in rows] == ["QSGS2AUC", "QSGS2AUC, 40 fixed features", "SAMULT"]
-    assert {row[place : head.index("unlabeled") + len("unlabeled")].strip() for row in rows} == {"20"}
-
-
 GROW = {  # the power of the number of points
     "auc": {"fixed": 0, "SAMULT": 3, "SVC": 0, "SpreadingRBF": 2},
     "s3vm": {"BLS3VM": 3, "S3VMLight": 3, "BGS3VM": 2, "FRS3VM": 1},
@@ -344,16 +314,3 @@ def test_a_system_of_all_points_that_took_seconds_is_left_out_at_thrice_the_poin
         "BLS3VM": True,
         "FRS3VM": False,
     }
-
-
-def test_the_command_has_the_scores_of_python_with_the_names_of_commands(tmp_path, capsys):
-    (tmp_path / "spec.json").write_text(SPEC.to_json())
-    line = ["race", str(tmp_path / "spec.json"), "--with", "SAMULT,SVC", "--sizes", "20,10", "--seeds", "2", "--quiet"]
-    assert main([*line, "--json", str(tmp_path / "out.json")]) == 0
-    _, *rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert [row[:2] for row in rows] == [[name, n] for n in ("10", "20") for name in ("QSGS2AUC", "SAMULT", "SVC")]
-    expected = run_heats(SPEC, ["SAMULT", "SVC"], (20, 10), 2)
-    made = json.loads((tmp_path / "out.json").read_text())["heats"]
-    assert [(one["n_unlabeled"], one["seed"]) for one in made] == [(heat.n_unlabeled, heat.seed) for heat in expected]
-    assert [one["score"] for one in made] == pytest.approx([heat.score for heat in expected], abs=1e-6)
-    assert [row[3] for row in rows] == [f"{median:.4f}" for median in module.summaries(expected)["score"]]

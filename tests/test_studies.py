@@ -56,24 +56,6 @@ class Here(ThisProcess):
         return super().submit(function, *shared, **options)
 
 
-def test_axes_are_crossed_with_seeds_first_and_drawn_axes_go_together_and_are_the_same_every_time():
-    runs = list(Study.from_dict(STUDY).runs())
-    assert len(runs) == len(Study.from_dict(STUDY)) == 12
-    assert [run.place for run in runs] == list(range(12))
-    assert [(*run.values, run.seed) for run in runs[:3]] == [(0.1, 0.1, 0), (0.1, 0.1, 1), (0.1, 1.0, 0)]
-    assert runs[-1].spec.solver.step_size == 0.5
-    assert runs[-1].spec.kernel.sigma == 10.0
-    assert runs[-1].spec.seed == 1
-    axes = [{"name": f"solver.{name}", "from": 0.01, "to": 1, "n": 7, "random": True} for name in ("step_size", "lam")]
-    first, again = (Study.from_dict({"spec": SPEC, "axes": axes, "seeds": [3]}) for _ in range(2))
-    values = [run.values for run in first.runs()]
-    assert len(first) == len(set(values)) == 7
-    assert values == [run.values for run in again.runs()]
-    assert all(0.01 <= value <= 1 for pair in values for value in pair)
-    assert len({step for step, _ in values}) == len({lam for _, lam in values}) == 7
-    assert np.corrcoef(np.log(values).T)[0, 1] < 0.9
-
-
 def test_a_run_is_made_as_run_makes_it_and_a_diverged_one_is_a_state_of_its_own(store):
     study = Study.from_dict({"spec": SPEC})
     (outcome,) = carry_out(study, store)

@@ -14,10 +14,8 @@ from test_studies import SPEC, study_file, sweep_line
 
 from dsgcore import studies
 from dsgcore.__main__ import main
-from dsgcore.core.cost import GIGABYTE
 from dsgcore.core.metrics import Effect, paired_difference
 from dsgcore.experiments import Spec
-from dsgcore.experiments.engine import Budget
 from dsgcore.jobs.tasks import ThisProcess
 from dsgcore.studies import StoredRun, Study, StudyError, StudyRuns, importance, response, to_optuna
 from dsgcore.studies import store as store_module
@@ -103,31 +101,6 @@ def test_a_paired_difference_is_students_and_helps_or_hurts_where_the_interval_l
     effects = {(0.2, 0.3, 0.4): Effect.HELPS, (-0.2, -0.3, -0.4): Effect.HURTS, (-0.1, 0.3, 0.0): Effect.TIE}
     for change, effect in {**effects, (1.0, 1.0): None}.items():
         assert paired_difference(np.array(change), np.zeros(len(change))).effect is effect
-
-
-BUDGET = studies.StudyBudget(Budget(memory=GIGABYTE, seconds=1.0), runs=100, seconds=600.0)
-MANY_WIDTHS = [{"name": "kernel.sigma", "from": 1, "to": 2, "n": 300}]
-LARGE = [{"name": "solver.n_iter", "values": [6, 100_000]}, {"name": "solver.n_features", "values": [65_536]}]
-LONG = {"spec": {**SPEC, "solver": {"n_iter": 20_000}}, "seeds": list(range(99))}
-
-
-TOO_MUCH = [
-    (STUDY | {"seeds": list(range(40))}, "at most 100 are allowed; with 16 seeds it would fit"),
-    (STUDY | {"axes": MANY_WIDTHS}, "with one seed and 100 values of kernel.sigma it would fit"),
-    ({"spec": SPEC, "axes": LARGE}, "would fit"),
-    (LONG, "of one core, but at most 10 min is allowed; with"),
-]
-
-
-OF_FILE = {"spec": {"setting": "auc", "data": {"name": "file", "path": "a.csv"}}}
-
-
-@each("plain, words, shape", [*((*row, None) for row in TOO_MUCH), (OF_FILE, "smaller data set", (100_000_000, 100))])
-def test_what_costs_too_much_is_refused_in_one_sentence_with_what_would_fit(plain, words, shape):
-    with pytest.raises(StudyError) as caught:
-        studies.check_price(Study.from_dict(plain), BUDGET, shape)
-    assert words in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_the_time_to_a_score_is_read_off_the_histories(store):
