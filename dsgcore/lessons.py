@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import ParameterError, Text, items
+from dsgcore.core.parameters import ParameterError, Text, check_names, did_you_mean, items
 from dsgcore.data import DATASETS
 from dsgcore.data.edits import CHOICES, EDITS
 from dsgcore.experiments import SETTINGS, Setting, Spec, default_spec
@@ -114,8 +114,9 @@ def lesson_named(name: str) -> GuidedLesson:
     all_of = {f"{lesson.setting}/{lesson.name}": lesson for one in SETTINGS for lesson in lessons_of(one)}
     found = [lesson for full, lesson in all_of.items() if name in (full, lesson.name)]
     if len(found) != 1:
-        own = "" if os.environ.get(FOLDER) else ". Lessons of your own are found with --lessons FOLDER"
-        raise LessonError(f"no single lesson has the name {name!r}: name one of {', '.join(all_of)}{own}")
+        left_out = [fault for fault in library().faults if f"/{name.rpartition('/')[2]}.toml" in fault]
+        said = f"no single lesson has the name {name!r}{did_you_mean(name, all_of)}: name one of {', '.join(all_of)}"
+        raise LessonError(left_out[0] if left_out else f"{said}. Lessons of your own are found with --lessons FOLDER")
     return found[0]
 
 
@@ -153,9 +154,7 @@ def _check_values(setting: str, values: Mapping[str, Any], controls: tuple[str, 
     sections = sections_of(problem, kernel)
     del sections["diagnostics"]  # which no control sets
     places = {p.name: (section, p) for section, parameters in sections.items() for p in parameters}
-    for name in (*values, *controls):
-        if name not in places and name not in ("data", "kernel", EDITS):
-            raise LessonError(f"there is no control {name!r}; it has {', '.join(places)}, data, kernel, {EDITS}")
+    check_names((*values, *controls), [*places, "data", "kernel", EDITS], setting, "control")
     plain: dict[str, dict[str, Any]] = {"data": {"name": data}, "kernel": {"name": kernel}}
     for name, value in values.items():
         if name in places and name != "positive":  # which is the name of a class here

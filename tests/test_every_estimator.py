@@ -155,6 +155,15 @@ def test_a_fit_that_fails_leaves_the_estimator_as_it_was(model):
         assert_same(before, answers(model))
 
 
+@each("model", [*EVERY, SEEN])
+def test_a_misspelled_parameter_is_told_with_a_similar_one(model):
+    name = max(model.get_params(deep=False), key=len)
+    with pytest.raises(
+        DSGError, match=rf"^{type(model).__name__} has no parameter '{name[:-1]}' \(did you mean .*'{name}'"
+    ):
+        clone(model).set_params(**{name[:-1]: 1})
+
+
 def stop(iterate):
     raise KeyboardInterrupt
 

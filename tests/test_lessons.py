@@ -190,20 +190,22 @@ def test_a_saved_file_is_read_again_and_a_broken_one_is_left_out_with_its_messag
     assert lessons.lesson_named("auc/mine").title == "My other lesson"
     file.write_text(OWN.replace('title = "My lesson"', "title ="))
     assert [fault.startswith(f"{own.name}/mine.toml is not valid TOML") for fault in library().faults] == [True]
-    with pytest.raises(LessonError, match="no single lesson has the name 'mine': name one of similar_unlabeled/"):
+    with pytest.raises(LessonError, match=r"/mine.toml is not valid TOML"):
         lessons.lesson_named("mine")
     file.unlink()
     assert library().faults == []
+    with pytest.raises(LessonError, match="no single lesson has the name 'mine': name one of similar_unlabeled/"):
+        lessons.lesson_named("mine")
 
 
 @each(
     "found, written, sentence",
     [
         ('setting = "auc"', "", ", setting must be one of similar_unlabeled, auc"),
-        ("n_iter = 20", "n_iters = 20", ", step 1, values: there is no control 'n_iters'; it has "),
+        ("n_iter = 20", "n_iters = 20", ", step 1, values: auc has no control 'n_iters' (did you mean 'n_iter'"),
         ("n_iter = 20", 'data = "my-set"', ", step 1, values: data must be one of "),
         ("n_iter = 20", "n_iter = 0", ", step 1, values: n_iter must be a whole number"),
-        ('["n_labeled"]', '["labels"]', ", step 2, values: there is no control 'labels'"),
+        ('["n_labeled"]', '["labels"]', ", step 2, values: auc has no control 'labels' (did you mean "),
         ('"auc"', '"multiclass"\nsteps = []', " is not valid TOML"),
         ("goal.text", "other.text", ", step 2 has no field 'other'"),
         ('text = "Look."', 'text = "Look."\nshow = ["spectrum"]', ", step 1, show: auc has no spectrum"),
@@ -230,6 +232,7 @@ def test_the_name_of_a_lessons_file_has_no_sign_that_a_link_or_a_lecture_needs(n
         ('"unlabeled", "gap", "gap"', "can have a lesson once, got 'gap' 2 times"),
         ('"unlabeled", "no-lesson"', "no single lesson has the name 'no-lesson'"),
         ('"unlabeled", "no-lesson"', "Lessons of your own are found with --lessons FOLDER"),
+        ('"unlabled"', "no single lesson has the name 'unlabled' (did you mean 'auc/unlabeled'"),
         ('"unlabeled", "Who? | I"', "Type 2 to 6 answers"),
         ('"unlabeled", "How many? | 5 to 1"', "The smallest number must be below"),
     ],
@@ -238,6 +241,22 @@ def test_a_lecture_that_cannot_be_held_says_why(tmp_path, written, sentence):
     (tmp_path / "week.toml").write_text(f'title = "Week"\nparts = [{written}]')
     with pytest.raises(LessonError, match=re.escape(sentence)):
         list(check_file(tmp_path / "week.toml"))
+
+
+def test_the_command_finds_a_lectures_lessons_beside_its_file_and_names_the_mistake_of_one(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv(FOLDER, "")
+    (tmp_path / "mine.toml").write_text(OWN)
+    (tmp_path / "week.toml").write_text('title = "Week 1"\nparts = ["mine"]')
+    assert main(["check-lesson", str(tmp_path / "week.toml")]) == 0
+    (tmp_path / "mine.toml").write_text("title =")
+    monkeypatch.setattr(lessons, "SECONDS_BETWEEN_LOOKS", 1e-9)
+    capsys.readouterr()
+    assert main(["check-lesson", str(tmp_path / "week.toml"), "--lessons", str(tmp_path), "--json", "-"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines()[-1].startswith(f"dsg-lab: {tmp_path.name}/mine.toml is not valid TOML")
 
 
 def test_the_command_counts_on_how_many_seeds_each_statement_of_a_lesson_holds(own, capsys):
@@ -255,12 +274,12 @@ FIELDS = "text, explanation, values, controls, show, pick, estimate, curve, goal
 PICK = 'pick = { text = "?", options = [{ words = "a", is_expected = true, claims = [] }] }\n'
 # What stands in the file => what a person wrote there => the sentence.
 WRITTEN = """
-minutes = => minuets = =>  has no field 'minuets'; it has learned, minutes, order, setting, steps, title
+minutes = => minuets = =>  has no field 'minuets' (did you mean 'minutes'?); it has learned, minutes, order, setting, steps, title
 title = "What is there?" =>  =>  must have title, got setting, learned, minutes, order, steps
 minutes = 2 => minutes = 2.5 => , minutes must be a whole number between 0 and 2147483647, got 2.5
 notes = "Ask." => notes = "" => , step 1, notes must be text that is not empty, got ''
 n_labeled = 20 => n_labeled = [20] => , step 1, values, n_labeled must be a text, a number, true, false or 'auto', got [20]
-"score", low = 0 => "score", lower = 0 => , step 1, pick, option 2, claim 1 has no field 'lower'; it has high, low, measure
+"score", low = 0 => "score", from = 0 => , step 1, pick, option 2, claim 1 has no field 'from'; it has high, low, measure
 is_expected = true,  =>  => , step 1, pick must have one option with is_expected = true, got 0 of 2
 "this", => "this", is_expected = true, => , step 1, pick must have one option with is_expected = true, got 2 of 2
 text = "How many?" =>  => , step 2 must have text, got estimate, explanation

@@ -199,7 +199,7 @@ def test_a_folder_of_lessons_is_the_apps_and_one_that_is_none_is_refused(machine
     (tmp_path / "broken.toml").write_text("title =")
     assert main(["app", "--no-browser", "--lessons", str(tmp_path)]) == 0
     assert os.environ[FOLDER] == str(tmp_path.resolve())
-    assert f"Left out: {tmp_path.name}/broken.toml is not valid TOML" in capsys.readouterr().out
+    assert f"Left out: {tmp_path.name}/broken.toml is not valid TOML" in capsys.readouterr().err
     for none in (tmp_path / "none", tmp_path / "broken.toml"):
         said = refusal(capsys, ["app", "--lessons", none])
         assert f"--lessons must be a folder with lessons in TOML, got {none}" in said

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -22,6 +21,7 @@ from dsgcore.core.parameters import Choice, Integer, Parameter, Real, like, para
 from dsgcore.estimators.classes import HighestScore, OrderedClassifier, ScoredOnLabels, check_classes
 from dsgcore.estimators.inputs import (
     SIGMA,
+    EstimatorBase,
     KernelParameters,
     all_or_nothing,
     make_kernel,
@@ -116,7 +116,7 @@ class GaussianOrLinear:
     sigma: float | str = described("scale", f"{SIGMA.allowed()}, or 'scale'")
 
 
-class Baseline(BaseEstimator):
+class Baseline(EstimatorBase):
     """Base class of all baselines.
 
     A subclass is a dataclass. It adds its own parameters as fields, and implements `_learn`, which sets `model_` from

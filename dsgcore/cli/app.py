@@ -83,7 +83,7 @@ def _take_lessons(folder: Path | None) -> None:
         raise DSGError(f"--lessons must be a folder with lessons in TOML, got {folder}")
     os.environ[FOLDER] = str(folder.resolve())
     for fault in library().faults:
-        print(f"Left out: {fault}", flush=True)
+        print(f"Left out: {fault}", file=sys.stderr, flush=True)
 
 
 def open_study(given: argparse.Namespace) -> Made:
@@ -190,6 +190,7 @@ def export_lesson(given: argparse.Namespace) -> Made:
 def check_lesson(given: argparse.Namespace) -> Made:
     """Check a lesson's or a lecture's file; the exit code is 0 if all holds, else 1."""
     _take_lessons(given.lessons)
+    os.environ[FOLDER] = os.environ.get(FOLDER) or str(given.file.resolve().parent)  # which has a lecture's lessons
     found = []
     with _without_warnings():
         for finding in _of_app(_CHECK)(given.file, given.seeds):

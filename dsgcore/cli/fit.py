@@ -19,7 +19,7 @@ from dsgcore.cli.predict import FACTS, MACHINE, MODEL, PREPARATION
 from dsgcore.comparing.methods import METHODS as COMPARED
 from dsgcore.comparing.methods import Method
 from dsgcore.core.files import whole_files
-from dsgcore.core.parameters import Choice, ParameterError, quoted
+from dsgcore.core.parameters import Choice, ParameterError, check_names, quoted
 from dsgcore.data.reading import LOCAL, Features, File
 from dsgcore.data.reading.binary import is_large
 from dsgcore.data.reading.cells import as_label
@@ -152,8 +152,9 @@ def estimator_of(method: str, said: Sequence[str]) -> Any:
     own, found = own_of(estimator), {}
     for one in said:
         name, is_given, value = one.partition("=")
-        if not is_given or name not in own.get_params():
-            raise ParameterError(f"--set must be NAME=VALUE, of {', '.join(own.get_params())}, got {one!r}")
+        if not is_given:
+            raise ParameterError(f"--set must be NAME=VALUE, got {one!r}")
+        check_names([name], own.get_params(), method, "parameter")
         found[name] = typed_value(value)
     own.set_params(**found)
     return estimator

@@ -9,9 +9,10 @@ import json
 import math
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import MISSING, dataclass, field, fields, replace
+from difflib import get_close_matches
 from functools import cache, partial
 from numbers import Integral
 from numbers import Real as RealNumber
@@ -303,10 +304,25 @@ def known(given: object, parameters: Sequence[Parameter], place: str) -> Mapping
     names = sorted(parameter.name for parameter in parameters)
     if not isinstance(given, Mapping):
         raise ParameterError(f"{place} must be an object with {', '.join(names)}, got {quoted(given)}")
+    if not given.keys() <= set(names):
+        check_names(given, names, place)
+    return given
+
+
+def check_names(given: Iterable[object], names: Collection[str], place: str, what: str = "field") -> None:
+    """Raise `ParameterError` for a name that is none of these; the message begins with similar ones."""
     for name in given:
         if name not in names:
-            raise ParameterError(f"{place} has no field {quoted(name)}; it has {', '.join(names)}")
-    return given
+            raise ParameterError(
+                f"{place} has no {what} {quoted(name)}{did_you_mean(name, names)}; it has {', '.join(names)}"
+            )
+
+
+def did_you_mean(name: object, names: Iterable[str]) -> str:
+    """Return a question that names those most similar to a misspelled name; empty if none is similar."""
+    by_lower = {one.lower(): one for one in reversed(list(names))}
+    close = [quoted(by_lower[one]) for one in get_close_matches(str(name).lower(), by_lower)]
+    return f" (did you mean {' or '.join(close)}?)" if close else ""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +24,7 @@ from dsgcore.estimators.classes import HighestScore, ScoredOnLabels, check_class
 from dsgcore.estimators.inputs import (
     POINTS_CUT,
     SIGMA,
+    EstimatorBase,
     FromPaper,
     KernelParameters,
     TrainingValues,
@@ -69,7 +69,7 @@ SAME = 1e-3
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, BaseEstimator):
+class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, EstimatorBase):
     """Base class of estimators that the solver trains; subclasses define the problem and the predictions.
 
     Parameters

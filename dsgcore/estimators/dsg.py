@@ -8,7 +8,6 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core.documented import SEED, described, estimator
@@ -17,7 +16,15 @@ from dsgcore.core.parameters import check_all, flag, like, parameters_of, real
 from dsgcore.core.sampling import batch_rows
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.classes import HighestScore, check_classes
-from dsgcore.estimators.inputs import SIGMA, all_or_nothing, points_and_classes, seed_of, validated_points, width
+from dsgcore.estimators.inputs import (
+    SIGMA,
+    EstimatorBase,
+    all_or_nothing,
+    points_and_classes,
+    seed_of,
+    validated_points,
+    width,
+)
 from dsgcore.kernels import Gaussian
 from dsgcore.kernels.kernels import check_values, too_far
 from dsgcore.multiclass.features import FixedFeatures, Weights
@@ -62,7 +69,7 @@ class DSG(BinaryEstimator):
 
 
 @estimator
-class DSGSoftmax(HighestScore, BaseEstimator):
+class DSGSoftmax(HighestScore, EstimatorBase):
     """Kernel classification of several classes, by doubly stochastic gradients of the softmax loss.
 
     The method learns from labels alone. Each iteration draws a mini-batch of labeled points, and new random features of the

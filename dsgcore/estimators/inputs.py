@@ -16,12 +16,22 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from dsgcore.core.documented import described
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Choice, Parameter, ParameterError, Real, parameter_like, parameters_of, quoted
+from dsgcore.core.parameters import (
+    Choice,
+    Parameter,
+    ParameterError,
+    Real,
+    check_names,
+    parameter_like,
+    parameters_of,
+    quoted,
+)
 from dsgcore.core.sampling import MAX_SEED, evenly_spread
 from dsgcore.data import DataError
 from dsgcore.data.parts import Rows
@@ -411,6 +421,17 @@ def make_kernel(estimator: Any, X: NDArray, by_labels: float = 1.0) -> Kernel:
         if value == "scale" and issubclass(kind, Gaussian) and isinstance(p, Real):
             given[p.name] = min(given[p.name] * by_labels, p.high)
     return kind(**given)
+
+
+class EstimatorBase(BaseEstimator):
+    """scikit-learn's base class of estimators, whose error for a misspelled parameter begins with similar names."""
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, also those of a part: `part__name`; return the estimator."""
+        check_names(
+            (name.partition("__")[0] for name in params), self._get_param_names(), type(self).__name__, "parameter"
+        )
+        return super().set_params(**params)
 
 
 class FromPaper:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core.documented import SEED, described, estimator
@@ -16,7 +15,15 @@ from dsgcore.core.errors import DivergedError
 from dsgcore.core.parameters import AUTOMATIC, check_all, like, parameter_like
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.estimators.classes import HighestScore, check_classes
-from dsgcore.estimators.inputs import FromPaper, all_or_nothing, points_and_classes, seed_of, validated_points, width
+from dsgcore.estimators.inputs import (
+    EstimatorBase,
+    FromPaper,
+    all_or_nothing,
+    points_and_classes,
+    seed_of,
+    validated_points,
+    width,
+)
 from dsgcore.kernels.kernels import check_values
 from dsgcore.multiclass.automatic import has_minimiser, smooth_minimiser
 from dsgcore.multiclass.features import Weights
@@ -41,7 +48,7 @@ Callback = Callable[[MultiClassStep], object]
 
 
 @estimator
-class PS3VT(FromPaper, HighestScore, BaseEstimator):
+class PS3VT(FromPaper, HighestScore, EstimatorBase):
     """Multi-class classification with unlabeled points and a low-rank pull, by singular value thresholding.
 
     The method learns a linear classifier, or one on random Fourier features. It combines three terms:

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metaestimators import available_if
@@ -18,13 +18,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core.parameters import ParameterError
 from dsgcore.estimators.classes import ScoredOnLabels, fitted_classifier
-from dsgcore.estimators.inputs import all_or_nothing, columns_of, encode
+from dsgcore.estimators.inputs import EstimatorBase, all_or_nothing, columns_of, encode
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.tuning.folds import LabeledFolds, accuracy
 
 
 @dataclass(eq=False, repr=False)
-class Calibrated(ScoredOnLabels, BaseEstimator):
+class Calibrated(ScoredOnLabels, EstimatorBase):
     """Estimator with `predict_proba`: Platt's method on held-out labels.
 
     Each fold holds out labels, trains on all other points, and scores the held-out ones. A logistic regression on these
@@ -155,7 +155,7 @@ def _has(name: str) -> Any:
 
 
 @dataclass(eq=False, repr=False)
-class SeenLabels(MetaEstimatorMixin, BaseEstimator):
+class SeenLabels(MetaEstimatorMixin, EstimatorBase):
     """Estimator that learns from the visible labels and is scored by the true ones.
 
     Parameters

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize, minimize_scalar
 from scipy.sparse.csgraph import laplacian
 from scipy.special import expit, log_softmax, softmax
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import NearestNeighbors
@@ -37,7 +37,7 @@ from dsgcore.estimators.classes import (
     fitted_classifier,
     spread,
 )
-from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, labeled_rows, validated_points
+from dsgcore.estimators.inputs import EstimatorBase, all_or_nothing, encode, in_memory, labeled_rows, validated_points
 from dsgcore.estimators.ordinal import QS3ORAO
 from dsgcore.kernels.kernels import check_sizes, check_values
 from dsgcore.problems.thresholds import mean_auc, thresholds
@@ -66,7 +66,7 @@ def _is_of_ordered(model: Any) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
+class Safe(MetaEstimatorMixin, ScoredOnLabels, EstimatorBase):
     """A method whose score is averaged with a linear model's and with its neighbours', as held-out labels advise.
 
     With few labels a method seldom loses to a simple model in this way. The score is a weighted sum of three models'

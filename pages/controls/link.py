@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
-from dsgcore.core.parameters import Parameter, ParameterError, Text, quoted
+from dsgcore.core.parameters import Parameter, ParameterError, Text, check_names, quoted
 from dsgcore.experiments import Setting, Spec, SpecError
 from dsgcore.experiments.spec import sections_of
 from dsgcore.kernels import KERNELS
@@ -64,9 +64,8 @@ def read_also(problem: type[Setting], text: str) -> dict[str, dict[str, Any]]:
         name, sign, value = field.strip().partition("=")
         if not sign:
             raise SpecError(f"{ALSO} must be a list like solver.dtype=float64,stop.patience=5, got {quoted(field)}")
-        if name not in known:
-            raise SpecError(f"{ALSO} must name one of {', '.join(known)}, got {quoted(name)}")
         try:
+            check_names([name], list(known), "this page")
             checked = known[name].check(_value(value))
         except ParameterError as error:
             raise SpecError(f"in {ALSO}, {error}") from None

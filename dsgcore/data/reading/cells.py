@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from datetime import date, timedelta
-from difflib import get_close_matches
 from importlib.resources import files
 from itertools import count
 from math import isfinite
@@ -19,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dsgcore.core.parameters import quoted
+from dsgcore.core.parameters import did_you_mean, quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.recipe import DATE, DAY_FIRST, MISSING_WORDS, MONTH_FIRST
 
@@ -147,10 +146,8 @@ def check_column(name: str, known: Sequence[str]) -> None:
     """Raise an error if a table has no column of that name; the message lists similar names, or all."""
     if name in known:
         return
-    by_lower = {str(one).lower(): str(one) for one in reversed(known)}
-    close = [by_lower[one] for one in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.7)]
-    did_you_mean = f" (did you mean {' or '.join(repr(printable(one)) for one in close)}?)" if close else ""
-    raise DataError(f"there is no column {quoted(name)}{did_you_mean}: the table has {listed(known)}")
+    close = did_you_mean(name, [printable(str(one)) for one in known])
+    raise DataError(f"there is no column {quoted(name)}{close}: the table has {listed(known)}")
 
 
 def printable(text: str) -> str:
