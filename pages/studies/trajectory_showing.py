@@ -121,6 +121,7 @@ def _described(asked: AskedTrajectories, shown: list[Shown], quantity: str) -> s
     broken = [assumption.sentence for assumption in theory.assumptions if not assumption.holds]
     if broken:
         return f"**The theorem does not describe it**: it assumes what does not hold here. {plain(broken[0])}"
+    quantity = quantity if quantity in theory.rates else GRADIENT_MEAN
     rate = theory.rates.get(quantity)
     ends = _ends(shown, quantity) if asked.axis == LENGTH else []
     if rate is None or (rate.of == "T" and not ends):
@@ -130,7 +131,7 @@ def _described(asked: AskedTrajectories, shown: list[Shown], quantity: str) -> s
         return "**Nothing can be said of the theorem**: there is no slope."
     does = "The theorem describes it" if slope.keeps(rate.slope) else "It is slower than the theorem's bound so far"
     return with_minus(
-        f"**{does}**: the slope is {_slope_text(slope)}, and {rate.slope:+.2f} ({rate.words}) is promised."
+        f"**{does}**: {WORDS[quantity]} has slope {_slope_text(slope)}, and {rate.slope:+.2f} ({rate.words}) is promised."
     )
 
 
