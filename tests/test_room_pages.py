@@ -229,6 +229,23 @@ def moves(app):
     return [button.key for button in app.button if button.key.startswith("room-")]
 
 
+def test_after_the_run_the_answers_give_their_place_to_its_curve_and_come_back(phones, rooms):
+    app, code = opened()
+    bench = bench_of(app)
+    phones.send(code, "0")
+    press(app, "lesson-run")
+    for _ in range(100):
+        if bench.lesson.place.outcome is not None:
+            break
+        app.run()
+    press(app, "room-reveal")
+    press(app, "room-hide")
+    assert drawn(app) == []
+    assert "A ✓: 1, B: 0, C: 0" in phones.asked(code).json()["drawing"]
+    press(app, "room-show")
+    assert "A ✓: 1, B: 0, C: 0" in drawn(app)[0]
+
+
 def test_the_lesson_or_its_link_brings_the_lecturers_browser_back_to_the_room(phones, rooms, room, browser_of):
     for _ in range(3):
         phones.send(room.code)

@@ -190,13 +190,16 @@ def export_lesson(given: argparse.Namespace) -> Made:
 def check_lesson(given: argparse.Namespace) -> Made:
     """Check a lesson's or a lecture's file; the exit code is 0 if all holds, else 1."""
     _take_lessons(given.lessons)
-    os.environ[FOLDER] = os.environ.get(FOLDER) or str(given.file.resolve().parent)  # which has a lecture's lessons
-    found = []
-    with _without_warnings():
-        for finding in _of_app(_CHECK)(given.file, given.seeds):
-            found.append(finding)
-            if not given.quiet and given.json != Path("-"):
-                print(finding, flush=True)
+    found, named = [], os.environ.get(FOLDER, "")
+    os.environ[FOLDER] = named or str(given.file.resolve().parent)  # which has a lecture's lessons
+    try:
+        with _without_warnings():
+            for finding in _of_app(_CHECK)(given.file, given.seeds):
+                found.append(finding)
+                if not given.quiet and given.json != Path("-"):
+                    print(finding, flush=True)
+    finally:
+        os.environ[FOLDER] = named
     n_wrong = sum(not finding.holds for finding in found)
     words = f"{given.file}: {f'{n_wrong} of {len(found)} statements do not hold' if n_wrong else 'all holds'}"
     plain = {"file": str(given.file), "findings": [vars(finding) for finding in found]}

@@ -271,7 +271,7 @@ def _section(number: int, one: State) -> str:
     asks, lesson = one.asks, None if one.asked is None else one.asked.of_lesson
     if one.asked is None or asks is None or lesson is None:
         return ""
-    votes, result = " and ".join(counted(len(guesses), "answer") for guesses in one.rounds), one.result
+    votes, result = ", then ".join(counted(len(guesses), "answer") for guesses in one.rounds), one.result
     said = f"<p><b>Answer: {escape(result['answer'])}</b> {escape(result['why'])}</p>" if result else ""
     where = "Your own question." if one.asked.own else f"{escape(lesson.title)} Step {one.asked.step + 1}."
     return (

@@ -22,7 +22,7 @@ from dsgcore.settings.lessons import LETTERS, LessonError
 from pages.room.door import draw_door
 from pages.room.drawings import answers, draw, standing
 from pages.room.entrance import ADDRESS, STYLE, rooms
-from pages.session.bench import Bench, forget_refusal
+from pages.session.bench import Bench, ClassState, forget_refusal
 from pages.session.lesson_place import Place, Stage
 from pages.shell.addresses import beside_this_page
 from pages.shell.plain_text import plain
@@ -163,20 +163,17 @@ def _panel(bench: Bench) -> None:
         return
     if state.asked is not None and state.asks is not None:
         with st.container(key="room-panel"):
-            _board(room.code, state, state.asked, state.asks, is_warned=state.asked.name == group.warned)
+            _board(group, room.code, state, state.asked, state.asks)
             _bar(bench, room, state, state.asked)
 
 
-def _board(code: str, state: State, asked: Asked, asks: Question, *, is_warned: bool) -> None:
-    """Draw the way into the room while it votes, after the reveal the answers, and how many have answered.
-
-    Say that nobody has if a click would have closed the question.
-    """
-    if state.is_revealed:
+def _board(group: ClassState, code: str, state: State, asked: Asked, asks: Question) -> None:
+    """Draw the way in while the room votes, the answers after the reveal, and how many have answered, or that nobody has."""
+    if state.is_revealed and group.hidden != (asked.name, state.round):
         draw(answers(asks, state.rounds, state.result, state.picture))
     elif state.is_open:
         draw_door(code)
-    again = "<span>Nobody has answered yet. Press again to run.</span>" * is_warned
+    again = "<span>Nobody has answered yet. Press again to run.</span>" * (asked.name == group.warned)
     inside = again * (not state.count) if state.is_open else f"<span>Room {spaced(code)}</span>"
     other = f"<b>{asks.text}</b><br>" * (asked.kind == LABELS)  # not the stage's question
     st.html(f'<p class="room-count" role="status">{other}{standing(state)} {inside}</p>')
@@ -185,7 +182,12 @@ def _board(code: str, state: State, asked: Asked, asks: Question, *, is_warned: 
 def _bar(bench: Bench, room: Key, state: State, asked: Asked) -> None:
     """Draw the presenter's buttons."""
     with st.container(key="room-bar", horizontal=True, vertical_alignment="center", gap="small"):
-        _button(bench, "Reveal", "reveal", lambda: rooms().reveal(room), off=state.is_revealed, shortcut="V")
+        if state.is_revealed and bench.lesson.place is not None and bench.lesson.place.stage is Stage.OUTCOME:
+            turn = () if bench.group.hidden == (asked.name, state.round) else (asked.name, state.round)
+            does = "hide" if turn else "show"  # two buttons: a press that is carried out twice goes not back again
+            _button(bench, f"{does.title()} answers", does, partial(setattr, bench.group, "hidden", turn), shortcut="V")
+        else:
+            _button(bench, "Reveal", "reveal", lambda: rooms().reveal(room), off=state.is_revealed, shortcut="V")
         _button(bench, "Vote again", "again", lambda: rooms().again(room), off=state.round >= MOST_ROUNDS)
         if state.is_revealed and state.count and _can_run_with_choice(bench, asked):
             _button(bench, "Run with the class's choice", "choice", partial(_run_with_choice, bench, state))

@@ -148,8 +148,6 @@ BUDGET = Budget(memory=GIGABYTE, seconds=1.0)
 # Seconds that one drawing of the page may spend on the way to an iteration from a link.
 LONGEST_GO = 1.0
 MOST_DIGITS = 9
-
-
 # While a run is in progress, the link adds this to the iteration that the run has reached.
 PLAYING = "-playing"
 
@@ -226,11 +224,10 @@ class ClassState:
     room: Key | None = None
     ticket: Ticket | None = None  # with which the browser keeps the room's key
     told: Any = None  # what the room was told last: the question, whether its vote is over, and the outcome
-    asks: Asked | None = (
-        None  # what the class is asked in place of the step's question: for labels, or the lecturer's own
-    )
+    asks: Asked | None = None  # in place of the step's question: one for labels, or the lecturer's own
     is_turned: bool = False  # True until the whole page has followed a click in the room's part of it
     refused: str = ""  # why the last press was refused
+    hidden: tuple[str, int] | tuple[()] = ()  # the question and round whose answers give their place to the run's curve
     warned: str = ""  # the question that a click would have closed without an answer
     lecture: Lecture | None = None
     lecture_text: str = ""  # in the link
@@ -300,7 +297,7 @@ class Feed:
     drawn_at: float = -math.inf  # time at which the script last drew the run
     waited: float = 0.0  # seconds for which a tick waited lately for its turn: how crowded the server is
     judged: tuple[Hashable, float, dict[str, Any]] | None = (
-        None  # what limits the run, after what it was made of and when
+        None  # of what and when it was made, and what limits the run
     )
 
 

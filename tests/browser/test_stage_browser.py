@@ -86,6 +86,13 @@ LOOK = """() => {
     const said = controls.map(element => (element.textContent || element.className || element.type).trim().slice(0, 30));
     return {found, places: places.join(" "), controls: said};
 }"""
+# The line boxes of a title and of numbers have room above and below the letters.
+WORDS_ARE_FREE = """() => {
+    const words = [...document.querySelectorAll("[data-place=curves] :is(.xtitle, .xtick text, .ytick text)")];
+    const boxes = words.map(word => word.getBoundingClientRect()).filter(box => box.width), spare = boxes[0].height / 6;
+    return boxes.every((a, k) => boxes.slice(k + 1).every(b => a.right <= b.left + spare || b.right <= a.left + spare
+        || a.bottom <= b.top + spare || b.bottom <= a.top + spare));
+}"""
 # What is too small for the last row of a room at 1920 x 1080, and what lies over the map.
 SMALL = """() => {
     const found = [], size = element => parseFloat(getComputedStyle(element).fontSize);
@@ -97,6 +104,8 @@ SMALL = """() => {
     least(":is(.room-bars:not([data-ticks]) p, .room-count, .room-door p)", 35.9, "a word of the room");
     least(":is(.xtick, .ytick) text", 26, "a tick");
     least(".live-chart-word", 26, "a legend");
+    each(":is(.st-key-stage-room, .st-key-stage-class-question)", ({scrollHeight, clientHeight}) => {
+        if (scrollHeight > clientHeight + 1) found.push(`the room has ${scrollHeight} px in ${clientHeight}`); });
     // What the lecturer presses, and keys of drawings; the alert that says how to start the app is for the lecturer alone.
     const hasWords = element => [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
     each(":is(.st-key-stage-room, .st-key-stage-top, .st-key-stage-tools, .st-key-stage-moves) *", element => {
@@ -393,6 +402,16 @@ def test_after_a_second_vote_and_the_run_no_word_is_under_buttons_and_the_curve_
     expect(page.locator(".room-drawing > *").first).to_be_attached()
     count, bar = (page.locator(one).bounding_box() for one in (".room-count", ".st-key-room-bar"))
     assert count["y"] + count["height"] <= bar["y"] or count["x"] + count["width"] <= bar["x"]
+    expect(page.locator("[data-place=curves]")).to_be_hidden()
+    page.keyboard.press("v")
+    expect(page.locator(".room-drawing")).to_have_count(0)
+    for size in (PROJECTOR, DESK):  # words of a low chart lie over no others
+        at_size(page, *size)
+        expect(page.locator("[data-place=curves] .xtitle")).to_be_visible()
+        page.wait_for_function(WORDS_ARE_FREE)
+    at_size(page, *PROJECTOR)
+    page.keyboard.press("v")
+    expect(page.locator(".room-drawing > *").first).to_be_attached()
     page.get_by_role("button", name="More").click()
     page.get_by_role("button", name="Ask: which points to label?").click()
     expect(page.locator(".room-count")).to_contain_text("points would you label")
@@ -452,6 +471,10 @@ def test_back_leads_to_the_step_before_and_escape_closes_what_is_open(open_page)
     word, box = page.locator(".stage-term").first, page.locator(".hand-box")
     word.focus()
     expect(word.locator(".stage-meaning")).to_be_visible()
+    # What it lies over, such as an answer, can be clicked.
+    assert word.locator(".stage-meaning").evaluate("""meaning => {
+        const {left, bottom} = meaning.getBoundingClientRect();
+        return !meaning.contains(document.elementFromPoint(left + 9, bottom - 9)); }""")
     page.keyboard.press("Escape")
     expect(word.locator(".stage-meaning")).to_be_hidden()
     page.locator(".hand-area").focus()

@@ -40,7 +40,7 @@ function themed(element) {
     xaxis: axis, yaxis: axis, coloraxis: {colorbar: bar},
     hoverlabel: {bgcolor: get("secondary-background-color"), bordercolor: line,
                  font: {color: ink, family: get("font")}},
-    margin: {l: 48, r: 12, t: 24, b: 36},
+    margin: {l: 48, r: 12, t: 24, b: 36}, minreducedheight: 16,  // a low chart has room for its axes' words
     // A text over lines names this item, and has the page's ground behind it.
     annotations: [{name: "on ground", visible: false, bgcolor: get("background-color")}],
   }};
@@ -118,6 +118,7 @@ async function react(chart, Plotly, {figure}) {
   write(chart, data, layout);
   for (const trace of data) if (chart.hidden.has(groupOf(trace))) trace.visible = "legendonly";
   const height = chart.node._fullLayout?._size?.h ?? chart.node.clientHeight;  // within the margins, as it was drawn last
+  if (layout.yaxis?.nticks) layout.yaxis.nticks = Math.min(layout.yaxis.nticks, Math.max(2, Math.floor(height / chart.type / 1.3) + 1));
   if (hasEnds(chart)) nameEnds(data, layout, chart.type, height);
   const own = {title: undefined, showlegend: false, height: undefined, width: undefined, autosize: true};
   const hidden = [...chart.hidden];
