@@ -40,6 +40,7 @@ from pages.live.judgement import look_at
 from pages.race import result as race_result
 from pages.room.drawings import answers
 from pages.session import bench as benches
+from pages.session import link as link_of_run
 from pages.shell import plain_text
 from pages.shell.room_key import cookie_name
 from pages.stage import step
@@ -497,6 +498,7 @@ class Visit:
 def steady(store, rooms, jobs_here, monkeypatch):
     """Let drawings reach the link's step, do jobs at once, let each take the same time and memory, and draw no room's code."""
     monkeypatch.setattr(map_view, "SECONDS_BETWEEN_SURFACES", 0.0)  # the map is that of each step
+    monkeypatch.setattr(link_of_run, "SECONDS_BETWEEN_PLACES", 0.0)  # and so is the link
     signs = cycle(SIGNS[1:])
     drawn = SimpleNamespace(
         choice=lambda _: next(signs), token_urlsafe="s".__mul__, compare_digest=secrets.compare_digest
