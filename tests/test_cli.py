@@ -257,8 +257,10 @@ QUICK_FIGURE = {0: reproduction("auc/fig1", is_quick=True), 1: Path("rows")}
 OPTIONS = [
     ("dsgcore.cli.compare.compare_methods", "compare data.csv --target class", COMPARED),
     ("dsgcore.cli.compare.compare_methods", "compare data.csv --target class --labels 9", {"n_labeled": 9}),
+    ("dsgcore.cli.compare.compare_methods", "compare wine --seconds 7 --jobs 2", {"seconds": 7.0, "jobs": 2}),
     ("dsgcore.cli.compare.client_of", f"compare data.csv {DASK}", {0: "tcp://nowhere:1"}),
     ("dsgcore.cli.compare.label_data", "label half.csv --target class --out new", LABELED),
+    ("dsgcore.cli.compare.label_data", "label half.csv --out new --seconds 9", {"seconds": 9.0}),
     ("dsgcore.cli.compare.carry_out_reproduction", "reproduce auc/fig1", {0: reproduction("auc/fig1"), 1: None}),
     ("dsgcore.cli.compare.carry_out_reproduction", "reproduce auc/fig1 --quick --data rows", QUICK_FIGURE),
     ("dsgcore.cli.runs.limits", "check spec.json", {1: 5}),

@@ -242,7 +242,7 @@ def test_the_command_fetches_and_refuses_in_one_sentence(served, cache, monkeypa
         ("w6a", "Used in the paper of TSGS3VM. TSGS3VM has 49,749 rows of it."),
         (
             "poker",
-            "Used in the paper of PS3VT, TSGSU. TSGSU draws more than 100,000 points of it, more than this file has.",
+            "Used in the papers of PS3VT, TSGSU. TSGSU draws more than 100,000 points of it, more than this file has.",
         ),
         ("acoustic", "Used in the paper of TSGSU. TSGSU doubles the set by noise in its first column."),
         ("road3d", "Used in the paper of QS3ORAO. QS3ORAO's table has 3 columns."),

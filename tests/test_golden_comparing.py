@@ -212,7 +212,7 @@ def of_scores(scores, *, score="accuracy", chance=np.nan, overlap=0.0, **more):
 
 
 def test_comparisons_of_given_scores():
-    found = [line for number, case in enumerate(COMPARED[:9]) for line in of_comparison(number, case)]
+    found = [line for number, case in enumerate(COMPARED[:10]) for line in of_comparison(number, case)]
     golden_files.check("comparisons", [*found, *(line for given, more in SCORED for line in of_scores(given, **more))])
 
 

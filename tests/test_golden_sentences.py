@@ -198,7 +198,8 @@ def test_parts():
         (PairFolds(3), ([0, 0, 1, 1, -1, -1, -1],)), (PairFolds(2), ([0, 0, 1, 1, -1],)),
         (UnlabeledFolds(), ([0, 1, -1], None)), (LabeledFolds(2, unlabeled="tested"), ([0, 1, 0, 1],)),
     ) for y in labels]  # fmt: skip
-    rows += [(lambda cv, *given: list(cv.split(SIX, *given)), cv, y, g) for cv in (LabeledFolds(2), PairFolds(2), UnlabeledFolds(2))
+    folds = [kind(2, random_state=0) for kind in (LabeledFolds, PairFolds, UnlabeledFolds)]
+    rows += [(lambda cv, *given: list(cv.split(SIX, *given)), cv, y, g) for cv in folds
              for y, g in ((TWO, SIX[:, 0]), (TWO[:-1], None), (IDS, SIX[:, 0]))]  # fmt: skip
     usual = [(SemiSupervisedAUC(), n) for n in ((20, 50), (50, 100_000), (50, 50, 900))]
     usual += [(SemiSupervisedAUC(is_pooled=pool), (n, m)) for pool in (False, True) for n, m in (

@@ -90,7 +90,7 @@ def run(given: argparse.Namespace) -> Made:
     if made.stop_reason is StopReason.DIVERGED:
         note(
             f"{PROGRAM}: the run has diverged after iteration {made.t} of {made.n_iter}: its values are no longer finite. "
-            f"Choose a smaller step size; {given.out} holds the last state before that"
+            f"Choose a smaller step size; {given.out} holds the model of iteration {made.model_t}, from before f grew"
         )
         return Made(facts, code=NO)
     ended = made.stop_reason.value if made.stop_reason else ""

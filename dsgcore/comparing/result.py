@@ -27,7 +27,7 @@ from dsgcore.core.metrics import (
     share_interval,
     student,
 )
-from dsgcore.core.parameters import finite
+from dsgcore.core.parameters import counted, finite
 from dsgcore.jobs.tasks import CUT_OFF
 
 # In units of the score. A method that gains no more than this beats no simpler one.
@@ -147,7 +147,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         """Return the sizes and the verdict in a line."""
-        sizes = f"{len(self.methods)} methods, {len(self.seeds)} seeds, {self.n_labeled} labels"
+        sizes = f"{counted(len(self.methods), 'method')}, {counted(len(self.seeds), 'seed')}, {self.n_labeled} labels"
         return f"Comparison({self.name}: {sizes}; {self.verdict.sentence})"
 
     def _repr_html_(self) -> str:

@@ -173,7 +173,8 @@ class Choice(Parameter):
     options: tuple[str, ...] = ()
 
     def _words(self) -> str:
-        return "one of " + ", ".join(self.options)
+        signs = (quoted(one) if not re.search(r"\w", one) else one for one in self.options)  # such as , and ;
+        return "one of " + ", ".join(signs)
 
     def _checked(self, value: object) -> str:
         if not isinstance(value, str) or value not in self.options:

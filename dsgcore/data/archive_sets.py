@@ -59,7 +59,8 @@ class RemoteSet:
     @property
     def use(self) -> str:
         """Sentences on the papers that use it, and on what they have otherwise."""
-        by = f"Used in the paper of {', '.join(self.used_by)}." if self.used_by else "No paper uses it as it is."
+        papers = f"paper{'s' * (len(self.used_by) > 1)} of {', '.join(self.used_by)}"
+        by = f"Used in the {papers}." if self.used_by else "No paper uses it as it is."
         sizes = [f"{method} has {n:,} rows of it." for method, n in self.other_sizes.items()]
         return " ".join([by, *sizes, self.other_shape]).rstrip()
 

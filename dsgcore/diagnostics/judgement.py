@@ -457,7 +457,7 @@ NOTHING = "Nothing limits this run."
 
 def _step_to(kind: str, now: float, then: float) -> Remedy:
     then = float(f"{then:.2g}")
-    return f"{kind} step: {now:.2g} → {then:g}", {"solver": {"step_size": then}}
+    return f"{kind} step: {float(f'{now:.2g}'):g} → {then:g}", {"solver": {"step_size": then}}
 
 
 def _lam_to(kind: str, now: float, then: float) -> Remedy:

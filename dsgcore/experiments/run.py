@@ -41,8 +41,7 @@ class StopReason(Enum):
     SETTLED = "The run has settled: its average has stopped changing, so that no iteration need follow."
     PLATEAU = "Stopped early: the objective has not fallen for the number of iterations in “patience”."
     DIVERGED = (
-        "Stopped: the values are no longer finite, so the step size is too big. The page shows the last "
-        "state before that."
+        "Stopped: the values are no longer finite, so the step size is too big. The result is from before f grew."
     )
 
 

@@ -13,7 +13,6 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.sparse.csgraph import laplacian
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
@@ -227,7 +226,7 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, EstimatorBase):
             if isinstance(own, QS3ORAO) and own.thresholds == "error":
                 own.set_params(thresholds="hinge")
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # the fit to all points has warned already
+                warnings.simplefilter("ignore", UserWarning)  # the fit to all points has warned already
                 method.fit(_safe_indexing(X, train), _safe_indexing(y, train))
             seen = codes.copy()
             seen[test] = UNLABELED

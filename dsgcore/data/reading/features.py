@@ -171,8 +171,9 @@ class Features:
             far, n = values[np.maximum(low - values, values - high) > high - low], int(np.sum(~np.isnan(values)))
             if len(far) and (len(far) == n or len(far) >= max(2, _FEWEST_FAR * n)):
                 some = "All" if len(far) == n else f"{len(far):,} of {n:,}"
+                ends = " to ".join(dict.fromkeys(f"{end:g}" for end in (far.min(), far.max())))
                 yield (
-                    f"{some} numbers in {name!r}, {far.min():g} to {far.max():g}, are far from those of the training rows, "
+                    f"{some} numbers in {name!r}, {ends}, are far from those of the training rows, "
                     f"{low:g} to {high:g}: check the unit, the decimal mark (--decimal), and numbers that mean missing."
                 )
         # 1/5/2020 may be of another order than 05.01.2020

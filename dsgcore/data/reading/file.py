@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dsgcore.core.parameters import quoted
+from dsgcore.core.parameters import counted, quoted
 from dsgcore.core.sampling import UNLABELED
 from dsgcore.data.datasets import LABELS, DataError, Dataset
 from dsgcore.data.reading.binary import as_in_parquet, index_columns, read_binary, read_parquet_folder
@@ -231,7 +231,7 @@ def _about_folder(folder: Path, n: int) -> list[str]:
 
 
 def _sentence(frame: pd.DataFrame, recipe: Recipe, source: Source) -> str:
-    size = f"{len(frame):,} rows and {frame.shape[1]:,} columns"
+    size = f"{counted(len(frame), 'row')} and {counted(frame.shape[1], 'column')}"
     if recipe.format != "delimited":
         return f"Read as {_FORMAT_NAMES[recipe.format]}: {size}."
     line = "the first line" if not recipe.above else f"line {recipe.above + 1}"
