@@ -190,6 +190,7 @@ PAGES = {
         "data.name=digits n_labeled=200 sigma=0.5 lam=0.01 n_features=4 n_iter=128 at=100 speed=fast > remedy; end",
         "step_size=1000 speed=instant map=f > end",
         "n_features=4096 n_iter=5000 gamma=2 kernel.name=none view.tab=Cod n_labeled=5000",
+        "n_iter=8.5 n_features=16.5 n_labeled=20.5 seed=1.5 at=2.5",
     ),
     "lesson": (
         "lesson=unlabeled speed=instant > set 0 = lower: they hurt; press lesson-run; end; press lesson-next; press lesson-back",
