@@ -36,26 +36,10 @@ from pages.shell.streamlit_gaps import ignore_pages_folder
 ROOT = Path(__file__).parents[1]
 # The files that take longest; the others follow in the order of their names.
 LONGEST = (
-    *(
-        "test_golden_pages",
-        "test_golden_data",
-        "test_lessons",
-        "test_toys",
-        "test_every_estimator",
-        "test_links",
-        "test_cli",
-    ),
-    *("test_strangers_files", "test_file_on_pages", "test_comparing", "test_golden_commands", "test_golden_comparing"),
-    *(
-        "test_stage",
-        "test_convergence",
-        "test_papers",
-        "test_app",
-        "test_docs",
-        "test_studies",
-        "test_server",
-        "test_inside",
-    ),
+    *("test_golden_pages", "test_golden_data", "test_lessons", "test_toys", "test_every_estimator", "test_links"),
+    *("test_cli", "test_strangers_files", "test_file_on_pages", "test_comparing", "test_golden_commands"),
+    *("test_golden_comparing", "test_stage", "test_convergence", "test_papers", "test_app", "test_docs"),
+    *("test_studies", "test_server", "test_inside"),
 )
 
 # The browser's tests that each of two workers may drive a Chromium for: these, and all others of the folder.
