@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from dsgcore.core.parameters import quoted
+from dsgcore.core.parameters import counted, quoted
 from dsgcore.core.sampling import UNLABELED
 from dsgcore.core.threads import single_threaded_openmp
 from dsgcore.data.datasets import DataError, check_whole, keyed_generator
@@ -120,7 +120,7 @@ def _edit(given: Mapping[str, Any], place: str) -> Edit:
         raise refuse(f" must name {('no row', 'one row', 'two rows that differ')[wanted]} to {do}", rows)
     if len(at) % 2 or bool(at) != (do in (PAINT, MOVE)) or (do == MOVE and len(at) != 2):
         named = {PAINT: "an x and a y for each painted point", MOVE: "one x and one y"}.get(do, f"left out to {do}")
-        raise DataError(f"{place}, at must be {named}, got {len(at)} numbers")
+        raise DataError(f"{place}, at must be {named}, got {counted(len(at), 'number')}")
     numbers = tuple(float(value) + 0.0 for value in at)  # zero has one sign, so equal edits have equal text
     return Edit(do, ALL if is_all else tuple(rows), None if to is None else int(to), numbers, is_labeled)
 
