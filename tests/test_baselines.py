@@ -261,17 +261,17 @@ def test_an_everyday_peer_of_ordered_classes_ranks_later_ones_higher(cls, k):
     assert cls is everyday.EverydayOrdinalSVC or model.thresholds_.tolist() == [i + 0.5 for i in range(k - 1)]
 
 
+# --- similar pairs
+
+pairs_sample = partial(similar_pairs, n_pairs=60, n_unlabeled=150)
+
+
 def test_points_that_nothing_reaches_get_the_labels_shares():
     X, y, _ = clusters(3)
     few = np.where(np.arange(len(y)) < 30, np.where(y == 2, 1, y), -1)  # twice as many of the second class
     model = fit(everyday.EverydaySpreadingRBF(sigma=20.0), X, few)
     assert_allclose(model.decision_function(np.full((2, 3), 1e6)), 1 / 3)
     assert_array_equal(model.predict(np.full((2, 3), 1e6)), [1, 1])
-
-
-# --- similar pairs
-
-pairs_sample = partial(similar_pairs, n_pairs=60, n_unlabeled=150)
 
 
 def su_objective(model, X, pairs, loss, penalties=1.0):

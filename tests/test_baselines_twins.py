@@ -17,7 +17,6 @@ from sklearn.svm import SVC
 from test_baselines import ordinal_objective
 
 from dsgcore.baselines import PNUAUC, SAMULT, SUDH, SUSL, SVOREX, S3VMLight
-from dsgcore.baselines import centred_s3vm as module
 from dsgcore.baselines.basis import IllPosedWarning
 from dsgcore.baselines.centred_s3vm import BLS3VM, QNS3VM, Objective, centred_matrix
 from dsgcore.baselines.gradient_s3vm import BGS3VM, FRS3VM
@@ -168,21 +167,6 @@ def test_qns3vm_ends_where_the_gradient_vanishes():
     assert set(model.weights_) <= {0.5 * share for share in (0, 1e-6, 1e-4, 0.01, 0.1, 0.5, 1)}
     assert {0.0, 0.005, 0.05, 0.25, 0.5} <= set(model.weights_)
     assert model.decision_function(X[~IS_LABELED]).mean() == pytest.approx(SIGNS.mean(), abs=1e-9)
-
-
-def test_qns3vm_begins_with_each_weight_where_it_has_ended_with_the_one_before(monkeypatch):
-    starts, ends, minimize = [], [np.zeros(len(ORDERED))], module.minimize
-
-    def recorded(objective, start, *given, **options):
-        starts.append(start.copy())
-        found = minimize(objective, start, *given, **options)
-        ends.append(found.x.copy())
-        return found
-
-    monkeypatch.setattr(module, "minimize", recorded)
-    fitted(QNS3VM, lam=0.05, lam_u=0.5)
-    np.testing.assert_array_equal(starts, ends[:-1])
-    assert len(np.unique(starts, axis=0)) > 3
 
 
 # --- BGS3VM

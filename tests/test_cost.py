@@ -11,7 +11,6 @@ import pytest
 from cases import each
 from opened_pages import bench_of, errors, open_page, said
 
-from dsgcore.__main__ import main
 from dsgcore.core.cost import GIGABYTE, per_cent
 from dsgcore.data import DATASETS, DataError, Edit, load, sets
 from dsgcore.diagnostics import convergence, limits
@@ -123,6 +122,9 @@ def test_announced_memory_is_about_what_a_run_takes(setting, given):
     assert cost_of(spec).memory <= 4 * peak + 200 * made + 60_000_000
 
 
+BIG = {"setting": "auc", "data": {"name": "high_dimensional", "n": 200_000, "n_irrelevant": 500}}
+
+
 def test_batches_of_more_classes_and_a_product_of_more_projections_take_longer():
     classes = ({"name": "ordinal_ramp", "n_classes": k} for k in (3, 20))
     few, many = (cost_of(Spec.from_dict({"setting": "ordinal", "data": data})) for data in classes)
@@ -132,9 +134,6 @@ def test_batches_of_more_classes_and_a_product_of_more_projections_take_longer()
     one, five = (cost_of(Spec.from_dict({"setting": "auc", "kernel": kernel, **wide})) for kernel in kernels)
     assert five.seconds > 1.5 * one.seconds
     assert five.memory > one.memory + 4 * 100 * 4096 * 4
-
-
-BIG = {"setting": "auc", "data": {"name": "high_dimensional", "n": 200_000, "n_irrelevant": 500}}
 
 
 @pytest.fixture
@@ -166,14 +165,6 @@ def test_every_way_in_is_checked_before_anything_is_allocated(nothing_large, mon
     said = r"about [12]\.\d+ GB of memory, but at most (1|0\.5) GB is allowed; with n \d+ it would fit"
     with pytest.raises(SpecError, match=said):
         go()
-
-
-@each("words", [("run", "{file}", "--out", "{out}"), ("check", "{file}")])
-def test_every_command_is_checked_before_anything_is_allocated(nothing_large, monkeypatch, tmp_path, capsys, words):
-    monkeypatch.setattr(engine, "OF_MACHINE", GIGABYTE)
-    (file := tmp_path / "spec.json").write_text(json.dumps(BIG), encoding="utf-8")
-    assert main([word.format(file=file, out=tmp_path / "out") for word in words]) != 0
-    assert "GB is allowed; with n" in capsys.readouterr().err
 
 
 @each("name", [name for name, entry in DATASETS.items() if entry.is_generated])

@@ -229,32 +229,6 @@ def test_a_fit_knows_its_columns_and_nothing_of_the_fit_before(model):
     assert set(vars(quietly(named.fit, X, y))) == set(vars(plain))
 
 
-LEVELS = ["low", "high"]  # in this order, which is not that of the alphabet
-
-
-@each("model", some(ALONE, 10, len(ALONE)))
-def test_calibration_keeps_the_order_of_the_estimators_own_classes(model):
-    leaves_of_20_points = (competitors.EverydayBoosting, competitors.EverydayOrdinalBoosting)  # half of these labels
-    if not hasattr(model, "decision_function") or isinstance(model, leaves_of_20_points):
-        return
-    y = pd.Categorical.from_codes(FEW, LEVELS, ordered=True)
-    names = np.array(LEVELS, dtype=object)[Y]
-    alone, calibrated = fitted(model, y=y), fitted(Calibrated(model, n_splits=2, random_state=0), y=y)
-    assert list(calibrated.classes_) == list(alone.classes_)
-    right = [np.mean(one.predict(X) == names) for one in (alone, calibrated)]
-    assert right[1] > max(right[0], 1.0 - right[0]) - 0.2
-
-
-def test_seen_labels_keep_the_order_of_categories():
-    levels = ["low", "middle", "high"]
-    codes = np.digitize(X[:, 0], [0.0, 1.0])
-    seen = np.where(np.arange(N) < N_LABELED, codes, -1)
-    y = {name: pd.Categorical.from_codes(own, levels, ordered=True) for name, own in (("seen", seen), ("true", codes))}
-    model = SeenLabels(made(QS3ORAO)).fit(X, pd.DataFrame(y))
-    assert list(model.classes_) == levels
-    assert model.score(X, pd.DataFrame(y)) == np.mean(model.predict(X) == np.array(levels)[codes]) > 0.6
-
-
 @each("kind", [QSGS2AUC, TSGS3VM, QS3ORAO])
 def test_the_numbers_that_automatic_values_stand_for_train_the_same_model(kind):
     def trained(**given):

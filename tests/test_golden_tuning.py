@@ -137,8 +137,9 @@ def test_tuning():
         ("binary", make_pipeline(StandardScaler(), TSGS3VM(**SMALL)), {"random_state": 9}),
         ("pairs", TSGSU(**SMALL, y_holds="classes", prior=0.7), {}),
     ]
+    several += [("binary", QSGS2AUC(**SMALL, positive_share=0.3), {}), ("ordinal", QS3ORAO(**SMALL), {})]
     for number, (kind, inner, more) in enumerate(several):
-        own_X, own_y, own_true = points(kind, 2 * number, 80)
+        own_X, own_y, own_true = points(kind, 2 * number + number // 6, 80)
         for outer in (
             safe.Safe(inner, **more),
             calibrated.Calibrated(inner, n_splits=3 - number % 2, random_state=number),

@@ -445,16 +445,6 @@ def test_few_labels_are_enough_for_wine(estimator):
     assert model.score(WINE[hidden], WINE_CLASSES[hidden]) > 0.78
 
 
-def test_binary_scores_are_one_number_a_point():
-    points, y = WINE[WINE_CLASSES < 2], np.array(["left", "right"])[WINE_CLASSES[WINE_CLASSES < 2]]
-    model = PS3VT(random_state=0).fit(points, y)
-    scores = model.decision_function(points)
-    second = points @ (model.coef_[1] - model.coef_[0]) + model.intercept_[1] - model.intercept_[0]
-    np.testing.assert_allclose(scores, second, rtol=1e-12, atol=1e-14)
-    np.testing.assert_array_equal(model.predict(points), np.where(scores > 0, "right", "left"))
-    assert model.score(points, y) > 0.95
-
-
 # Defaults beyond the paper
 
 # Sixty points far from the origin; thirty have one of three labels.

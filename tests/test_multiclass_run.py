@@ -13,14 +13,12 @@ from small_specs import changed, finished
 
 from dsgcore import Run, Spec, load_model
 from dsgcore.estimators.ps3vt import PS3VT
-from dsgcore.experiments import LiveRun, StopReason, long_work, theory_of
+from dsgcore.experiments import LiveRun, StopReason, long_work
 from dsgcore.jobs import Job, JobQueue, JobState
 from dsgcore.multiclass import graph as graphs
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.graph import ScoredPoints
 from dsgcore.multiclass.twin import KernelTwin
-from dsgcore.settings import profile_of
-from dsgcore.solver.task import SCHEDULES
 
 
 def small(**changes):
@@ -29,24 +27,6 @@ def small(**changes):
     plain["data"] |= {"n": 160, "n_labeled": 16}
     plain["solver"] |= {"n_iter": 20, "n_features": 24, "batch_size": 8}
     return changed(plain, **changes)
-
-
-def test_the_lead_of_the_highest_score_is_drawn_for_right_and_wrong_points():
-    run = finished(small())
-    scores = run.result_test_values
-    best = scores.argmax(axis=1)
-    lead = np.array([own[i] - np.delete(own, i).max() for own, i in zip(scores, best, strict=True)])
-    right, wrong = profile_of(run.problem).details(run)[0][1].samples
-    assert right.values.tolist() == lead[best == run.split.y_test].tolist()
-    assert wrong.values.tolist() == lead[best != run.split.y_test].tolist()
-
-
-def test_the_page_of_pairs_names_the_assumed_share_of_positives_and_that_of_the_unlabeled_points():
-    plain = Spec.from_dict({"setting": "similar_unlabeled", "problem": {"prior": 0.8}}).to_dict()
-    run = finished(changed(plain, n=200, n_labeled=20, n_iter=3, n_features=8))
-    hidden = run.split.y_hidden[run.split.y_train == -1]
-    shares = [metric.value for metric in profile_of(run.problem).details(run)[2][0][:2]]
-    assert shares == ["0.800", f"{np.mean(hidden == 1):.3f}"]
 
 
 @each("own", [{"variant": "softmax"}, {"variant": "preconditioned softmax"}, {}, {"feature_map": "linear"}])
@@ -98,16 +78,6 @@ def test_a_spec_can_ask_for_the_automatic_step_the_average_and_an_intercept(tmp_
     assert load_model(tmp_path / "model.npz").evaluate(run.split.X_test).tobytes() == values.tobytes()
     np.testing.assert_allclose(run.engine.average_at(30).W, W, rtol=1e-12)
     assert (run.engine.average_at(12).W == run.engine.model_at(12).W).all()
-
-
-def test_singular_values_are_those_of_the_weights():
-    run = finished(small())
-    values = np.linalg.svd(run.model.W, compute_uv=False)
-    row = run.history.last()
-    np.testing.assert_allclose([row[f"singular value {i}"] for i in range(1, 5)], values, atol=1e-12)
-    assert row["tail_sum"] == pytest.approx(values[2:].sum(), abs=1e-12)
-    assert row["rank"] == 3  # the weights sum to zero over the four classes
-    assert finished(small(tau_S=10.0)).history.last()["rank"] == 2
 
 
 def test_the_twin_is_linear_mc_and_ignores_what_is_steered_of_graph_and_tail():
@@ -166,19 +136,6 @@ def test_a_run_whose_numbers_overflow_stops_at_its_last_good_state():
     assert run.stop_reason in (StopReason.FINISHED, StopReason.DIVERGED)
     assert np.isfinite(run.model.W).all()
     assert np.isfinite(run.history.column("objective")).all()
-
-
-@each("radius, said", [(None, "(here: 1)"), (2.0, "(here: 2)")])
-def test_the_theory_says_how_large_the_weights_may_be(radius, said):
-    assumption = theory_of(small(radius=radius)).assumptions[1]
-    assert assumption.sentence.endswith(f"in the ball of radius 1 {said}.")
-    assert assumption.holds == (said == "(here: 1)")
-
-
-@each("schedule", SCHEDULES)
-def test_a_run_takes_every_schedule(schedule):
-    history = finished(small(schedule=schedule, step_size=2.0, n_iter=5)).history
-    assert history.column("step_size").tolist() == [SCHEDULES[schedule](2.0, t, 5) for t in range(1, 6)]
 
 
 @each("features", ["linear", "fourier"])

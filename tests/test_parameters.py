@@ -139,12 +139,3 @@ def test_steps_follow_their_schedule():
         assert setting.size == pytest.approx(expected, rel=1e-15)
         assert (setting.lam, setting.n_features) == (0.3, 7)
         assert setting.decay == pytest.approx(1 - expected * 0.3, rel=1e-15)
-
-
-def test_a_change_holds_from_its_iteration_on_until_the_next():
-    steps = [Change(3, "step_size", 1.0), Change(6, "step_size", 4.0)]
-    changes = [steps[0], Change(5, "n_features", 9.0), Change(5, "lam", 0.5), steps[1]]
-    plan = Plan("theta/t", step_size=2.0, lam=0.3, n_features=7, n_iter=16, changes=changes)
-    settings = {t: (plan.at(t).size * t, plan.at(t).n_features, plan.at(t).lam) for t in (2, 3, 5, 6)}
-    assert settings == {2: (2.0, 7, 0.3), 3: (1.0, 7, 0.3), 5: (1.0, 9, 0.5), 6: (4.0, 9, 0.5)}
-    assert type(plan.at(6).n_features) is int

@@ -134,14 +134,6 @@ def test_a_score_of_nothing_is_of_the_first_class_for_every_estimator(cls):
     assert model.predict(None).tolist() == ["no", "yes"]
 
 
-def test_the_highest_of_several_scores_is_the_predicted_class():
-    run = finished(small("multiclass"))
-    values = run.model.evaluate(run.split.X_test)
-    predicted = predicted_classes(run, values)
-    np.testing.assert_array_equal(predicted, values.argmax(axis=1))
-    assert run.problem.score(run.split.y_test, values) == np.mean(predicted == run.split.y_test)
-
-
 @pytest.mark.parametrize("is_large", [False, True])
 def test_a_balanced_run_is_shifted_before_its_sign_is_taken_and_scored_as_its_estimator_is(is_large, monkeypatch):
     # Test points of other shares than the unlabeled ones: shifted by them, the score would be another.
