@@ -11,6 +11,7 @@ import pytest
 from cases import each
 from opened_pages import bench_of, errors, open_page, said
 
+from dsgcore.__main__ import main
 from dsgcore.core.cost import GIGABYTE, per_cent
 from dsgcore.data import DATASETS, DataError, Edit, load, sets
 from dsgcore.diagnostics import convergence, limits
@@ -165,6 +166,14 @@ def test_every_way_in_is_checked_before_anything_is_allocated(nothing_large, mon
     said = r"about [12]\.\d+ GB of memory, but at most (1|0\.5) GB is allowed; with n \d+ it would fit"
     with pytest.raises(SpecError, match=said):
         go()
+
+
+@each("words", [("run", "{file}", "--out", "{out}"), ("check", "{file}")])
+def test_every_command_is_checked_before_anything_is_allocated(nothing_large, monkeypatch, tmp_path, capsys, words):
+    monkeypatch.setattr(engine, "OF_MACHINE", GIGABYTE)
+    (file := tmp_path / "spec.json").write_text(json.dumps(BIG), encoding="utf-8")
+    assert main([word.format(file=file, out=tmp_path / "out") for word in words]) != 0
+    assert "GB is allowed; with n" in capsys.readouterr().err
 
 
 @each("name", [name for name, entry in DATASETS.items() if entry.is_generated])
