@@ -103,6 +103,8 @@ COLUMNS = {
     "views of bytes": pa.array([b"x", b"y"] * (N // 2), pa.binary_view()),
     "decimals of 256 bits": pa.array(range(N), pa.int64()).cast(pa.decimal256(50, 2)),
     "words with gaps, each once": pa.array(["x", None, "z"] * (N // 3)).dictionary_encode(),
+    "decimals": pa.array(range(N), pa.int64()).cast(pa.decimal128(21, 2)),
+    "truth values with gaps": pa.array([True, None, False] * (N // 3)),
     "days too far": pa.array([10**12 + i for i in range(N)], pa.timestamp("s")),
 }
 HELD = {  # columns of tables in memory that are left out

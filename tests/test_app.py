@@ -3,7 +3,6 @@
 import json
 import threading
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -31,7 +30,6 @@ from pages.controls.control import automatic_of, names_of_stops
 from pages.controls.link import with_changes
 from pages.session.bench import Bench, begin
 from pages.shell import warm_up
-from pages.workbench import steering
 
 SLIDERS = ("step_size", "n_features", "lam", "gamma", "sigma", "batch_size", "n_iter", "patience", "tolerance")
 SLIDERS += ("n_labeled", "test_share")
@@ -145,12 +143,6 @@ def test_every_lesson_of_every_page_runs(name):
         app = app.button(key=f"preset-{place}").click().run()
         assert not app.exception
         assert len(app.error) == 0
-
-
-def test_a_computed_number_that_has_moved_is_said_with_four_digits():
-    spec = default_spec("auc")
-    moved = replace(spec, kernel=replace(spec.kernel, sigma=0.07692307544037182))
-    assert steering._moved(spec, moved) == "inverse bandwidth 0.07692"
 
 
 # --- a first run on a table brought by a person, beside what people install on the same few labels

@@ -1,7 +1,6 @@
 """Numbers as the charts send them, the words and marks on them, and the maps' planes and colours."""
 
 import itertools
-import re
 
 import numpy as np
 from cases import each
@@ -9,19 +8,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from small_specs import small
 
-from dsgcore.data import load
-from dsgcore.experiments import LiveRun, Plane, Run
-from dsgcore.settings import panels
+from dsgcore.experiments import LiveRun, Plane
 from dsgcore.settings.panels import Mark
 from dsgcore.studies.importance import Importance
 from pages.charts import figures as charts
-from pages.charts.detail_charts import histogram_chart, risk_chart
+from pages.charts.detail_charts import risk_chart
 from pages.charts.live_chart import alt_of
-from pages.charts.run_map import _blended, colors_of, decision_heats, point_sets
-from pages.gallery.data_charts import picture_of_data
-from pages.live import map_view
-from pages.live.curves import bound_figure, numbers_of, score_figure
-from pages.session.bench import Scene, View
+from pages.live.curves import bound_figure, numbers_of
 from pages.studies.study_charts import importance_figure
 
 
@@ -68,40 +61,6 @@ def test_a_thinned_curve_has_the_lowest_and_highest_number_of_each_stretch_also_
     np.testing.assert_array_equal(charts.thinned(x, y, 100), (x[kept], y[kept]))
 
 
-def curve(y, name="test"):
-    return charts.Curve(name, np.arange(1, len(y) + 1), np.asarray(y, dtype=float), "#000000")
-
-
-@each(
-    "places, is_log, said",
-    [
-        ([10, 30, 100], True, ["10", "30", "100"]),  # plotly writes 9, 10, 2, 3 and so on to 9
-        ([100, 10, 30, 10], True, ["10", "30", "100"]),
-        ([500, 1000, 2000, 4000, 8000, 12000], True, ["500", "1,000", "2,000", "4,000", "12,000"]),
-        ([0.1, 0.3, 0.5], False, ["0.1", "0.3", "0.5"]),
-        ([3000], True, ["3,000"]),
-        ([0, 1, 10, 100], True, ["1", "10", "100"]),  # a logarithmic axis has no zero
-    ],
-)
-def test_the_numbers_along_an_axis_are_those_of_its_few_points_as_far_as_there_is_room(places, is_log, said):
-    chart = charts.line_chart([curve([1.0, 2.0])], title="", is_log_x=is_log, x_title="points", x_ticks=places)
-    assert chart["layout"]["xaxis"]["ticktext"] == said
-
-
-def test_a_log_axis_draws_each_positive_number_has_gaps_for_the_others_and_two_to_seven_ticks_on_what_it_shows():
-    (trace,) = charts.line_chart([curve([1e-9, 0.5, 0.0, -1.0, 2.0])], title="", is_log_y=True)["data"]
-    assert trace["y"] == [1e-9, 0.5, None, None, 2.0]
-    for low, high in ((0.3, 4.0), (1e-5, 1e3), (2.0, 2.0), (1e-30, 1e30)):
-        axis = charts.line_chart([curve([low, high])], title="", is_log_y=True)["layout"]["yaxis"]
-        ticks = axis.get("tickvals", ())
-        shown = (
-            np.log10(high / low) / axis["dtick"]
-            if "dtick" in axis
-            else sum(low / 2.5 <= t <= high * 2.5 for t in ticks)
-        )
-        assert 2 <= shown <= 7
-
-
 MARKS = st.lists(
     st.tuples(st.integers(1, 100), st.integers(5, 25)), min_size=1, max_size=9, unique_by=lambda one: one[0]
 )
@@ -129,47 +88,12 @@ def live_run(n, **sections):
     return live
 
 
-def test_lines_of_random_choices_are_their_median_their_band_and_the_best(monkeypatch):
-    monkeypatch.setattr("pages.live.curves.known_choices", lambda spec: np.linspace(0, 1, 101))
-    figure = score_figure(live_run(3), View(scene=Scene(chart="score", measures=frozenset({"choice_rank"}))), "0")
-    drawn = [(trace["name"], trace["y"][0]) for trace in figure["data"]][-4:]
-    assert drawn == [("random choices: median", 0.5), ("10 % to 90 %", 0.1), ("10 % to 90 %", 0.9), ("best", 1.0)]
-
-
-def test_a_star_is_at_the_first_of_the_highest_test_scores():
-    live = live_run(5)
-    (star,) = [trace for trace in score_figure(live, View(), "0")["data"] if trace["name"] == "best"]
-    scores = live.run.history.column("score_test")
-    assert (star["y"], star["x"]) == ([scores.max()], [1 + int(scores.argmax())])
-    assert scores.min() < scores.max()
-
-
 def test_the_whiskers_of_an_importance_reach_from_its_lowest_to_its_highest_share():
     found = Importance(np.array([[0.9, 0.1], [0.2, 0.8], [0.1, 0.9], [0.4, 0.6], [0.3, 0.7]]), 1.0, 5)
     (bars,) = importance_figure(found, ["step", "width"], title="")["data"]
     order, x = [["step", "width"].index(name) for name in bars["y"]], np.array(bars["x"])
     ends = x - bars["error_x"]["arrayminus"], x + bars["error_x"]["array"]
     np.testing.assert_allclose(ends, 100 * np.array(found.ends)[:, order])
-
-
-def test_the_picture_of_a_set_has_its_upper_points_above():
-    data, paths = load("two_moons"), re.findall(r'd="([^"]*)"', picture_of_data("two_moons"))
-    drawn = [np.array(re.findall(r"M(\d+) (\d+)h0", path), dtype=float).mean(axis=0) for path in paths]
-    (right, up), (to_right, down) = (
-        np.diff(both, axis=0)[0] for both in ([data.X[data.y == k].mean(axis=0) for k in (0, 1)], drawn)
-    )
-    assert (np.sign(right), np.sign(up)) == (np.sign(to_right), -np.sign(down))
-
-
-def test_a_histogram_has_shares_or_numbers_of_points_and_of_a_faint_sample_the_outline_alone():
-    values = [("own", np.array([0.0, 0.0, 0.0, 1.0]), False), ("other", np.array([0.0, 1.0]), True)]
-    samples = [panels.Values(name, own, panels.INK, is_faint) for name, own, is_faint in values]
-    for is_share, heights in ((True, [[0.75, 0.25], [0.5, 0.5]]), (False, [[3, 1], [1, 1]])):
-        panel = panels.Histogram("scores", "score", samples, "", is_share=is_share)
-        own, other = histogram_chart(panel, theme="light", bins=2)["data"]
-        assert [[trace["y"][1], trace["y"][3]] for trace in (own, other)] == heights
-        assert [one["line"]["dash"] for one in (own, other)] == ["solid", "dash"]
-        assert ("fill" in own, "fill" in other) == (True, False)
 
 
 def test_a_chart_in_words_has_a_part_below_zero_and_says_that_no_bound_is_known():
@@ -202,38 +126,6 @@ def test_no_unit_outweighs_the_others_and_points_of_the_grid_have_its_coordinate
 
 
 # --- colours of the maps: the map has the colours of its points
-
-
-def heat(name, shown, theme="light", t=12):
-    """Return the run after `t` iterations, the map's trace below the points, and the classes' points."""
-    run = Run(small(name))
-    run.advance(t)
-    state = map_view._new_map(run, (None, None))
-    state.values = map_view._values(run, state, shown)
-    trace = decision_heats(run, state.plane, [state.values], shown=map_view.KINDS[shown], theme=theme)[0]
-    return run, trace, point_sets(run, Plane.through(run.split.X_train))[1:]
-
-
-def test_of_two_classes_the_positive_one_has_the_colour_of_the_maps_upper_end_also_among_the_scores():
-    run, trace, points = heat("auc", "f")
-    names = run.split.class_names
-    assert {one.name: one.color for one in points} == dict(zip(names, (charts.NEGATIVE, charts.POSITIVE), strict=True))
-    ends = [trace["colorscale"][i][1] for i in (0, -1)]
-    assert [int(end[1:3], 16) > int(end[5:7], 16) for end in ends] == [True, False]  # red, and blue
-    of_class = [run.result_test_values[run.split.y_test == code].tolist() for code in (0, 1)]
-    found = [(values.name, values.role, values.values.tolist()) for values in panels.by_class(run)]
-    assert found == list(zip(names, (panels.NEGATIVE, panels.POSITIVE), of_class, strict=True))
-
-
-@each("shown, theme", itertools.product("fh", ["light", "dark"]))
-def test_the_map_of_ordered_classes_has_the_colours_of_their_points(shown, theme):
-    run, trace, points = heat("ordinal", shown, theme)
-    colors = colors_of(run)
-    assert [one.color for one in points] == colors
-    places, shades = zip(*trace["colorscale"], strict=True)
-    assert list(dict.fromkeys(shades)) == [_blended(color, theme) for color in colors]
-    assert list(places) == sorted(places)
-    assert (places[0], places[-1]) == (0.0, 1.0)
 
 
 def test_a_number_beside_a_curve_has_the_minus_sign_of_its_axis():

@@ -24,7 +24,7 @@ from commands import refusal
 from small_specs import OWN_LESSON
 from test_run import small
 
-from dsgcore import DSGError, load_model
+from dsgcore import DSGError
 from dsgcore.__main__ import main
 from dsgcore.cli.ending import Progress
 from dsgcore.cli.fit import METHODS, estimator_of, own_of
@@ -196,11 +196,6 @@ def test_every_command_ends_with_a_code_and_one_sentence(command, person, capsys
     assert printed.count("\n") == 1
 
 
-# What commands print, and if they end with 0, or with 1 because the answer is no; OUT is new.
-# What was asked for is printed with --quiet, too, and what was done is not: then nothing is, where nothing stands here.
-SHORT = "--quiet --seconds 500 --methods SVC,LogisticRegression --no-curves --store OUT.sqlite"
-
-
 @pytest.mark.ci
 def test_a_run_that_has_converged_ends_its_check_with_0(person, capsys):
     assert main(["check", str(person / "settled.json"), "--seeds", "1"]) == 0
@@ -222,16 +217,6 @@ def test_json_is_the_result_and_quiet_says_nothing_else(person, tmp_path, capsys
         capsys.readouterr()
         (tmp_path / "own.json").write_text('{"mine": 1}')
         assert "--json" in refusal(capsys, [*line, tmp_path / "own.json"]), command
-
-
-def test_a_run_that_diverges_leaves_the_last_state_before_that(person, tmp_path):
-    assert main(["run", str(person / "wild.json"), "--out", str(tmp_path / "out"), "--quiet"]) == 1
-    every = {"history.csv", "model.npz", "result.json", "spec.json", "fit.json", "preparation.joblib"}
-    assert {file.name for file in contents(tmp_path)} == every
-    result = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
-    assert result["stop_reason"] == "diverged"
-    values = load_model(tmp_path / "out" / "model.npz").evaluate(np.zeros((1, 2)))
-    assert np.isfinite(values).all()
 
 
 # --- what options become

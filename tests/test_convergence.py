@@ -515,18 +515,6 @@ def test_the_weight_of_an_earlier_step_is_at_most_theta_over_t_from_t_equal_to_a
 # --- on the tab Theory
 
 
-@each("variant", ["softmax", "preconditioned softmax"])
-def test_a_variant_that_is_another_method_has_no_theorem_no_values_and_no_parts_of_the_objective_of_the_paper(variant):
-    spec = small("multiclass", problem={"variant": variant})
-    assert (theory_of(spec).assumptions, as_in_paper(spec, 700)) == ((), spec)
-    parts = [name for name in finished(spec).history.names if name.startswith("term: ")]
-    assert parts == ["term: logistic", "term: ridge"]
-    app = open_page("multiclass", at="2", **{"problem.variant": variant})
-    assert "tail" not in figure(app, "chart-spectrum")["layout"]["meta"]["note"]
-    assert "PS3VT" not in captions(app) + " ".join(text.value for text in app.markdown)
-    assert not {"keep-to", "as-in-paper"} & {button.key for button in app.button}
-
-
 def test_a_computed_value_has_four_digits_beside_the_one_that_meets_the_assumptions():
     assert "Regularisation: 0.01316 → 0.2" in captions(open_page("auc", **{"solver.lam": "0.013157894736842105"}))
 

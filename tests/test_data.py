@@ -19,14 +19,13 @@ from dsgcore.data import (
     DataError,
     Dataset,
     broken,
-    convert,
     draw_pairs,
     equal_frequency_bins,
     hide_labels,
     load,
     sets,
 )
-from dsgcore.data.datasets import AS_IS, BINS, EVEN_ODD, HALVES, IN_ORDER, ONE_REST, CountError
+from dsgcore.data.datasets import CountError
 from dsgcore.data.inspection import coverage, leaks
 from dsgcore.data.splits import fit_scaling
 from dsgcore.experiments import load_dataset
@@ -171,13 +170,6 @@ def test_drawn_sets_have_the_asked_size_and_shares_and_repeat_bit_by_bit(name, n
         assert made.X.tobytes() == load(name, n=n, seed=seed, **options | {"n_classes": 5}).X.tobytes()
 
 
-@each("name", ["breast_cancer", "iris", "diabetes"])
-def test_some_rows_of_a_real_set_are_drawn_from_all_rows_of_every_class(name):
-    some = [load(name, n=60, seed=seed) for seed in (0, 1)]
-    for label in np.unique(some[0].y):
-        assert not np.array_equal(*(made.X[made.y == label] for made in some))
-
-
 def test_clean_shapes_are_what_they_say():
     rings, square, mixture = sets.circles(noise=0), sets.xor(noise=0, imbalance=0.2), sets.gaussian_mixture(noise=0)
     np.testing.assert_allclose(np.linalg.norm(rings.X, axis=1), np.where(rings.y == 1, 0.5, 1.0), rtol=1e-6)
@@ -246,26 +238,6 @@ def test_a_file_equals_scikit_learns_copy_and_is_what_the_app_loads(name):
 # --- conversions
 
 
-@each("name, positive, k, positives, names", [
-    (ONE_REST, None, 3, {0}, ("not a", "a")),
-    (ONE_REST, 2, 3, {2}, ("not c", "c")),
-    (EVEN_ODD, None, 4, {0, 2}, ("b, d", "a, c")),
-    (EVEN_ODD, None, 5, {0, 2, 4}, ("b, d", "a, c, e")),
-    (HALVES, None, 4, {2, 3}, ("a to b", "c to d")),
-    (HALVES, None, 5, {3, 4}, ("a to c", "d to e")),
-    (HALVES, None, 3, {2}, ("a to b", "c")),
-    (HALVES, None, 2, {1}, ("a", "b")),
-])  # fmt: skip
-def test_two_classes_are_made_of_several_and_rows_without_a_label_stay_without_one(name, positive, k, positives, names):
-    y = np.r_[np.arange(4 * k) % k, -1]
-    data = dataset_of(np.zeros((len(y), 1)), y, k)
-    made = convert(data, name, positive)
-    np.testing.assert_array_equal(made.y, np.where(y < 0, -1, np.isin(y, list(positives))))
-    assert (made.y.dtype, made.class_names) == (np.int64, names)
-    assert made.X is data.X
-    assert all(convert(data, other) is data for other in (AS_IS, IN_ORDER, BINS))
-
-
 @given(values=st.lists(st.floats(-1e6, 1e6), min_size=20, max_size=200), k=st.integers(2, 20))
 def test_bins_are_as_equal_as_equal_values_let_them_be_and_keep_the_order(values, k):
     bins = equal_frequency_bins(np.array(values), k)
@@ -282,13 +254,6 @@ def test_bins_are_as_equal_as_equal_values_let_them_be_and_keep_the_order(values
 
 def spec(setting, **data):
     return Spec.from_dict({"setting": setting, "data": {"n_labeled": 20, **data}})
-
-
-def test_a_files_ordered_classes_can_be_halved(tmp_path):
-    np.savez(tmp_path / "ordered.npz", X=np.random.default_rng(0).normal(size=(80, 2)), y=np.arange(80) % 4)
-    run = Run(spec("auc", name="file", path=str(tmp_path / "ordered.npz"), convert=HALVES))
-    assert run.split.class_names == ("0 to 1", "2 to 3")
-    assert np.mean(run.split.y_hidden) == pytest.approx(0.5, abs=0.02)
 
 
 # --- hidden labels

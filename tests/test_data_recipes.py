@@ -82,19 +82,6 @@ def test_a_spec_wants_its_own_file_whatever_the_case_of_its_digest_and_a_session
         load_split(spec)
 
 
-def test_a_label_column_that_the_file_does_not_have_is_refused_and_only_the_usual_name_is_guessed(tmp_path):
-    path = tmp_path / "table.csv"
-    path.write_text("a,kind,other\n" + "1,u,x\n2,v,y\n" * 150)
-
-    def names(**said):
-        data = {"name": "file", "path": str(path), **said}
-        return load_split(Spec.from_dict({"setting": "auc", "data": data})).class_names
-
-    assert (names(), names(target="kind")) == (("x", "y"), ("u", "v"))
-    with pytest.raises(DataError, match=r"there is no column 'kinds' .*: the table has 'a', 'kind', 'other'"):
-        names(target="kinds")
-
-
 # --- the papers' own data through the same door as anyone's file; they are no part of the project, and are skipped without it
 
 

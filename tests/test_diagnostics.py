@@ -12,7 +12,7 @@ import pytest
 from cases import each
 from live_page import figure, head
 from naive_problems import quadratic
-from opened_pages import bench_of, checked, open_auc, open_page
+from opened_pages import bench_of, checked, open_auc
 from own_tables import own_spec, sniff
 from small_specs import finished, small
 
@@ -350,14 +350,6 @@ def test_a_job_that_is_cancelled_says_so_and_leaves_the_page_as_it_was():
     app = when_done(app.button(key="limits-cancel").click().run())
     assert "Cancelled after" in said(app)
     assert not app.button(key="find-limits").disabled
-
-
-def test_where_it_cannot_be_found_out_the_page_says_why():
-    with pytest.raises(DiagnosticsError, match="draws new random features"):
-        limits(Spec.from_dict({"setting": "multiclass"}))
-    app = open_page("multiclass")
-    assert "Not available: DSG Lab finds limits only if each iteration draws new random features" in said(app)
-    assert "find-limits" not in [button.key for button in app.button]
 
 
 def test_clicks_that_come_in_while_other_data_are_made_ready_do_nothing():

@@ -8,7 +8,7 @@ import pytest
 from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from live_page import figures, status
+from live_page import figures
 from opened_pages import bench_of, checked, errors, open_page, run_of, said
 from test_file_on_pages import opened, study_of
 
@@ -272,20 +272,6 @@ def test_an_edit_that_is_not_valid_changes_nothing_and_is_explained():
             hand.taken = (known, 1)
             hand.take({"mount": "m", "edits": [sent]}, run.spec, run.split)
     assert not hand.made
-
-
-def test_data_without_labels_wait_for_one_and_go_on_with_it():
-    app = checked(send(open_edited(), label("all")))
-    shown = points_of(app)
-    assert (shown["count"], shown["said"]) == ("0 of 10 labels", "")
-    assert shown["next"] == "The run starts when each class has a labeled point. Still missing: negative, positive."
-    assert not errors(app)
-    assert "paused" in status(app)
-    assert app.button(key="play").disabled
-    rows = run_of(app).split.train_rows[:2].tolist()
-    app = send(app, *(label([row], to) for to, row in enumerate(rows)), first=2)
-    assert (points_of(app)["count"], points_of(app)["next"]) == ("2 of 10 labels", "")
-    assert len(run_of(app).split.labeled) == 2
 
 
 def test_the_points_are_sent_only_if_the_reader_edits_and_only_after_a_change():

@@ -11,14 +11,12 @@ from live_page import alt_of_chart, figure
 from opened_pages import OF_EACH_ENGINE, checked, errors, open_page, shown
 
 from dsgcore.cli.runs import asked_study
-from dsgcore.core.metrics import paired_difference
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.jobs import JobState
 from dsgcore.settings import profile_of
 from dsgcore.studies import Store, StudyRuns, carry_out, csv_of, examples, table_of
 from dsgcore.studies.examples import FILE, KIND, example_study
 from pages.studies import going, links, showing
-from pages.studies.differing import said_difference
 from pages.studies.links import link_to_study
 from pages.studies.trajectory_asking import WITH_A_WAY
 
@@ -76,33 +74,6 @@ def heat(app):
     """Return the finite numbers of the page's one map of colours."""
     (trace,) = [trace for trace in drawn(app)["data"] if trace["type"] == "heatmap"]
     return [z for row in trace["z"] for z in row if z is not None]
-
-
-@pytest.mark.usefixtures("made")
-def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing():
-    app = opened()
-    assert "All runs are done" in "".join(m.value for m in app.markdown)
-    assert len(heat(app)) == 30
-    assert [t["name"] for t in drawn(app)["data"] if t.get("mode") == "markers"] == ["all seeds diverged"]
-    ranking = app.dataframe[0].value
-    assert ranking["test AUC"].str.contains("diverged").tolist() == [False] * 30 + [True] * 6
-    assert ranking["minus the best (AUC)"][0] == ""
-    assert ranking["minus the best (AUC)"][1].count(",") == 1
-
-
-@each(
-    "first, second, said",
-    [
-        ([0.9, 0.8, 0.7], [0.9, 0.8, 0.7], "no difference"),
-        ([0.9], [0.9], "no difference"),
-        ([0.9, 0.7], [0.7, 0.9], "0"),
-        ([0.9, 0.8, 0.7], [0.8, 0.8, 0.8], "0 [−0.25, +0.25]"),
-        ([0.9, 0.8, 0.8], [0.8, 0.8, 0.8], "+0.033 [−0.11, +0.18]"),
-        ([], [], "–"),
-    ],
-)
-def test_a_difference_of_nothing_is_said_in_words(first, second, said):
-    assert said_difference(paired_difference(first, second)) == said
 
 
 def test_of_equal_means_no_point_is_the_best_and_the_colours_have_no_scale(store):

@@ -265,7 +265,9 @@ def of_set(chance, entry, number):
     columns = column_summary(data).iloc[:2]
     yield f"  columns {columns['histogram'].tolist()} {columns['distinct'].tolist()}"
     yield f"  columns {summary(columns.iloc[:, 2:6].to_numpy(dtype=float))}"
-    data = convert(data, chance.choice(entry.conversions_for(kind)), chance.choice([None, 1, 2]))
+    given = chance.choice(entry.conversions_for(kind)), chance.choice([None, 1, 2])
+    gaps = replace(data, y=np.where(np.arange(len(data.y)) % 7 == 3, -1, data.y))
+    data, gaps = (convert(one, *given) for one in (data, gaps))
     if chance.random() < 0.3:
         data = replace(data, y=np.where(np.arange(len(data.y)) % 5 == 3, -1, data.y))
     if kind == "pairs" and chance.random() < 0.4:
@@ -276,7 +278,7 @@ def of_set(chance, entry, number):
         "stratified": chance.random() < 0.6,
         "scaling": chance.choice(["unit", "standard", "none"]),
     }
-    yield f"  converted {data.class_names} {summary(data.y)} {how}"
+    yield f"  converted {data.class_names} {summary(data.y)} {summary(gaps.y)} {how}"
     split = (
         draw_pairs(data, chance.choice([3, 8, 40]), **how)
         if kind == "pairs"

@@ -23,6 +23,7 @@ from room_phones import CURVE, GUESSES, MAP, NUMBER, PICK, Phones
 from small_specs import small
 from test_file_on_pages import table
 
+from dsgcore.core.metrics import paired_difference
 from dsgcore.data.inspection import Coverage
 from dsgcore.experiments import SETTINGS
 from dsgcore.experiments.race import Heat, RaceResult
@@ -31,6 +32,7 @@ from dsgcore.rooms.rooms import SIGNS
 from dsgcore.settings import panels
 from dsgcore.solver.task import Change
 from pages.charts.detail_charts import confusion_chart, parts_chart, risk_chart, shares_chart
+from pages.charts.figures import Curve, line_chart
 from pages.charts.live_chart import encoded
 from pages.controls import control
 from pages.controls.link import what_differs
@@ -45,7 +47,7 @@ from pages.shell import plain_text
 from pages.shell.room_key import cookie_name
 from pages.stage import step
 from pages.studies import links
-from pages.studies.differing import differing
+from pages.studies.differing import differing, said_difference
 from pages.workbench import page as workbench
 
 WIDTH, LONGEST, MOST = 380, 80, (500, 40)  # of a line, of a text; new lines of a page, and of one after a step
@@ -186,7 +188,7 @@ PAGES = {
         " ".join(f"{name}=abc" for name in BAD) + " seed=inf speed=x map=x columns=x log_objective=x",
         "data.name=breast_cancer n_iter=8 map_x=bogus map_y=bogus hide=bogus at=999999 changes=,,,, ETA=1 lambda=1 data.size=2",
         "n_iter=8 at=3 changes=3:lam=0.5",
-        f"{SHORT}at=4 > label; undo; redo; paint; clear",
+        f"{SHORT}at=4 > label; undo; redo; paint; clear; unlabel; label",
         "data.name=digits n_labeled=200 sigma=0.5 lam=0.01 n_features=4 n_iter=128 at=100 speed=fast > remedy; end",
         "step_size=1000 speed=instant map=f > end",
         "n_features=4096 n_iter=5000 gamma=2 kernel.name=none view.tab=Cod n_labeled=5000",
@@ -555,6 +557,8 @@ def test_functions_return_what_they_returned():
         f"label_about: {plain_text.label_about('Open', SENTENCES[1])}",
         f"_said: {step._said('one.')} {step._said('two')}",
     ]
+    pairs = (([0.9], [0.9]), ([0.9, 0.7], [0.7, 0.9]), ([0.9, 0.8, 0.8], [0.8, 0.8, 0.8]), ([], []))
+    lines += [f"said_difference: {[said_difference(paired_difference(*pair)) for pair in pairs]}"]
     for function in (plain_text.short_number, control.brief, control.shown, race_result._seconds):
         lines += [f"{function.__name__}: {[function(value) for value in NUMBERS]}"]
     for asked, rounds in ROUNDS.items():
@@ -575,8 +579,16 @@ def test_functions_return_what_they_returned():
     figures += [
         shares_chart(t, {"features": values[0], "rest": -values[1]}),
         risk_chart(t, {"ridge": values[2], "x": -values[0]}, theme="dark"),
+        risk_chart(t[:4], {"one": np.array([2.0, 1.0, -1.0, -3.0]), "two": np.full(4, 3.0)}, theme="light"),
     ]
     lines += [line for figure in figures for line in of_json(json.loads(encoded(figure)))]
+    for places, is_log in (([500, 1000, 2000, 4000, 8000, 12000], True), ([0.1, 0.3], False), ([0, 1, 10], True)):
+        curve = Curve("a", np.arange(1, 4), np.array([1e-9, 0.0, 2.0]), "#000000")
+        made = line_chart([curve], title="", is_log_x=is_log, is_log_y=True, x_title="points", x_ticks=places)
+        lines += [*of_json(json.loads(encoded(made))), f"ticks {made['layout']['xaxis'].get('ticktext')}"]
+    for high in (4.0, 1e3, 1e30):
+        made = line_chart([Curve("a", np.arange(2), np.array([0.3, high]), "#000000")], title="", is_log_y=True)
+        lines += [f"{key} {made['layout']['yaxis'].get(key)}" for key in ("tickvals", "dtick")]
     for right, known, is_pairs in (
         (9, 11, False),
         (9, 11, True),

@@ -20,7 +20,6 @@ from dsgcore.experiments.run import step_limit
 from dsgcore.glossary import term
 from dsgcore.kernels import block_frequencies
 from dsgcore.solver.measures import DiagnosticsError
-from pages.charts.detail_charts import risk_chart
 from pages.charts.figures import ITERATION
 from pages.explained.screens import SCREENS
 
@@ -189,22 +188,6 @@ def test_the_parts_of_the_objective_are_in_the_tab_of_the_theory_also_a_risk_tha
     # The ReLU adds what is missing to zero: what it is there for.
     assert -below == close(history.column("term: correction"))
     assert drawn["layout"]["meta"]["note"].startswith("below zero: risk of")
-
-
-def test_areas_on_top_of_each_other_share_their_iterations_and_what_changes_its_sign_is_on_its_side_of_zero():
-    t, y = np.arange(1.0, 5.0), np.array([2.0, 1.0, -1.0, -3.0])
-    areas = [a for a in risk_chart(t, {"one": y, "two": y + 4}, theme="light")["data"] if "stackgroup" in a]
-    assert [(a["name"], a["stackgroup"], a["y"], a["showlegend"]) for a in areas] == [
-        ("one", "positive", [2.0, 1.0, 0.0, 0.0], True),
-        ("one", "negative", [0.0, 0.0, -1.0, -3.0], False),
-        ("two", "positive", [6.0, 5.0, 3.0, 1.0], True),
-    ]
-    t = np.arange(5000.0)
-    rng = np.random.default_rng(0)
-    data = risk_chart(t, {"one": rng.random(5000), "two": rng.random(5000)}, theme="dark")["data"]
-    first, second = (a["x"] for a in data if "stackgroup" in a)
-    assert first == second
-    assert (len(first), first[-1]) == (400, 4999.0)
 
 
 # --- the numbers of How it works

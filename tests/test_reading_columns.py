@@ -7,21 +7,19 @@ import pickletools
 import time
 from contextlib import suppress
 from dataclasses import replace
-from decimal import Decimal
 from functools import partial
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from cases import each
 from hostile_files import parquet
-from own_tables import lines, own_spec, read, read_sniffed, sniff, sniff_file, table, with_pairs
+from own_tables import lines, own_spec, read, read_sniffed, sniff, sniff_file, table
 
 from dsgcore import QSGS2AUC
 from dsgcore.__main__ import main
 from dsgcore.cli.predict import Fitted
-from dsgcore.data import DataError, draw_pairs, hide_labels, rows_of
+from dsgcore.data import DataError, rows_of
 from dsgcore.data.converting import convert_file, describe_file
 from dsgcore.data.reading import LOCAL, Features, File, Recipe, Source, features
 from dsgcore.data.reading.cells import written
@@ -95,18 +93,6 @@ def test_a_word_that_means_missing_is_said_and_an_option_says_otherwise(kind, tm
             QSGS2AUC(**SMALL).fit(path, "label")
 
 
-def test_a_number_can_mean_missing_in_every_format(tmp_path):
-    own = frame(b=np.where(np.arange(N) % 5 == 0, -999, np.arange(N)))
-    own.to_csv(tmp_path / "t.csv", index=False)
-    own.astype({"b": float}).to_parquet(tmp_path / "t.parquet")
-    (tmp_path / "t.svm").write_bytes(lines(*(f"{kind} 1:{a} 2:{b}" for a, b, kind in own.to_numpy())))
-    for path in tmp_path.iterdir():
-        column = "x2" if path.suffix == ".svm" else "b"
-        described = describe_file(path, sniff_file(path, missing_words=["-999"]))
-        assert described.missing[column] == 12, path.name
-        assert f"Read as missing: 12 cells '-999' (in '{column}')." in described.notes, path.name
-
-
 @each("kind", ["csv", "svm"])
 def test_a_folder_of_text_is_converted_whole_or_refused_by_the_name_of_a_file(kind, tmp_path_factory):
     folder = tmp_path_factory.mktemp("text")
@@ -144,14 +130,6 @@ def test_the_preparation_that_fit_writes_names_what_earlier_files_name():
     named = {str(given) for code, given, _ in pickletools.genops(content) if code.name == "GLOBAL"}
     own_names = {one.removeprefix("dsgcore.data.reading.") for one in named if one.startswith("dsgcore")}
     assert own_names == {"features Features", "features _less", "features _dense", "recipe Limits", "recipe Recipe"}
-
-
-def test_a_file_of_a_folder_that_is_wider_than_the_training_table_is_named(tmp_path):
-    for number in range(2):
-        (tmp_path / f"{number}.svm").write_bytes(lines("1 1:0.5", f"-1 {number + 1}:2"))
-    file = File.of_path(tmp_path)
-    with pytest.raises(DataError, match=r"^1\.svm: line 2 has the index 2, and the largest of the training file is 1$"):
-        file.table(replace(file.sniff(), first_index=1, n_indices=1))
 
 
 @each("name, write", [("parquet", pd.DataFrame.to_parquet), ("xlsx", partial(pd.DataFrame.to_excel, index=False))])
@@ -233,32 +211,6 @@ def test_text_and_means_are_learned_from_training_rows_only():
     np.testing.assert_array_equal(load_split(changed, files=more).X_train, split.X_train)
 
 
-def test_decimals_and_truth_values_are_numbers_and_nested_columns_are_named(tmp_path, capsys):
-    path, flags = tmp_path / "t.parquet", pa.array([None if i == 3 else i % 2 == 0 for i in range(N)])
-    price = pa.array([Decimal(i) / 4 for i in range(N)], pa.decimal128(12, 2))
-    own = {"price": price, "a": frame().a, "label": frame().label, "flag": flags, "emb": pa.array([[1.0, 2.0]] * N)}
-    nested = pa.table({**own, "s": pa.array([{"u": 1}] * N), "town": ["x", "y"] * (N // 2)})
-    pa.parquet.write_table(nested.drop_columns(["emb", "s", "town"]), path)
-    rows, _ = rows_of(path, "label", missing="mean")
-    data = read(path.read_bytes(), sniff(path.read_bytes(), path.name))
-    assert rows.names == data.feature_names == ("price", "a", "flag")
-    np.testing.assert_allclose(rows[:], data.X, rtol=1e-6)
-    pa.parquet.write_table(nested, path)
-    rows, _ = rows_of(path, "label")
-    assert rows.names == ("price", "a", "flag", "town: x", "town: y")
-    said = "'emb' (lists or other nested values), 's' (lists or other nested values)"
-    assert said in " ".join(rows.guesses)
-    assert rows_of(path, "label", drop=["emb", "s", "town"])[0].names == ("price", "a", "flag")
-    given = ["--target", "label", "--out", str(tmp_path / "out"), "--quiet", "--set", "n_iter=2"]
-    drop = [word for name in ("emb", "s", "town") for word in ("--drop", name)]
-    assert main(["fit", "QSGS2AUC", str(path), *given, *drop]) == 0
-    assert main(["data", "describe", str(path)]) == 0
-    assert said in capsys.readouterr().out
-    pa.parquet.write_table(nested.select(["emb", "s", "label"]), path)
-    assert main(["data", "describe", str(path)]) == 2
-    assert "no column of features is left: besides the label, the table has 'emb' (lists" in capsys.readouterr().err
-
-
 @each("wrong", ["lable", "Label", "outcome"])
 def test_a_wrong_label_is_named_with_those_that_there_are(wrong, tmp_path, capsys):
     path, text, own = tmp_path / "t.parquet", tmp_path / "t.csv", frame(town="x")
@@ -328,21 +280,6 @@ def test_no_message_repeats_a_page_of_what_was_given(given):
 # --- classes
 
 
-def test_empty_labels_stay_unlabeled_and_are_never_used_for_testing():
-    content = lines("x,z,label", *(f"{i},{i * 7 % 11},{'' if i % 3 == 0 else 'ab'[i % 2]}" for i in range(90)))
-    dataset = read_sniffed(content, labels="binary")
-    assert np.sum(dataset.y == -1) == 30
-    assert any("30 rows have no label" in sentence for sentence in dataset.report)
-    split, pairs = hide_labels(dataset, 10, 0.3, seed=0), draw_pairs(dataset, 5, 0.3, seed=0)
-    without = set(np.flatnonzero(dataset.y == -1))
-    assert without <= set(split.train_rows)
-    assert not without & set(split.test_rows)
-    assert len(split.test_rows) == 18
-    for one in (split, pairs):
-        assert np.sum(one.y_hidden == -1) == 30
-        assert np.all(one.y_hidden[one.labeled] >= 0)
-
-
 VALUES = [(3.0, "3"), (2.5, "2.5"), (-0.0, "0"), (3e9, "3000000000"), (2.0**52, "4503599627370496"), (True, "True")]
 
 
@@ -374,26 +311,3 @@ def test_a_table_of_pairs_alone_has_no_classes(labels, name, missing, tmp_path):
     _, y = rows_of(file, name, labels="pairs")
     assert y.max() == 19
     assert np.sum(y == -1) == 20
-
-
-def test_pairs_that_the_file_gives_are_used_and_each_id_is_on_two_rows():
-    content = with_pairs()
-    dataset = read_sniffed(content, labels="pairs")
-    assert dataset.feature_names == ("x", "z")
-    assert dataset.pairs.max() == 11
-    assert "Read as missing" not in " ".join(dataset.report)  # rows without an id are no gaps
-    split = draw_pairs(dataset, 8, 0.3, seed=3)
-    ids, counts = np.unique(split.y_train[split.y_train >= 0], return_counts=True)
-    assert (ids.tolist(), set(counts)) == (list(range(8)), {2})
-    for own in ids:
-        assert len(set(dataset.pairs[split.train_rows[split.y_train == own]])) == 1
-    assert np.all(dataset.pairs[split.test_rows] == -1)
-    assert not set(split.test_rows) & set(split.train_rows)
-    # The pairs that were not drawn are set aside: they are no sample of all points.
-    assert len(split.train_rows) + len(split.test_rows) == 60 - 2 * 4
-    with pytest.raises(DataError, match="between 1 and 12"):
-        draw_pairs(dataset, 13, 0.3, seed=3)
-    assert read_sniffed(content, labels="binary").pairs is None
-    said = r"column 'pair_id' must hold pair ids, each on exactly two rows, got 'p00' on 4 \(rows 1, 5, 6, 9, the "
-    with pytest.raises(DataError, match=said):
-        read_sniffed(content.replace(b"p01", b"p00"), labels="pairs")

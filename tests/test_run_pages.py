@@ -10,14 +10,13 @@ from cases import each, some
 from clocks import until
 from live_page import figure, head, numbers, status
 from opened_pages import APP, bench_of, checked, errors, left_in_browser, open_auc, open_page, run_of
-from small_specs import finished, small
+from small_specs import small
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
 from dsgcore.diagnostics import judgement
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
 from dsgcore.experiments.verdict import right_test_points
 from pages.live import map_view
-from pages.live.curves import average_of
 from pages.live.judgement import look_at, watch_again
 from pages.race import views as race_views
 from pages.session import bench as benches
@@ -69,14 +68,6 @@ def test_an_earlier_iteration_is_a_run_that_was_stopped_there_also_of_one_that_d
     for one in (whole, run):
         one.advance()
     np.testing.assert_array_equal(run.test_values, whole.test_values)
-
-
-def test_the_average_is_drawn_at_its_iterations_from_the_second_half_on():
-    run = finished(small("auc", solver={"average": "tail", "n_iter": 20}))
-    (curve,) = average_of(run, "objective", "black")
-    rows = {t: value for t, value in zip(*map(run.history.column, ("t", "objective_average")), strict=True) if t > 10}
-    assert dict(zip(curve.x, curve.y, strict=True)) == rows
-    assert average_of(finished(small("auc", solver={"average": None, "n_iter": 20})), "objective", "black") == []
 
 
 # --- the slider

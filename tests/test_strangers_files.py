@@ -591,22 +591,6 @@ def test_a_number_of_the_row_is_no_feature_whatever_the_labels_and_whoever_write
     check(path, (by_upload, by_rows, once_more), ["a", "b"], classes, unlabeled * N // len(labels))
 
 
-def test_an_index_that_a_person_names_is_used(tmp_path, capsys):
-    path, table = tmp_path / "t.parquet", tmp_path / "t.csv"
-    frame(pd.Index(SHUFFLED, name="place")).to_parquet(path)
-    frame().to_csv(table, index_label="id")
-    rows, _ = rows_of(path, "label", features=["place", "a"])
-    assert rows.names == ("place", "a")
-    assert np.array_equal(rows[:][:, 0], SHUFFLED)
-    rows, labels = rows_of(path, "place")
-    assert sorted(set(labels))[:2] == ["bin 1 (from 0)", "bin 2 (from 12)"]
-    assert "The label 'place' was cut into 5 bins of about equally many rows." in rows.guesses
-    assert main(["data", "describe", str(table), "--features", "id,b"]) == 0
-    assert "2 features" in capsys.readouterr().out
-    assert sniff_file(table, features=["id", "b"]).to_dict()["roles"] == {"label": "label", "a": "ignore"}
-    assert read(table.read_bytes(), sniff_file(table, features=["id"])).X[:, 0].tolist() == list(range(N))
-
-
 @each("ending", ["csv", "parquet"])
 def test_an_index_that_is_left_out_and_what_is_taken_for_unlabeled_are_said(ending, tmp_path, capsys):
     path, table = tmp_path / f"t.{ending}", numbered("id").assign(label=np.resize([-1, 0, 1], N))
@@ -721,18 +705,6 @@ def test_ordered_categories_of_files_keep_their_order(tmp_path, writer):
     assert points.class_names == ("low", "mid", "high")
     assert encode(rows_of(path, "label")[1], is_ordered=True)[0].tolist() == ["low", "mid", "high"]
     assert QS3ORAO(**SMALL).fit(path, "label").classes_.tolist() == ["low", "mid", "high"]
-
-
-@each("unlabeled, classes, n", [("none", ("-1", "0", "1"), 0), ("0", ("-1", "1"), 20), ("-1", ("0", "1"), 20)])
-def test_one_option_says_otherwise_everywhere(tmp_path, capsys, unlabeled, classes, n):
-    as_pandas(frame(labels=(-1, 0, 1)), path := tmp_path / "t.parquet")
-    for said in (unlabeled, None) if unlabeled == "none" else (unlabeled,):
-        assert found_in(["a", "b"], rows_of(path, "label", unlabeled=said)[1]) == (["a", "b"], classes, n)
-    dataset = read(path.read_bytes(), sniff_file(path, unlabeled=unlabeled), labels="classes")
-    assert (dataset.class_names, int(np.sum(dataset.y < 0))) == (classes, n)
-    assert main(["data", "describe", str(path), "--unlabeled", unlabeled]) == 0
-    assert f"{len(classes)} classes" in capsys.readouterr().out
-    assert names(fit(path, "--quiet", "--unlabeled", unlabeled, estimator="QS3ORAO")[1]["classes"]) == classes
 
 
 @each("reading", [
