@@ -149,6 +149,8 @@ FILES = {
     **{f"tar {mode}": partial(in_tar, mode=mode) for mode in ("", "gz")},
     "two columns of one name": lambda folder: parquet.write_table(
         pa.table([[1.0, 2.0]] * 3, names=["a", "a", "label"]), folder / "1.parquet"),
+    "a wrong byte in a text of UTF-8": lambda folder: (folder / "t.csv").write_bytes(
+        b"a,label\n" + "1,grün\n2,weiß\n".encode() * 15 + b"3,gr\xff\n"),
     "merged cells and errors of a workbook": workbook,
     **{f"a sheet of {name} before the table": partial(workbook, before=rows) for name, rows in SHEETS.items()},
 }  # fmt: skip
