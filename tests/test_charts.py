@@ -1,6 +1,7 @@
 """Numbers as the charts send them, the words and marks on them, and the maps' planes and colours."""
 
 import itertools
+import re
 
 import numpy as np
 from cases import each
@@ -8,12 +9,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from small_specs import small
 
-from dsgcore.experiments import LiveRun, Plane
+from dsgcore.data import load
+from dsgcore.experiments import LiveRun, Plane, Run
+from dsgcore.settings import panels
 from dsgcore.settings.panels import Mark
 from dsgcore.studies.importance import Importance
 from pages.charts import figures as charts
 from pages.charts.detail_charts import risk_chart
 from pages.charts.live_chart import alt_of
+from pages.charts.run_map import decision_heats, point_sets
+from pages.gallery.data_charts import picture_of_data
+from pages.live import map_view
 from pages.live.curves import bound_figure, numbers_of
 from pages.studies.study_charts import importance_figure
 
@@ -134,3 +140,33 @@ def test_a_number_beside_a_curve_has_the_minus_sign_of_its_axis():
     numbers = numbers_of(live)
     assert numbers["objective"] == {"training data": "−0.482"}
     assert numbers["error"] == {"measured": "5.1e−5"}
+
+
+def test_the_picture_of_a_set_has_its_upper_points_above():
+    data, paths = load("two_moons"), re.findall(r'd="([^"]*)"', picture_of_data("two_moons"))
+    drawn = [np.array(re.findall(r"M(\d+) (\d+)h0", path), dtype=float).mean(axis=0) for path in paths]
+    (right, up), (to_right, down) = (
+        np.diff(both, axis=0)[0] for both in ([data.X[data.y == k].mean(axis=0) for k in (0, 1)], drawn)
+    )
+    assert (np.sign(right), np.sign(up)) == (np.sign(to_right), -np.sign(down))
+
+
+def heat(name, shown, theme="light", t=12):
+    """Return the run after `t` iterations, the map's trace below the points, and the classes' points."""
+    run = Run(small(name))
+    run.advance(t)
+    state = map_view._new_map(run, (None, None))
+    state.values = map_view._values(run, state, shown)
+    trace = decision_heats(run, state.plane, [state.values], shown=map_view.KINDS[shown], theme=theme)[0]
+    return run, trace, point_sets(run, Plane.through(run.split.X_train))[1:]
+
+
+def test_of_two_classes_the_positive_one_has_the_colour_of_the_maps_upper_end_also_among_the_scores():
+    run, trace, points = heat("auc", "f")
+    names = run.split.class_names
+    assert {one.name: one.color for one in points} == dict(zip(names, (charts.NEGATIVE, charts.POSITIVE), strict=True))
+    ends = [trace["colorscale"][i][1] for i in (0, -1)]
+    assert [int(end[1:3], 16) > int(end[5:7], 16) for end in ends] == [True, False]  # red, and blue
+    of_class = [run.result_test_values[run.split.y_test == code].tolist() for code in (0, 1)]
+    found = [(values.name, values.role, values.values.tolist()) for values in panels.by_class(run)]
+    assert found == list(zip(names, (panels.NEGATIVE, panels.POSITIVE), of_class, strict=True))

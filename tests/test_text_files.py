@@ -13,8 +13,9 @@ from test_lessons import TEXT
 
 from dsgcore.__main__ import main
 from dsgcore.cli import runs as run_commands
+from dsgcore.cli.options import check_file, places_read
 from dsgcore.cli.runs import read_study
-from dsgcore.core.files import whole_file
+from dsgcore.core.files import TextFileError, whole_file
 from dsgcore.experiments import read_spec
 from dsgcore.settings.lessons import read_lesson
 
@@ -135,3 +136,11 @@ def test_a_result_is_written_through_a_link_and_to_a_pipe(tmp_path):
     assert os.read(reader, 100) == b"after"
     os.close(reader)
     os.close(writer)
+
+
+@each("plain", [OF_FILE := {"data": {"path": "a.csv"}}, {"spec": OF_FILE}])
+def test_no_result_is_written_to_the_data_beside_a_spec_or_study(plain, tmp_path_factory):
+    (spec := tmp_path_factory.mktemp("other") / "spec.json").write_text(json.dumps(plain))
+    (own := spec.with_name("a.csv")).write_text("a,label")
+    with pytest.raises(TextFileError, match=r"^--json would write to .*a\.csv, which the command reads"):
+        check_file(own, "--json", "", places_read(spec, "spec"))
