@@ -84,6 +84,7 @@ def workbook(folder, before=None):
         else:
             pd.DataFrame(before).to_excel(book, sheet_name="About", header=False, index=False)
             frame().to_excel(book, sheet_name="Data", index=False)
+            pd.DataFrame().to_excel(book, sheet_name="Empty")  # it is not said to be left out
 
 
 def of_labels(labels, end, folder, kind=None, **more):
@@ -140,6 +141,8 @@ FILES = {
     **{f"folders of {name}": lambda folder, name=name: parts(folder, "csv", *(f"{one}/x" for one in name.split()))
        for name in ("y=0 y=1", "y=2020 y=2021")},
     "large labels of LIBSVM text": lambda folder: sparse(folder, ("t.svm", f"{BIG} 1:2\n{BIG + 1} 1:3\n")),
+    "LIBSVM text with comments, in which 0 is no class": lambda folder: sparse(
+        folder, ("t.svm", "# by hand\n+1 1:2 2:3 # first\n-1 1:3\n0 2:1\n")),
     "LIBSVM text in folders of years": lambda folder: sparse(
         folder, *((f"year={year}/a.svm", "1 1:2\n-1 2:1\n") for year in (2020, 2021))),
     "single precision that skips whole numbers": lambda folder: np.savez(
@@ -147,6 +150,8 @@ FILES = {
     **{f"a column of {name}": partial(of_arrow, column) for name, column in COLUMNS.items()},
     **{name: partial(in_zip, members=members) for name, members in ARCHIVES.items()},
     **{f"tar {mode}": partial(in_tar, mode=mode) for mode in ("", "gz")},
+    "an index with a blank before its name": lambda folder: frame().set_index(
+        pd.Index(np.arange(N) * 7 % N / 3, name=" no")).to_parquet(folder / "t.parquet"),
     "two columns of one name": lambda folder: parquet.write_table(
         pa.table([[1.0, 2.0]] * 3, names=["a", "a", "label"]), folder / "1.parquet"),
     "a wrong byte in a text of UTF-8": lambda folder: (folder / "t.csv").write_bytes(

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 
 import numpy as np
 from cases import each
@@ -159,6 +160,13 @@ def heat(name, shown, theme="light", t=12):
     state.values = map_view._values(run, state, shown)
     trace = decision_heats(run, state.plane, [state.values], shown=map_view.KINDS[shown], theme=theme)[0]
     return run, trace, point_sets(run, Plane.through(run.split.X_train))[1:]
+
+
+def test_points_are_drawn_where_the_edited_ones_are():
+    run, _, _ = heat("auc", "f", t=1)
+    plane, edited = Plane.through(run.split.X_train), replace(run.split, X_train=run.split.X_train + 1.0)
+    (grey, *_), y = point_sets(run, plane, edited), run.split.y_train
+    np.testing.assert_allclose(grey.xy, plane.project(edited.X_train)[y < 0])
 
 
 def test_of_two_classes_the_positive_one_has_the_colour_of_the_maps_upper_end_also_among_the_scores():

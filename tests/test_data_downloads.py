@@ -226,6 +226,8 @@ def test_the_command_fetches_and_refuses_in_one_sentence(served, cache, monkeypa
     sets = {"glass": remote("glass", served.url + "/glass"), "gone": remote("gone", served.url + "/missing")}
     for module in ("cli.data", "data.archive_sets"):  # one that is imported meanwhile would keep these sets
         monkeypatch.setattr(f"dsgcore.{module}.REMOTE_SETS", sets)
+    assert "the set must be one of" in refusal(capsys, ["data", "fetch", "glass", "bogus"])
+    assert not (cache / "glass").exists()  # a wrong name is refused before any download
     assert main(["data", "fetch", "glass"]) == 0
     out, errors = capsys.readouterr()
     assert (out, errors) == (f"{cache / 'glass' / 'glass'}\n", "")  # no progress where no terminal is

@@ -16,6 +16,7 @@ from dsgcore.jobs import JobState
 from dsgcore.settings import profile_of
 from dsgcore.studies import Store, StudyRuns, carry_out, csv_of, examples, table_of
 from dsgcore.studies.examples import FILE, KIND, example_study
+from dsgcore.studies.importance import Response
 from pages.studies import going, links, showing
 from pages.studies.links import link_to_study
 from pages.studies.trajectory_asking import WITH_A_WAY
@@ -177,9 +178,17 @@ def test_a_contour_needs_two_sliders_and_of_three_two_are_chosen(store, monkeypa
     app = opened(**three)
     fill(store, looked_at(app).made)
     app.run()
-    monkeypatch.setattr(showing, "response", lambda _results, across, up: f"Of {across} and {up}.")
+
+    def found(results, *places):
+        return Response(*(results.study.axes[place].values[:2] for place in places), np.eye(2))
+
+    monkeypatch.setattr(showing, "response", found)
     app.selectbox(key="x-contour-across").select("Mini-batch").run()
-    assert "No contour. Of 2 and 0." in [shown(info.value) for info in checked(app).info]
+    layout = figure(checked(app), "chart-contour")["layout"]
+    assert [layout[axis]["title"]["text"] for axis in ("xaxis", "yaxis")] == ["Mini-batch", "Step size"]
+    monkeypatch.setattr(showing, "response", lambda _results, across, up: f"Of {across} and {up}.")
+    app.selectbox(key="x-contour-across").select("Regularisation").run()
+    assert "No contour. Of 1 and 0." in [shown(info.value) for info in checked(app).info]
 
 
 def test_the_pages_files_are_the_study_for_the_command_and_back_on_the_page(filled, made, tmp_path, monkeypatch):

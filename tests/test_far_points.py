@@ -63,6 +63,12 @@ def refused(call):
     return None, True
 
 
+def test_the_point_that_is_too_far_for_its_scores_is_named():
+    model, points = LinearMC(**SMALL).fit(X, Y), np.where(np.arange(120)[:, None] == 7, 1.7e308, X)
+    with pytest.raises(DSGError, match=r"^X\[7\] is so far away that its scores overflow float64"):
+        model.decision_function(points)
+
+
 @pytest.mark.ci
 @each("model", [*STOCHASTIC, *OF_CLASSES, *baselines()])
 def test_a_class_is_predicted_only_where_there_is_a_value(model):

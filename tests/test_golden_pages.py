@@ -25,7 +25,7 @@ from test_file_on_pages import table
 
 from dsgcore.core.metrics import paired_difference
 from dsgcore.data.inspection import Coverage
-from dsgcore.experiments import SETTINGS
+from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.experiments.race import Heat, RaceResult
 from dsgcore.jobs import JobQueue
 from dsgcore.rooms.rooms import SIGNS
@@ -582,6 +582,9 @@ def test_functions_return_what_they_returned():
         risk_chart(t[:4], {"one": np.array([2.0, 1.0, -1.0, -3.0]), "two": np.full(4, 3.0)}, theme="light"),
     ]
     lines += [line for figure in figures for line in of_json(json.loads(encoded(figure)))]
+    t, low = np.arange(1, 5), np.array([0.0, 1e-3, -1.0, 0.1])
+    made = line_chart([Curve("a", t, t / 2, "#000000", band=(low, t * 1.0))], title="", is_log_y=True)
+    lines += of_json(json.loads(encoded(made)))
     for places, is_log in (([500, 1000, 2000, 4000, 8000, 12000], True), ([0.1, 0.3], False), ([0, 1, 10], True)):
         curve = Curve("a", np.arange(1, 4), np.array([1e-9, 0.0, 2.0]), "#000000")
         made = line_chart([curve], title="", is_log_x=is_log, is_log_y=True, x_title="points", x_ticks=places)
@@ -609,4 +612,7 @@ def test_functions_return_what_they_returned():
         other = small(setting, solver={"step_size": 0.3, "lam": 0.01, "schedule": "theta/t"})
         lines += [f"{setting}: {brief(links.link_to_run(spec))}", f"question {brief(links.to_question(other))}"]
         lines += [f"differs {what_differs(spec, other)}", f"in a table {differing([spec, other, spec], 'ABC')}"]
+    one = {"name": "iris", "convert": "one against the rest"}
+    iris = [Spec.from_dict({"setting": "auc", "data": one | {"positive": code}}) for code in (0, 2)]
+    lines += [f"in a table {differing(iris, 'AB')}"]
     check("pages_functions", [part for line in lines for part in textwrap.wrap(line, WIDTH)])

@@ -7,13 +7,14 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 
 import job_functions as functions
 import pytest
+from cases import each
 from clocks import until
 
 from dsgcore.jobs import JobError, JobQueue, JobState, ThreadJob, memory, tasks, worker
@@ -241,6 +242,14 @@ def test_a_cancelled_job_on_a_cluster_is_not_waited_for(monkeypatch):
     job.wait(10.0)
     assert job.is_over
     assert job.error == ""
+
+
+@each("error", [CancelledError(), AttributeError("'NoneType' object has no attribute 'with_traceback'")])
+def test_a_cluster_that_stops_is_no_error_of_the_job(error):
+    future = Future()
+    future.set_exception(error)
+    with pytest.raises(JobError, match=r"^the cluster has stopped\. Finished runs are kept$"):
+        _ = ClusterJob(future, print, "runs").is_over
 
 
 def test_every_module_that_the_app_imports_beforehand_exists():

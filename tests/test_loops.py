@@ -5,6 +5,8 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numba
 import numpy as np
@@ -198,6 +200,16 @@ def test_a_kept_loop_that_is_cut_off_is_compiled_again_and_removed(tmp_path, cap
         index.write_bytes(index.read_bytes()[:40])
     assert (again(2.0), loops.is_kept(again)) == (4.0, False)
     assert "the loop double is compiled for this process alone" in caplog.text
+
+
+def test_a_loop_that_failed_once_is_not_tried_again(tmp_path, caplog):
+    def double(x):
+        return 2 * x
+
+    kept = Mock(side_effect=OSError("no space"), py_func=double, stats=SimpleNamespace(cache_path=str(tmp_path)))
+    loop = loops._forgiving(kept, double)
+    assert [loop(2.0), loop(3.0)] == [4.0, 6.0]
+    assert (kept.call_count, caplog.text.count("is compiled for this process alone")) == (1, 1)
 
 
 @pytest.mark.ci

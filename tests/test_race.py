@@ -254,6 +254,10 @@ def test_a_race_of_several_is_drawn_over_seconds_and_over_points_with_what_was_l
 
 
 def test_a_method_that_would_take_too_long_or_fails_is_left_out_with_the_reason(monkeypatch):
+    monkeypatch.setattr(
+        module.Run, "training_clock", property(lambda run: [0.5, 2.5], lambda run, _: None), raising=False
+    )
+    assert run_heats(SPEC, [], (20,), 1)[0].seconds == 2.5  # those of all iterations
     heats = run_heats(SPEC, ["SAMULT"], (20, 40), 1, seconds=1e-9)
     assert [bool(h.note) for h in heats] == [False, False, False, True]
     assert re.fullmatch(r"it would take about \d+ s, and a fit gets 1e-09 s at most", heats[-1].note)

@@ -15,6 +15,7 @@ from small_specs import OWN_LESSON
 
 from dsgcore import lessons
 from dsgcore.rooms import rooms as module
+from dsgcore.rooms.questions import Places, choice_of
 from dsgcore.rooms.rooms import CODE_LENGTH, LATE, SECONDS_OF_LIFE, SIGNS, Key, RoomError, Rooms
 from dsgcore.studies import Store
 
@@ -162,6 +163,16 @@ def test_a_question_goes_on_if_the_lecturer_comes_back_to_it_before_the_reveal(r
     rooms.ask(key, PICK)
     state = rooms.state(key.code)
     assert (state.is_open, state.is_revealed) == (False, True)
+    rooms.ask(key, NUMBER)
+    rooms.tell(key, {"score": 0.5})
+    rooms.ask(key, PICK)
+    rooms.ask(key, NUMBER)
+    assert not rooms.state(key.code).is_open  # the class has seen what the run says
+
+
+def test_a_place_counts_as_often_as_it_was_chosen():
+    (middle,) = choice_of(Places(number=1), [(0.0, 0.0), (0.0, 0.0), (0.0, 0.9)])
+    assert middle == pytest.approx([0.0, 0.3])
 
 
 def test_a_server_has_a_limited_number_of_rooms_and_a_room_one_of_clients(rooms, monkeypatch):

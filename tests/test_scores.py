@@ -16,6 +16,7 @@ from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.__main__ import main
 from dsgcore.baselines import CUU, PNUAUC, SUSL
 from dsgcore.cli.predict import write_scores
+from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import auc, auc_of_samples
 from dsgcore.experiments import SETTINGS, summary
 from dsgcore.experiments.verdict import decision_of, predicted_classes, right_test_points
@@ -247,6 +248,12 @@ def test_files_that_have_changed_since_the_last_call_are_read_anew(stored, tmp_p
     (out / "part-000001.parquet").unlink()
     write_scores(stored[0] / "model.npz", data, out, callback=lambda *counts: told.append(counts))
     assert told == [(1, 2, 0), (2, 2, 1)]  # finished, all and new parts
+    (nested := tmp_path / "nested" / "a=1").mkdir(parents=True)
+    pd.DataFrame(POINTS[:50], columns=list("abc")).to_parquet(nested / "0.parquet")
+    write_scores(stored[0] / "model.npz", nested.parent, tmp_path / "of nested", features=list("abc"))
+    pd.DataFrame(POINTS[50:100], columns=list("abc")).to_parquet(nested / "0.parquet")
+    with pytest.raises(DSGError, match="holds other data than this model's values"):
+        write_scores(stored[0] / "model.npz", nested.parent, tmp_path / "of nested", features=list("abc"))
 
 
 def test_what_cannot_be_scored_is_said_in_one_sentence(stored, tmp_path, capsys):

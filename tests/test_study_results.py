@@ -14,12 +14,13 @@ from test_studies import SPEC, study_file, sweep_line
 
 from dsgcore import studies
 from dsgcore.__main__ import main
+from dsgcore.cli import runs as command
 from dsgcore.core.metrics import Effect, paired_difference
 from dsgcore.experiments import Spec
 from dsgcore.jobs.tasks import ThisProcess
 from dsgcore.studies import StoredRun, Study, StudyError, StudyRuns, importance, response, to_optuna
 from dsgcore.studies import store as store_module
-from dsgcore.studies.carrying_out import LEFT_OUT
+from dsgcore.studies.carrying_out import LEFT_OUT, Outcome
 from dsgcore.studies.importance import FEWEST_POINTS, HELD_OUT, N_SPLITS, Importance, _forest, _learnable, encoded
 from dsgcore.studies.results import evaluations, optuna_name
 
@@ -394,6 +395,19 @@ def test_a_storage_that_cannot_be_used_is_refused_before_any_run_and_no_password
         assert main(["sweep", "auc", *OPTIONS, "--store", str(store.file), "--optuna", url]) == 2
         assert "the Optuna storage" in capsys.readouterr().err
         assert len(store) == 0
+
+
+def test_a_storage_is_tried_before_a_sweeps_runs_and_has_them_after_it(monkeypatch, store):
+    order = []
+
+    def carried_out(study, *_, **__):
+        order.append("runs")
+        return [Outcome(run, None, "left out") for run in study.runs()]
+
+    monkeypatch.setattr(command, "carry_out", carried_out)
+    monkeypatch.setattr(command, "to_optuna", lambda *_: order.append("trials"))
+    main(["sweep", "auc", *OPTIONS, "--store", str(store.file), "--optuna", "sqlite://"])
+    assert order == ["trials", "runs", "trials"]
 
 
 @pytest.mark.ci
