@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cases import each, some
-from live_page import has_run, numbers
-from opened_pages import APP, checked, open_page, run_of
+from live_page import figure, figures, has_run, numbers, status
+from opened_pages import APP, checked, open_page, run_of, said
 from real_sets import as_csv
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC
@@ -23,6 +23,7 @@ from dsgcore.data import DATASETS, load
 from dsgcore.estimators.inputs import width
 from dsgcore.experiments import SETTINGS, FileStore, Run, SpecError, StopReason, default_spec, read_spec
 from dsgcore.experiments.spec import FINE, SIGMAS
+from dsgcore.experiments.theory import words_of
 from dsgcore.kernels import KERNELS, Matern
 from dsgcore.kernels.widths import like_scale, usual_sigma
 from pages.controls import controls
@@ -272,3 +273,31 @@ def test_a_files_width_is_the_estimators_scale_of_standardised_points(kernel):
     for name, value in like_scale(kernel, 1.0 / X.shape[1], X.shape[1]).items():
         own = next(p for p in KERNELS[kernel].parameters if p.name == name)
         assert value == pytest.approx(width(own, "scale", X, kernel))
+
+
+def saved_as(app):
+    alone = [c.proto for c in app.get("bidi_component") if c.proto.bytes and "live-head" not in c.proto.id]
+    names = [json.loads(proto.bytes.split(b"\n", 1)[0])["save"] for proto in alone]
+    return [*names, *(key.removeprefix("chart-") for key in figures(app))]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_runs_at_once_and_has_its_details(name):
+    app = open_page(name, at="20")
+    assert said(app) == []
+    assert status(app).startswith("step 20 of 300 · paused")
+    assert any(caption.value.startswith("This tab shows step 20.") for caption in app.caption)
+    assert figure(app, "chart-details")["data"]
+    shown, score = figure(app, "chart-score")["layout"]["title"]["text"], run_of(app, name).problem.score_name
+    assert shown.lower().startswith(score.lower())
+    assert {"map", "objective", "score", "terms"} <= set(saved_as(app)) or name == "multiclass"
+    assert len(set(saved_as(app))) == len(saved_as(app))
+    assert all(saved_as(app))
+    assert len(app.error) == 0
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_every_kernel_runs_on_its_page(kernel):
+    app = open_page("auc", **{"kernel.name": words_of(kernel).title}, at="3")
+    assert said(app) == []
+    assert run_of(app).spec.kernel.name == kernel

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import each
+from cases import each, tiers
 from clocks import until
 from live_page import alt_of_chart, figure
 from naive_problems import exact_optimum, quadratic
@@ -318,3 +318,26 @@ def test_a_system_of_all_points_that_took_seconds_is_left_out_at_thrice_the_poin
         "BLS3VM": True,
         "FRS3VM": False,
     }
+
+
+EVERYBODY = [(setting, kind) for setting, kinds in COMPETITORS.items() for kind in kinds]
+NAMES = [kind.__name__ for _, kind in EVERYBODY]
+
+
+@pytest.mark.parametrize(("setting", "kind"), tiers(EVERYBODY, 10, len(EVERYBODY)), ids=NAMES)
+def test_every_competitor_is_named_and_runs_with_the_runs_parameters(setting, kind):
+    assert all((kind.title, kind.sentence, kind.citation))
+    spec, told = small(setting), []
+    result = raced(spec, kind, told.append)
+    k = len(load_split(spec).class_names)
+    assert 0.0 <= result.score <= 1.0
+    assert result.seconds > 0
+    assert result.memory >= 0
+    assert result.surface.shape == ((GRID**2, k) if setting == "multiclass" else (GRID**2,))
+    assert np.isfinite(result.surface).all()
+    assert set(np.unique(result.classes)) <= set(range(k))
+    assert told[-1].step >= 1
+    assert told[-1].total >= 1
+    assert len(result.steps) == len(result.objectives) <= module.MAX_STEPS
+    assert result.steps[-1] >= 1
+    assert (np.diff(result.steps) >= 0).all()

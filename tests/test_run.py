@@ -17,11 +17,12 @@ from dsgcore import Run, Spec, SpecError, load_model
 from dsgcore.__main__ import main
 from dsgcore.core.errors import DSGError
 from dsgcore.data import DATASETS
-from dsgcore.experiments import SETTINGS, Health, LiveRun, StopReason, default_spec, load_split, summary
+from dsgcore.experiments import SETTINGS, Health, LiveRun, StopReason, default_spec, load_split, summary, theory_of
 from dsgcore.experiments.export import estimator_of, script
 from dsgcore.experiments.spec import DataSpec, Setting, defaults_of
 from dsgcore.kernels import KERNELS
 from dsgcore.settings import profile_of
+from dsgcore.settings.theorems import NO_THEOREM
 from dsgcore.solver.task import Change
 from dsgcore.studies.runs import make_run
 
@@ -388,3 +389,13 @@ def test_a_run_is_shown_in_a_notebook_with_its_state_and_its_last_rows():
     html = run._repr_html_()
     assert html.startswith(f"<p>{said}</p><table")
     assert html.count("<tr") == 1 + 10
+
+
+@every_setting
+def test_the_theory_says_what_it_assumes(setting):
+    said = theory_of(default_spec(setting))
+    if profile_of(SETTINGS[setting]).theorem is NO_THEOREM:
+        assert said.statement.startswith("DSG Lab knows no theorem")
+        return
+    assert "Theorem " in said.statement
+    assert said.assumptions
