@@ -118,8 +118,9 @@ async function react(chart, Plotly, {figure}) {
   write(chart, data, layout);
   for (const trace of data) if (chart.hidden.has(groupOf(trace))) trace.visible = "legendonly";
   const height = chart.node._fullLayout?._size?.h ?? chart.node.clientHeight;  // within the margins, as it was drawn last
-  // By the height of the box, which the number of ticks does not change: by that within the margins it would never rest.
-  const most = Math.max(2, Math.floor((chart.node.clientHeight - 60) / chart.type / 1.3) + 1);
+  // By the box and the asked margins, which the number of ticks does not change: by what they leave it would never rest.
+  const room = chart.node.clientHeight - (layout.margin?.t ?? 24) - (layout.margin?.b ?? 36);
+  const most = Math.max(2, Math.floor(room / chart.type / 1.3) + 1);
   if (layout.yaxis?.nticks) layout.yaxis.nticks = Math.min(layout.yaxis.nticks, most);
   if (hasEnds(chart)) nameEnds(data, layout, chart.type, height);
   const own = {title: undefined, showlegend: false, height: undefined, width: undefined, autosize: true};
