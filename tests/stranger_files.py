@@ -123,6 +123,27 @@ ARCHIVES = {
     "a document of Numbers": dict.fromkeys(("Index/Document.iwa", "preview.jpg"), b"\0"),
     "a workbook, xlsb": dict.fromkeys(("[Content_Types].xml", "xl/workbook.bin", "xl/worksheets/sheet1.bin"), b"\0"),
 }
+COUNTS, EYE = np.arange(N) % 3, np.arange(2.0 * N).reshape(N, 2)
+ARRAYS = {
+    "no rows": {"X": np.zeros((0, 2)), "y": np.zeros(0)},
+    "no columns": {"X": np.zeros((N, 0)), "y": COUNTS},
+    "a flat X": {"X": COUNTS, "y": COUNTS},
+    "complex numbers": {"X": EYE + 1j, "y": COUNTS},
+    "fewer labels": {"X": EYE, "y": COUNTS[1:]},
+    "labels in a table": {"X": EYE, "y": EYE},
+    "no X": {"points": EYE, "y": COUNTS},
+    "objects": {"X": EYE, "y": COUNTS.astype(object)},
+    "columns and others": {
+        "X": EYE,
+        "y": COUNTS[:, None],
+        "w": COUNTS[:, None] + 1,
+        "x1": COUNTS * 2,
+        "few": EYE[0],
+        "t": COUNTS * 1j,
+        "label": np.array(["x", "y"] * (N // 2)),
+        "b": np.array([b"u", b"v"] * (N // 2)),
+    },
+}
 SHEETS = {"notes": [["Harvests"], ["by us"], ["cite us"]], "names": [["name", "means"], ["a", "length"]]}
 PAIRS = pd.array([BIG, BIG, BIG + 1, BIG + 1, *[None] * (N - 4)], dtype="Int64")
 TEXTS = ("csv", "parquet")
@@ -139,12 +160,13 @@ FILES = {
        for end in TEXTS},
     **{f"one folder, {end}": lambda folder, end=end: parts(folder, end, "rye/x", "rye/y") for end in TEXTS},
     **{f"folders of {name}": lambda folder, name=name: parts(folder, "csv", *(f"{one}/x" for one in name.split()))
-       for name in ("y=0 y=1", "y=2020 y=2021")},
+       for name in ("y=0 y=1", "y=2020 y=2021", "a=1 a=2")},
     "large labels of LIBSVM text": lambda folder: sparse(folder, ("t.svm", f"{BIG} 1:2\n{BIG + 1} 1:3\n")),
     "LIBSVM text with comments, in which 0 is no class": lambda folder: sparse(
         folder, ("t.svm", "# by hand\n+1 1:2 2:3 # first\n-1 1:3\n0 2:1\n")),
     "LIBSVM text in folders of years": lambda folder: sparse(
         folder, *((f"year={year}/a.svm", "1 1:2\n-1 2:1\n") for year in (2020, 2021))),
+    **{f"an archive of {name}": lambda folder, own=own: np.savez(folder / "t.npz", **own) for name, own in ARRAYS.items()},
     "single precision that skips whole numbers": lambda folder: np.savez(
         folder / "t.npz", X=np.zeros((20, 2)), y=(np.arange(20) % 2 + 2**24).astype(np.float32)),
     **{f"a column of {name}": partial(of_arrow, column) for name, column in COLUMNS.items()},

@@ -16,7 +16,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import Difference
 from dsgcore.core.parameters import Choice, Flag, Integer, Real
 from dsgcore.data import DATASETS
-from dsgcore.data.edits import CHOICES
+from dsgcore.data.edits import CHOICES, read_edits
 from dsgcore.diagnostics import (
     amplitudes,
     convergence,
@@ -70,8 +70,9 @@ from dsgcore.experiments.race import (
 from dsgcore.experiments.run import stable_step, step_limit
 from dsgcore.experiments.spec import sections_of, usual_width_of
 from dsgcore.experiments.suggesting import _Runs
-from dsgcore.experiments.verdict import best_score, fallen, random_choices
+from dsgcore.experiments.verdict import best_score, choice_measures, fallen, random_choices
 from dsgcore.kernels import KERNELS
+from dsgcore.multiclass.problem import VARIANTS
 from dsgcore.settings import profile_of
 
 OUTCOMES = ("score_test@0.25", "objective@0.7", "distance", "overstated")
@@ -116,6 +117,12 @@ VALUES = {
     "dtype": ("float64",),
 }
 STEERED = {"step_size": 0.11, "n_features": 11, "lam": 0.02, "tau_I": 0.003, "tau_S": 0.004}
+REFUSED = (
+    {"seed": -1},
+    {"setting": "auk"},
+    {"data": {"name": "file", "path": "absent.csv"}, "kernel": {"length": 1}},
+    {"solver": {"lam": "x"}},
+)
 GIVEN = ({}, {"kernel": {"sigma": 0.3}, "solver": {"n_iter": 11}}, {"solver": {"lam": 0.1}})
 FILES = (
     (
@@ -328,6 +335,22 @@ def test_runs(setting):
     golden_files.check(f"runs_{setting}", found)
 
 
+EDITS = [{"do": "paint", "at": [0.1, 0.2, 0.9, 0.8], "to": 1, "is_labeled": True}, {"do": "erase", "rows": [3, 4, 5]}]
+
+
+def data_of_each(specs):
+    """Return the data of runs, each of which is made after the one before it."""
+    live, found = None, []
+    for spec in specs:
+        live = LiveRun(spec, live)
+        found.append([getattr(live.run.split, name) for name in ("y_train", "X_test")])
+    return found
+
+
+def with_edits(spec, edits):
+    return replace(spec, data=replace(spec.data, edits=edits))
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_runs_of_files_and_edited_points(tmp_path, monkeypatch):
     found, place = [], tmp_path / "spec.json"
@@ -342,6 +365,9 @@ def test_runs_of_files_and_edited_points(tmp_path, monkeypatch):
             spec = replace(spec, solver=replace(spec.solver, dtype="float64", n_iter=8))
             found += [f"# {setting}", *(brief if setting in ("supervised", "s3vm") else of_run)(spec, split)]
             plain = {"setting": setting, "data": {"name": "file", "path": name, "recipe": recipe.to_dict()}}
+            for given in REFUSED * (setting == "auc"):
+                place.write_text(json.dumps(plain | given))
+                found += tried("read", read_spec, place)
             for given in GIVEN:
                 place.write_text(json.dumps(plain | given))
                 found += lines_of("read", changes_in(default_spec(setting), read_spec(place)))
@@ -355,13 +381,16 @@ def test_runs_of_files_and_edited_points(tmp_path, monkeypatch):
         spec = Spec.from_dict({"setting": setting, "data": {"name": "two_moons", "n": 80, "n_labeled": 6}, "seed": 3})
         edits, before = with_choice(spec, choice).data.edits, load_split(spec)
         found += lines_of(f"{setting}, {choice}", (len(edits), [one.to_dict() for one in edits[:2]]))
-        edited = replace(spec, data=replace(spec.data, edits=edits))
+        edited = with_edits(spec, edits)
         found += tried(
             "  points",
             lambda made, split: {n: getattr(edited_split(made, split), n) for n in SPLIT[:7]},
             edited,
             before,
         )
+    edited = with_edits(spec := default_spec("auc"), read_edits(EDITS))
+    others = with_edits(spec, edited.data.edits[:1]), spec, replace(edited, seed=4), as_in_paper(edited, 77), edited
+    found += lines_of("one after the other", data_of_each((edited, *others)))
     golden_files.check("runs_files", [line.replace(str(tmp_path), "FOLDER") for line in found])
 
 
@@ -389,6 +418,17 @@ def of_wrong_values(setting):
             yield from tried(section, lambda given: Spec.from_dict(given).sha256, plain | {section: changed})
 
 
+def changes_of(problem, other):
+    return [p.name for p in problem.parameters if getattr(problem, p.name) != getattr(other, p.name)]
+
+
+def fixed_of(spec):
+    return (
+        why_not_fixed(spec)
+        or with_fixed_features(replace(spec, solver=replace(spec.solver, n_iter=7))).solver.n_features
+    )
+
+
 def of_options(setting):
     """Yield what the theorem lacks with each option of the method, and what meets it then."""
     spec = default_spec(setting)
@@ -402,7 +442,7 @@ def of_options(setting):
             lacks = [(one.sentence, one.why_not) for one in theory_of(made).assumptions if not one.holds]
             kept = kept_to(made)
             yield from lines_of(
-                f"{own.name} {option}", (lacks, changes_in(made, kept), theory_of(kept).holds, why_not_fixed(made))
+                f"{own.name} {option}", (lacks, changes_in(made, kept), theory_of(kept).holds, fixed_of(made))
             )
     for kernel in SETTINGS[setting].kernels:
         kept = kept_to(Spec.from_dict({"setting": setting, "kernel": {"name": kernel}}))
@@ -421,6 +461,12 @@ def test_specs():
         changes = BAD_CHANGES if setting in ("auc", "multiclass") else ()
         for name, wrong in [*product(["changes"], changes), *product(["data"], BAD_DATA)]:
             found += tried(name, lambda given: Spec.from_dict(given).sha256[:4], {"setting": setting, name: wrong})
+    many, names = SETTINGS["multiclass"], ("loss", "feature_map", "fit_intercept", "variant")
+    options = [next(p for p in many.parameters if p.name == name).options for name in names[:2]]
+    plain = [(*(own[0] for own in options), True, variant) for variant in VARIANTS[2:]]
+    for given in (*product(*options, (True, False), VARIANTS[:2]), *plain):
+        own = many(**dict(zip(names, given, strict=True)))
+        found += lines_of(str(given), (own.without_effect, own.engine_of_run, changes_of(own, own.baseline())))
     for text in NO_SPECS:
         found += tried("text", Spec.from_json, text)
     golden_files.check("specs", found)
@@ -479,4 +525,6 @@ def test_judgements():
         more = {"parts": parts | {"together": whole}, "leading": leading, "scores": scores, "largest_step": largest}
         for own in {measured.runs: 0, runs: 1}:
             found += of_judgement(run.spec, judgement(run, limits=replace(measured, runs=own, **more)))
+    for choices, score in product(([0.5], [0.4, 0.6, 0.6, 0.9], [*np.linspace(0.3, 0.7, 41)]), (0.2, 0.5, 0.6, 0.9)):
+        found += lines_of(f"{score} among {len(choices)}", choice_measures(np.array(choices), score))
     golden_files.check("judgements", found)

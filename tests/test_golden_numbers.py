@@ -1,5 +1,6 @@
 """Golden results of functions of the core, the kernels and the solver, called directly with odd arguments."""
 
+import io
 from itertools import product
 from unittest.mock import patch
 
@@ -18,9 +19,10 @@ from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.problems.supervised import Supervised
-from dsgcore.solver import checkpoint, measures, task
+from dsgcore.solver import checkpoint, measures, model_files, task
 from dsgcore.solver.automatic_step import step_sizes
 from dsgcore.solver.loop import AllPoints, Carried, DrawnPoints, VisitedPoints, solve
+from dsgcore.solver.model import restore
 from dsgcore.solver.start import plan_start
 from dsgcore.solver.stopping import Stopping, ValuesMean
 
@@ -369,6 +371,7 @@ def solved(number, problem):
         (model.evaluate, np.ones((2, 99))),
         (model.evaluate, own.X[:2] * dtype.type(1e30)),
     ]
+    rows += [(again, model, {"a": [1, 2.5]} if number % 2 else None)]
     origin = checkpoint.origin_of(own, 9)
     others = [
         {"seed": 5},
@@ -380,6 +383,14 @@ def solved(number, problem):
     rows += [(lambda o: checkpoint.difference(origin | o, origin), o) for o in others[: 9 * (number == 2)]]
     lines += ["    " + line for line in asked_all(rows)]
     return lines
+
+
+def again(model, run):
+    """Return what is read of a model's file."""
+    model.save(file := io.BytesIO(), run=run)
+    file.seek(0)
+    held = model_files.read(file)
+    return [held.header.get("run"), restore(held)]
 
 
 def own_values(cls, n):

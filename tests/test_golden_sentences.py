@@ -1,5 +1,7 @@
 """Golden results of what fits, scores, problems, folds and priors refuse or warn of: the sentence for each unsuitable argument."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 from four_estimators import FOUR, SMALL, make, moons_with_few_labels
@@ -212,6 +214,10 @@ def test_parts():
     rows += [(paper_grid, name) for name in names] + [(paper_grid, "auc", {"": 1, "names": ("C",)})]
     rows += [(labels_given, y) for y in ([0.5, 1.0], [np.inf, 1.0], np.array([{1}, {2}], dtype=object), [2.0**60, 1.0])]
     rows += [(labels_given, np.array([2**24 + 1, np.nan], dtype=np.float32))]
+    rows += [
+        (labels_given, np.array(own, object))
+        for own in ([2**63 + 1, 5], [2**64, 5], [-1, 2**63], [Decimal(2**53 + 1), 3], [Decimal("2.5"), 3])
+    ]
     grades = np.array(["poor", "fair", "best"])
     rows += [(inputs.encode, np.array(y, object), grades) for y in (["best", "poor", -1, "fair"], ["good"])]
     rows += [(inputs.known_classes, *given, {"": 1, "is_sorted": s}) for s in (True, False) for given in (

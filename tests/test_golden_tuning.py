@@ -122,6 +122,10 @@ def test_tuning():
     held = calibrated.Confidence(4).fit(rng.normal(size=40), rng.random(40) < 0.7)
     rows += [
         (held.probability, np.linspace(-2, 2, 5)),
+        *(
+            (calibrated.Confidence(4).fit(np.ones(6), np.arange(6) < n).probability, np.array([0.0, 1.0, 3.0]))
+            for n in (0, 4, 6)
+        ),
         (calibrated.Confidence(4).fit(rng.normal(size=0), np.zeros(0, bool)).probability, np.ones(2)),
     ]
     lines += asked_all(rows)
@@ -226,6 +230,11 @@ LEARNERS += [
 ]
 
 
+def again(model, X, y):
+    model.fit(X, y)
+    return [model.n_features_in_, list(getattr(model, "feature_names_in_", []))]
+
+
 def test_refusals_and_files(tmp_path):
     rng = np.random.default_rng(19)
     X, y = rng.normal(size=(40, 3)), np.where(np.arange(40) < 30, np.arange(40) % 2, -1)
@@ -309,4 +318,10 @@ def test_refusals_and_files(tmp_path):
     of_files, labels = rows_of(tmp_path / "d.parquet", "y")
     same = QSGS2AUC(**SMALL).fit(of_files, labels)
     rows += [(lambda: learned(same)[-6:],), (same.decision_function, of_files), (same.predict, X)]
+    # The same object once more: with other names, without names, and with rows of another width.
+    others = [rows_of([own[:19], own[19:]])[0] for own in (X, X[:, :2], np.c_[X, X[:, 0]])]
+    renamed = pd.DataFrame(X, columns=["c", "a", "b"])
+    rows += [(same.decision_function, own) for own in (*others, renamed, renamed[["a", "b", "c"]])]
+    rows += [(again, same, *own) for own in ((others[0], y), (others[0], y[:-1]), (renamed, y), (X, y), (others[1], y))]
+    rows += [(same.decision_function, own) for own in (renamed, of_files, *others)]
     check("refusals", [line.replace(str(tmp_path), "TMP") for line in [*lines, *asked_all(rows)]])
