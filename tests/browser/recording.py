@@ -1,10 +1,6 @@
-"""The README's pictures, recorded from the app in Chromium: ``python -m tests.browser.recording``.
-
-Beside them are the words of the menu and of the controls that each picture shows, so that a test can tell when one is old.
-"""
+"""The README's pictures, recorded from the app in Chromium: ``python -m tests.browser.recording``."""
 
 import io
-import json
 import sys
 import tempfile
 from pathlib import Path
@@ -16,9 +12,17 @@ sys.path.append(str(Path(__file__).parents[1]))
 from servers import ROOT, served
 
 from .conftest import BROWSER_ARGUMENTS, find_browser
-from .watched_pages import PICTURES, RECORDED, SIZE, WORDS, until_ready
+from .watched_pages import until_ready
 
 FOLDER = ROOT / ".github"
+SIZE = {"width": 1280, "height": 800}
+PICTURES = {
+    "run": "auc?view.speed=fast&solver.n_iter=1500",  # the one that moves
+    "lesson": "auc?lesson=unlabeled:1",
+    "limits": "auc?data.name=digits&data.n_labeled=200&kernel.sigma=0.5&solver.lam=0.01&solver.n_features=4&solver.n_iter=100"
+    "&at=100&view.speed=instant",
+    "data": "data?data.name=Breast+cancer",
+}
 N_FRAMES, FRAME_MS, LAST_MS, WIDTH = 28, 250, 2500, 800
 # An arrow that is seen in the recording, at a slider's handle.
 HAND = """handle => {
@@ -78,7 +82,6 @@ def save_moving(page, name):
 
 
 if __name__ == "__main__":
-    words = {}
     with served(Path(tempfile.mkdtemp())) as url, sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=find_browser(), args=list(BROWSER_ARGUMENTS))
         page = chromium.new_page(viewport=SIZE)
@@ -88,6 +91,4 @@ if __name__ == "__main__":
         for name, path in PICTURES.items():
             page.goto(f"{url}/{path}")
             (save_moving if name == "run" else save_still)(page, name)
-            words[name] = page.evaluate(WORDS)
         chromium.close()
-    RECORDED.write_text(json.dumps(words, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -74,29 +74,20 @@ def assert_on_file(page, name):
 
 
 @pytest.mark.ci
-def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_page):
-    page = open_page("auc?view.speed=slow")
-    wait_for_points(page, 2)
-    page.get_by_role("link", name="Data", exact=True).click()
+def test_a_close_look_in_the_gallery_fits_a_desk_and_a_phone_and_a_card_leads_into_another_run(open_page):
+    page = open_page("data")
     card = page.locator(".st-key-card-wine")
-    expect(card).to_contain_text("178 points · 13 features · 3 classes")
     picture = card.locator("img").element_handle()
     page.wait_for_function("picture => picture.complete && picture.naturalWidth > 0", arg=picture)
-    assert_a_close_look_fits_a_desk_and_a_phone(page)
-    page.go_back()
-    card.get_by_role("link", name="Ranking Wine", exact=True).click()
-    page.wait_for_url(re.compile(r"/auc\?.*data.name=wine"))
-    expect(page.get_by_text("class_0 against the rest")).to_be_visible()
-    status(page, "step")  # its own options, not those of the set before
-    expect(page.get_by_test_id("stMain")).to_contain_text("Here: 20 labels, 105 unlabeled points of Wine.")
-    wait_for_points(page, 2)
-    assert alerts(page) == []
-
-
-def assert_a_close_look_fits_a_desk_and_a_phone(page):
     page.locator(".st-key-look-diabetes button").click()
     for chart in ("chart-plane", "chart-data-balance", "chart-data-coverage", "chart-feature"):
         page.wait_for_function(f"chart => ({PLOT})(chart)?.data.length > 0", arg=chart)
     for size in (PHONE, (1280, 900)):
         at_size(page, *size)
         page.wait_for_function(IS_NO_WIDER, timeout=5_000)
+    page.go_back()
+    card.get_by_role("link", name="Ranking Wine", exact=True).click()
+    page.wait_for_url(re.compile(r"/auc\?.*data.name=wine"))
+    status(page, "step")
+    wait_for_points(page, 2)
+    assert alerts(page) == []

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from .watched_pages import DESK, PHONE, STILL, expect, until_ready
+from .watched_pages import DESK, PHONE, expect, until_ready
 
 OPEN = "auc?view.by_hand=true&data.n_labeled=6&view.speed=fast&solver.n_iter=20"
 # Where the first points of a kind are in the window, as far as they are apart.
@@ -102,16 +102,3 @@ def test_home_learns_without_a_click_and_a_label_by_click_or_by_keys_changes_its
         page.keyboard.press("ArrowRight")
     assert_map_changes(page, lambda: page.keyboard.press("1"))
     expect(count).to_have_text("12 labels")
-
-
-@pytest.mark.weekly
-def test_on_a_phone_a_label_by_touch_changes_the_map_of_home(open_page):
-    page = open_page("", viewport=PHONE, has_touch=True, is_mobile=True)
-    area = page.locator(".hand-area")
-    expect(area).to_be_visible()
-    page.wait_for_function(LEARNED)
-    area.scroll_into_view_if_needed()
-    area.evaluate(STILL)
-    page.touchscreen.tap(*free_point(page))
-    assert_map_changes(page, page.locator(".hand-box button").first.tap)
-    expect(page.locator(".hand-count")).to_have_text("11 labels")

@@ -1,12 +1,9 @@
-"""The five screens of "How it works", and a lesson as one file: no scrolling, a picture that follows at once, keys, and links."""
-
-import re
-from pathlib import Path
+"""The five screens of "How it works": no scrolling, a picture that follows at once, keys, and links."""
 
 import pytest
 from cases import some
 
-from .watched_pages import DESK, IS_NO_WIDER, PHONE, PROJECTOR, Axe, assert_accessible, at_size, expect, until_ready
+from .watched_pages import DESK, PHONE, PROJECTOR, assert_accessible, at_size, expect, until_ready
 
 SCREENS = range(1, 6)
 LOOKED_INTO = some(SCREENS, 2)  # by axe-core
@@ -86,8 +83,6 @@ def test_keys_alone_reach_the_slider_and_the_next_screen_and_the_link_keeps_the_
     screen(page, 3)
     expect(page.get_by_role("heading", name="One step")).to_be_focused()
     page.wait_for_url("**screen=3**")
-    page.reload()
-    screen(page, 3)
     page.goto("about:blank")
     page.go_back()
     screen(page, 3)
@@ -96,28 +91,3 @@ def test_keys_alone_reach_the_slider_and_the_next_screen_and_the_link_keeps_the_
     screen(page, 4)
     page.keyboard.press("PageUp")
     screen(page, 3)
-
-
-DEMO = Path(__file__).parents[2] / ".github" / "demo" / "step-size.html"
-
-
-@pytest.mark.weekly
-@pytest.mark.parametrize(("width", "height"), some([PHONE, (1280, 900)], 1))
-def test_a_lesson_from_a_disk_moves_by_keys_without_a_network(new_page, width, height):
-    page, errors = new_page(offline=True, viewport={"width": width, "height": height}), []
-    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(DEMO.as_uri())
-    said = page.locator("#status")
-    expect(said).to_have_text("Objective: no iteration yet.")
-    page.locator("#value").press("ArrowRight")
-    expect(said).to_have_text(re.compile(r"Objective [\d.]+ after iteration 300 of 300\."))
-    expect(page.locator("#curve .js-line")).to_be_attached()
-    expect(page.locator("#map")).to_contain_text("step 300")
-    expect(page.locator("#curve [role=figure]")).to_have_attribute("aria-label", said.inner_text())
-    page.locator("#play").press("Enter")
-    expect(page.locator("#play")).to_have_text("Pause")
-    expect(page.locator("#play")).to_have_text("Play")  # at the end
-    assert page.evaluate(IS_NO_WIDER)
-    assert Axe().run(page).response["violations"] == []
-    assert errors == []

@@ -1,6 +1,5 @@
 """Pages as they load and lead on: words until they are there, no jumps, names, doors, keys, and what axe-core objects to."""
 
-import json
 import re
 import time
 from urllib.request import urlopen
@@ -19,12 +18,7 @@ from .watched_pages import (
     IS_NO_WIDER,
     LOOKED_AT,
     PHONE,
-    PICTURES,
-    RECORDED,
-    SIZE,
     THEMES,
-    WORDS,
-    TimeoutError,
     assert_accessible,
     at_size,
     expect,
@@ -272,21 +266,3 @@ def test_an_unknown_address_keeps_style_and_links_and_offers_the_doors_and_a_wor
     assert page.evaluate(IS_ONE_LINE)
     page.goto(f"{app_url}/gaps?at=3")
     expect(page).to_have_title("Gaps - DSG Lab")
-
-
-ALIKE_WORDS = f"""recorded => {{
-    const shown = new Set(({WORDS})()), was = new Set(recorded), both = [...was].filter(word => shown.has(word)).length;
-    return both >= 0.85 * (was.size + shown.size - both);
-}}"""
-
-
-@pytest.mark.weekly
-@pytest.mark.parametrize("name", PICTURES)
-def test_a_picture_of_the_readme_shows_the_words_of_its_page(open_page, name):
-    page = open_page(PICTURES[name], viewport=tuple(SIZE.values()))
-    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))[name]
-    try:  # a run begins and ends, and its buttons with it
-        page.wait_for_function(ALIKE_WORDS, arg=recorded, timeout=10_000)
-    except TimeoutError:
-        differ = sorted({*recorded} ^ {*page.evaluate(WORDS)})
-        pytest.fail(f"record the pictures again, these words differ: {differ}")

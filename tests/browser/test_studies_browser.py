@@ -1,14 +1,11 @@
-"""Questions to many runs in a browser: a sweep, Convergence and a race, each from asking to the answer that is taken away."""
+"""Questions to many runs in a browser: a sweep and Convergence, each from asking to the answer that is taken away."""
 
 import re
 
 import pytest
 
 from .watched_pages import (
-    IS_NO_WIDER,
-    PHONE,
     PLOT,
-    alerts,
     assert_accessible,
     expect,
     status,
@@ -55,11 +52,6 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page):
     largest = re.compile("Step size 5, Inverse bandwidth 5: ")
     expect(page.get_by_role("combobox", name="Point")).to_have_value(largest)
     until_ready(page)  # a button that is being drawn again offers no file
-    with page.expect_download() as table:
-        page.get_by_role("button", name="Table (CSV)").click()
-    text = table.value.path().read_text()
-    assert len(text.splitlines()) == 13
-    assert text.startswith("solver.step_size,kernel.sigma,seed,score,")
     for kind, beginning in FILES.items():
         page.locator(".live-chart-help").first.press("Enter")
         with page.expect_download() as figure:
@@ -69,9 +61,6 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page):
     assert_stands_alone(page, figure.value.path())
     expect(page.locator(".live-chart-help").first).to_be_focused()
 
-    page.get_by_role("button", name="Pin", exact=True).click()
-    # The button is in a fragment; the link above the question follows.
-    expect(page.get_by_role("link", name="Pinned runs (1)")).to_have_count(2)
     page.get_by_role("link", name="Open this run").click()
     status(page, "of 16")
     assert "step_size=5" in page.url
@@ -89,9 +78,6 @@ def test_ways_by_keys_alone_to_their_answer_which_is_in_the_link(open_page):
     expect(page.locator(STATUS)).to_contain_text("All runs are done")
     until_ready(page)
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
-    names = page.evaluate(f"({PLOT})('chart-ways').data.map(trace => trace.name)")
-    assert {"the run", "the theorem's bound", "the theorem's 1/t"} <= set(names)
-
     tab_to(page, "[role=radio]")
     while page.evaluate("document.activeElement.innerText") != "|f − h|²":
         page.keyboard.press("ArrowRight")
@@ -107,18 +93,3 @@ def test_ways_by_keys_alone_to_their_answer_which_is_in_the_link(open_page):
     assert_accessible(page)
     page.reload()
     expect(chart).to_contain_text("|f − h|²: 2 seeds")
-
-
-# --- a race: test_race.py and test_run_pages.py have its numbers, its sentences and its pictures
-
-
-@pytest.mark.weekly
-def test_a_race_started_while_the_run_goes_on_ends_after_it(open_page):
-    link = "similar_unlabeled?data.n=400&data.n_labeled=40&solver.n_iter=60"
-    page = open_page(link, viewport=PHONE, theme="dark")
-    page.get_by_role("tab", name="Race").click()
-    page.locator(".st-key-race-start button").click()
-    expect(page.locator(".st-key-chart-race .js-plotly-plot")).to_be_visible()
-    status(page, "done")
-    assert page.evaluate(IS_NO_WIDER)
-    assert alerts(page, ".st-key-part-race") == []

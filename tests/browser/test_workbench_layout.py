@@ -76,10 +76,7 @@ def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(o
     expect(tip).to_contain_text("a third")  # the words of the legend, too
     page.keyboard.press("Escape")
     expect(tip).to_be_hidden()
-    chart.locator(".live-chart-word").filter(has_text="measured").hover()
-    expect(tip).to_have_text("The mean of |f − h|² over 256 test points.")
     chart.locator(".live-chart-word").filter(has_text="calibrated band").click()
-    expect(tip).to_contain_text("computed during the run")
     entry = re.compile(r"/glossary\?find=calibrated\+band$")
     expect(tip.get_by_role("link", name="Glossary")).to_have_attribute("href", entry)
     page.locator(".live-status").click()
@@ -93,13 +90,6 @@ def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(o
     page.locator(".st-key-step button").first.click()
     status(page, "step 31 of")
     page.wait_for_function(is_hidden)  # it stays hidden when the chart is updated
-    # What the numbers mean. A part that is drawn again loses the focus; the boxes that are closed come last.
-    closed = page.locator('[data-testid="stExpander"] [data-testid="stSlider"]').first
-    closed.wait_for(state="attached")
-    until_ready(page)
-    page.get_by_role("button", name="Help for Objective", exact=True).focus()
-    said = page.get_by_role("tooltip", name="").filter(has_text="The number that the run minimises")
-    expect(said.first).to_be_visible()
 
 
 PLACE = """selector => {
@@ -235,44 +225,25 @@ def test_on_a_phone_map_score_and_the_slider_that_one_touches_are_on_one_screen(
     expect(page.locator(f".st-key-{prefix}step_size")).to_be_in_viewport()
 
 
-PARTS = ("#chart-map", "#chart-objective", '[role="tablist"]', ".live-judgement")
-
-
-def heights(page, parts):
-    return [box(page, part)["y"] for part in parts]
+@pytest.mark.weekly
+def test_a_diverged_run_says_so_where_it_moves_and_covers_nothing(open_page):
+    page = open_drawn(open_page, "auc?solver.step_size=1000&view.speed=slow&at=2", viewport=DESK)
+    parts = ("#chart-map", "#chart-objective", '[role="tablist"]', ".live-judgement")
+    before = at_rest(page, parts)
+    choose_speed(page, "fast")
+    page.locator(".st-key-play button").click()
+    health = page.locator(".live-judgement")
+    expect(health).to_have_attribute("data-tone", "red")
+    expect(health.get_by_role("button", name="Smaller step")).to_be_in_viewport(ratio=1)
+    assert box(page, ".live-judgement")["bottom"] <= box(page, '[role="tablist"]')["y"] + 1
+    assert at_rest(page, parts) == before
 
 
 def at_rest(page, parts):
     """Return at which heights parts of a page are when none of them moves any more."""
     for part in parts:
         page.locator(part).first.evaluate(STILL)
-    return heights(page, parts)
-
-
-@pytest.mark.weekly
-def test_a_diverged_run_says_so_where_it_moves_and_covers_nothing(open_page):
-    page = open_drawn(open_page, "auc?solver.step_size=1000&view.speed=slow&at=2")
-    health = page.locator(".live-judgement")
-    for number, (width, height) in enumerate(some([(1280, 900), PHONE, PROJECTOR], 2)):
-        if number:  # bring the run to its beginning, where it waits
-            choose_speed(page, "slow")
-            page.locator(".st-key-reset button:visible").click()  # a phone's button has another one behind it
-            status(page, "step 0 of")
-            expect(health).not_to_have_attribute("data-tone", "red")
-            at_size(page, width, height)
-        before = at_rest(page, PARTS)
-        choose_speed(page, "fast")
-        page.locator(".st-key-play button").click()
-        expect(health).to_have_attribute("data-tone", "red")
-        remedy = health.get_by_role("button", name="Smaller step")
-        if width < 640:  # below the pictures
-            remedy.scroll_into_view_if_needed()
-        expect(remedy).to_be_in_viewport(ratio=1)
-        said = box(page, ".live-judgement")
-        assert width < 640 or said["bottom"] <= box(page, '[role="tablist"]')["y"] + 1
-        assert said["x"] >= 0
-        assert said["right"] <= width
-        assert width < 640 or heights(page, PARTS) == before
+    return [box(page, part)["y"] for part in parts]
 
 
 # What a finger meets on a phone's screen 18 pixels above and below the middle of each control.

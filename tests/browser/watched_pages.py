@@ -2,7 +2,6 @@
 
 import itertools
 import re
-from pathlib import Path
 
 import pytest
 
@@ -163,20 +162,3 @@ def assert_accessible(page, themes=LOOKED_AT):
     """Fail with what axe-core objects to."""
     found = [line for theme in themes for line in found_on(page, theme)]
     assert not found, "\n".join(found)
-
-
-# --- the README's pictures, and the words of the menu and of the controls that each shows
-
-RECORDED = Path(__file__).parents[2] / ".github" / "pictures.json"
-SIZE = {"width": 1280, "height": 800}
-PICTURES = {
-    "run": "auc?view.speed=fast&solver.n_iter=1500",  # the one that moves
-    "lesson": "auc?lesson=unlabeled:1",
-    "limits": "auc?data.name=digits&data.n_labeled=200&kernel.sigma=0.5&solver.lam=0.01&solver.n_features=4&solver.n_iter=100"
-    "&at=100&view.speed=instant",
-    "data": "data?data.name=Breast+cancer",
-}
-WORDS = """() => [...document.querySelectorAll(
-    '[data-testid="stSidebarNavLink"], [data-testid="stTopNavLink"], [data-testid="stWidgetLabel"], [role="tab"], .stMain button'
-)].filter(part => part.checkVisibility() && part.getBoundingClientRect().top < innerHeight)
-    .map(part => part.innerText.trim().replace(/\\s+/g, " ")).filter(Boolean)"""
