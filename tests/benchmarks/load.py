@@ -1,15 +1,14 @@
 """Load on the app's server: many visitors at a time, made by websocket clients on this machine.
 
-    python tests/benchmarks/load.py watching training links visits
+    python tests/benchmarks/load.py watching training links
 
 - watching: 8, 16 or 32 sessions watch a usual run (n = 2000, 256 features) play.
 - training: 8 sessions train on 20,000 points with 1,024 features while 24 watch.
 - links: two links to very expensive runs are open beside 8 watching sessions.
-- visits: 500 sessions one after another, then a minute of rest, and all of it again.
 
 Every visitor ticks as the browser's page does. A watching visitor sometimes clicks Pause and Play; the measurement is
 the time in seconds from a click to the page's whole answer. An update is a complete drawing that shows another
-iteration. The server's CPU time, memory, threads and descriptors are read by its process id. The load is bounded, and
+iteration. The server's CPU time, memory, is read by its process id. The load is bounded, and
 stays on the loopback interface.
 
 If others use the machine, the number of updates per second means little. Updates per CPU second, times the cores that
@@ -248,13 +247,6 @@ def cpu(pid):
     return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def held(pid):
-    """Return the memory of a process in MB, its threads and its descriptors."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    status = dict(line.split(":", 1) for line in lines)
-    return int(status["VmRSS"].split()[0]) / 1024, int(status["Threads"]), len(os.listdir(f"/proc/{pid}/fd"))
-
-
 async def keep_playing(visitor, is_clicking):
     """Begin again where the run has ended; pause now and then."""
     due = time.monotonic() + random.uniform(0, SECONDS_BETWEEN_CLICKS) if is_clicking else float("inf")
@@ -284,7 +276,7 @@ async def measured(pid, port, name, watching, others, seconds):
     spent, lasted = cpu(pid) - cpu_before, time.perf_counter() - begun
     updates = [(v.updates - b[0]) / lasted for v, b in zip(visitors, before, strict=True)]
     steps = [(v.steps - b[1]) / lasted for v, b in zip(visitors, before, strict=True)]
-    memory = held(pid)[0]
+    memory = int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1]) / 1024
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -313,53 +305,19 @@ def loads(what, sessions):
     return [("8 watching, two greedy links", 8, [Visitor("auc", query) for query in GREEDY])]
 
 
-async def come_and_go(port, n):
-    gate = asyncio.Semaphore(4)
-
-    async def one(visitor):
-        async with gate:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(visitor.visit(port), 3.0)
-
-    await asyncio.gather(*map(one, watchers(n)))
-
-
-def visits(n=500):
-    """Measure what is held before, right after, and a while after many sessions, and after as many again."""
-    with app_server() as (pid, port):
-        asyncio.run(come_and_go(port, 20))
-        time.sleep(200)
-        rows = [("before", *held(pid))]
-        for which in ("", "once more: "):
-            asyncio.run(come_and_go(port, n))
-            for name, wait in (("right after", 0), ("60 s after their time is over", 180), ("later", 60)):
-                time.sleep(wait)
-                rows.append((which + name, *held(pid)))
-    head = (f"{n} sessions one after another", "MB", "threads", "descriptors")
-    print_table(head, [(name, f"{memory:.0f}", *others) for name, memory, *others in rows])
-
-
-def print_table(head, rows):
-    """Print a table in Markdown."""
-    print(*(f"| {' | '.join(map(str, row))} |" for row in (head, ["---"] * len(head), *rows)), sep="\n", flush=True)
-
-
 def main():
     """Make the measurements that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    kinds = ("watching", "training", "links")
-    parser.add_argument("what", nargs="+", choices=[*kinds, "visits"])
+    parser.add_argument("what", nargs="+", choices=["watching", "training", "links"])
     parser.add_argument("--seconds", type=float, default=40.0, help="of each measurement (default: %(default)s)")
     of_watching = "that watch (default: %(default)s)"
     parser.add_argument("--sessions", nargs="*", type=int, default=[8, 16, 32], help=of_watching)
     asked, rows = parser.parse_args(), []
-    for name, n, others in [load for what in asked.what if what in kinds for load in loads(what, asked.sessions)]:
+    for name, n, others in [load for what in asked.what for load in loads(what, asked.sessions)]:
         with app_server() as (pid, port):
             rows.append(asyncio.run(measured(pid, port, name, watchers(n), others, asked.seconds)))
-    if rows:
-        print_table(HEAD, rows)
-    if "visits" in asked.what:
-        visits()
+    for row in (HEAD, ["---"] * len(HEAD), *rows):
+        print(f"| {' | '.join(row)} |")
 
 
 if __name__ == "__main__":

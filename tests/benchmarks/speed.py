@@ -1,4 +1,4 @@
-"""Speed and memory of the core on this machine, compared with the machine's limits and other programs.
+"""Speed and memory of the core on this machine, compared with the machine's limits and with plain NumPy.
 
 `python tests/benchmarks/speed.py --only kernel` makes one group of measurements. All of them take some minutes.
 
@@ -9,22 +9,18 @@ matrix product, and of one cosine in the first-level cache.
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from importlib.metadata import version
-from importlib.util import find_spec
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from scipy.linalg import blas
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.kernel_approximation import RBFSampler
 from threadpoolctl import threadpool_limits
 
 from dsgcore.core.threads import n_workers, set_workers, single_threaded_blas
@@ -39,13 +35,12 @@ from dsgcore.solver.task import Plan, Task
 REPEATS, FEW_REPEATS, ROUNDS = 9, 5, 3  # the shortest time counts
 # Numbers of columns of the kernel's measurements, points and features, and the least ratio of the floor to the measured time.
 DIMENSIONS, ROWS, FEATURES, OF_FLOOR = (1, 3, 8, 22, 54, 128, 784), 9600, 1000, 0.95
-# Points of an evaluation by NumPy, which takes long; the least ratios of the others' times to ours, by number of columns.
-NUMPY_ROWS, NUMPY_TARGETS, TORCH_TARGETS, TORCH_ROWS = 960, {784: 1.0}, {3: 5.0, 22: 2.0, 54: 2.0}, 256
+# Points of an evaluation by NumPy, which takes long; the least ratios of its time to ours, by number of columns.
+NUMPY_ROWS, NUMPY_TARGETS = 960, {784: 1.0}
 SIZE, COLUMNS, CALLS = 1024, 512, 40  # the floor's matrices, and its cosines
 # The papers' usual run: points, coordinates, features, iterations, points drawn from each of two sources.
 PAPER = {"n": 20_000, "d": 54, "m": 1000, "n_iter": 100, "batch_size": 1000}
-# Iterations of the papers' own algorithm, which is extrapolated; how many times longer a long run is.
-PLAIN, GROWTH = 10, 4
+PLAIN = 10  # iterations of the papers' own algorithm, which is extrapolated
 FITTED, FITTED_COLUMNS, CLASSES, LABELED = 10_000, 100, 5, 0.1
 
 
@@ -129,26 +124,8 @@ def floor_of(times, d):
     return d * times["product"] / SIZE**3 + times["cosines"] / (CALLS * loops.TILE_ROWS * COLUMNS)
 
 
-def by_torch(X, W, r):
-    """Return the same evaluation in PyTorch: tiles of rows, everything in place."""
-    import torch
-
-    torch.set_num_threads(1)
-    points, frequencies = torch.from_numpy(X), torch.from_numpy(W * np.float32(2 * np.pi))
-    amplitude, phase = torch.from_numpy(r), torch.from_numpy(r * np.float32(2 * np.pi))
-    tile, out = torch.empty((TORCH_ROWS, len(r))), torch.empty(len(X))
-
-    def evaluate():
-        for top in range(0, len(X), TORCH_ROWS):
-            rows = points[top : top + TORCH_ROWS]
-            z = torch.mm(rows, frequencies, out=tile[: len(rows)]).sub_(phase).cos_()
-            torch.mv(z, amplitude, out=out[top : top + TORCH_ROWS])
-
-    return evaluate
-
-
 def measure_kernel():
-    """Measure the machine's rates, and the loop for every number of columns beside them and other programs."""
+    """Measure the machine's rates, and the loop for every number of columns beside them and NumPy."""
     with one_worker():
         times = interleaved(REPEATS, floor_calls())
     yield Row("machine: matrix product, one thread", 2e-9 * SIZE**3 / times["product"], "GFlop/s")
@@ -161,17 +138,14 @@ def measure_kernel():
             **floor_calls(),
             "ours": lambda X=X, W=W, block=block, out=out: Cosines().evaluate(X, W, block, 1.0, out),
             "numpy": lambda X=X[:NUMPY_ROWS], W=W, r=r: np.cos(2 * np.pi * (X @ W - r)) @ r,
-            **({"PyTorch": by_torch(X, W, r)} if find_spec("torch") else {}),
         }
         with one_worker():
             times = interleaved(REPEATS, calls)
         ours = times["ours"] / (ROWS * FEATURES)
         yield Row(f"kernel, d = {d}: one evaluation, one thread", 1e9 * ours, "ns")
         yield Row(f"kernel, d = {d}: floor / measured", floor_of(times, d) / ours, "", OF_FLOOR)
-        for name, n, targets in (("numpy", NUMPY_ROWS, NUMPY_TARGETS), ("PyTorch", ROWS, TORCH_TARGETS)):
-            if name in times:
-                ratio = times[name] / (n * FEATURES) / ours
-                yield Row(f"kernel, d = {d}: {name} / ours, one thread", ratio, "x", targets.get(d))
+        ratio = times["numpy"] / (NUMPY_ROWS * FEATURES) / ours
+        yield Row(f"kernel, d = {d}: numpy / ours, one thread", ratio, "x", NUMPY_TARGETS.get(d))
 
 
 # --- whole runs in the papers' usual setting
@@ -221,47 +195,20 @@ def train_plainly(task, n_iter):
     return alphas
 
 
-def by_sampler(task):
-    """Return one iteration's accumulation and evaluation at all points, with features by scikit-learn."""
-    X, m, n_batch = task.X, task.plan.n_features, len(task.rows) * task.batch_size
-    values, weights = np.zeros(len(X), dtype=X.dtype), np.ones(n_batch, dtype=X.dtype)
-
-    def iterate():
-        sampler = RBFSampler(gamma=0.5 / X.shape[1], n_components=m, random_state=0).fit(X[:1])
-        alpha = weights @ sampler.transform(X[np.arange(n_batch) % len(X)])
-        values[:] = 0.999 * values + sampler.transform(X) @ alpha
-
-    return iterate
-
-
 def measure_runs():
-    """Measure a run, and the papers' own algorithm, scikit-learn's features and the evaluations alone beside it."""
+    """Measure a run, and the papers' own algorithm and the evaluations alone beside it."""
     task, T = paper_task(**PAPER), PAPER["n_iter"]
-    wide = replace(task, X=task.X.astype(np.float64), dtype=np.dtype(np.float64))
-    longer = replace(task, plan=replace(task.plan, n_iter=GROWTH * T))
     m, n, evaluations = PAPER["m"], PAPER["n"], train(task)
     r, W, out = np.ones(m, np.float32), task.new_model().frequencies(1, m), np.zeros(n, np.float32)
     calls = {
         "ours": lambda: train(task),
-        "longer": lambda: train(longer),
         "plain": lambda: train_plainly(task, PLAIN),
-        "wide": lambda: train_plainly(wide, PLAIN // 2),
-        "sampler": by_sampler(task),
         "evaluations": lambda: [Cosines().evaluate(task.X, W, np.stack([r, r]), 1.0, out) for _ in range(T)],
     }
     times = interleaved(FEW_REPEATS, calls)
     yield Row(f"paper 1's setting ({n} points, d = {PAPER['d']}, m = {m}, T = {T}): time", times["ours"], "s")
-    for name, own, n_iter, made, kind, target in (
-        ("plain", "ours", T, PLAIN, "float32, as ours", 20.0),
-        ("plain", "longer", GROWTH * T, PLAIN, "float32, as ours", 80.0),
-        ("wide", "ours", T, PLAIN // 2, "NumPy's default, float64", None),
-    ):
-        whole = times[name] * n_iter * (n_iter + 1) / (made * (made + 1))  # by the batches' features that are computed
-        said = f"  plain NumPy algorithm in {kind} (T = {n_iter}, from T = {made}) / ours"
-        yield Row(said, whole / times[own], "x", target)
-    share = evaluations / (m * T * (n + len(task.rows) * PAPER["batch_size"]))
-    sampler = times["sampler"] * T * share / times["ours"]
-    yield Row("  RBFSampler and NumPy, the same evaluations (one iteration of T) / ours", sampler, "x")
+    whole = times["plain"] * T * (T + 1) / (PLAIN * (PLAIN + 1))  # by the batches' features that are computed
+    yield Row(f"  plain NumPy algorithm (from T = {PLAIN}) / ours", whole / times["ours"], "x", 20.0)
     kernel = evaluations * times["evaluations"] / (n * m * T)
     yield Row("  evaluations x kernel time / whole time, all cores", kernel / times["ours"], "", 0.85)
 
@@ -324,15 +271,6 @@ def measure_fits():
         yield Row(f"{name}: default fit, {n:,} x {d}", took, "s", 2.0, is_most=True)
 
 
-def machine():
-    """Return the processor, and the versions of the libraries that compute."""
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    own = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
-    versions = ", ".join(f"{name} {version(name)}" for name in ("scikit-learn", "numpy", "scipy", "numba"))
-    return f"{platform.machine()}, {own}, {os.cpu_count()} cores, with Python {platform.python_version()}, {versions}"
-
-
 GROUPS = {
     "kernel": measure_kernel,
     "runs": measure_runs,
@@ -346,7 +284,6 @@ def main():
     """Measure what the command line asks for; print each row as it comes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=GROUPS, help="one group of measurements")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results to this JSON file")
     given, rows = parser.parse_args(), []
     for name in [given.only] if given.only else GROUPS:
         for row in GROUPS[name]():
@@ -354,9 +291,6 @@ def main():
             print(row, flush=True)
     promised = [row.is_met for row in rows if row.target is not None]
     print(f"{sum(promised)} of {len(promised)} targets are met.")
-    if given.json is not None:
-        results = [vars(row) | {"is_met": row.is_met} for row in rows]
-        given.json.write_text(json.dumps({"machine": machine(), "results": results}, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
