@@ -7,6 +7,7 @@ import pytest
 from .watched_pages import (
     CURVE,
     PLOT,
+    TimeoutError,
     choose,
     expect,
     move_slider,
@@ -95,21 +96,40 @@ KEEP_NODE = """() => {
 }"""
 
 
+# tests/javascript/feed.test.mjs has every other kind of answer.
+ANSWERS = {
+    "the server answered with error 502": lambda route: route.fulfill(status=502, body="Please sign in"),
+    "the server cannot be reached": lambda route: route.abort(),
+}
+HIDE = """isHidden => {
+    Object.defineProperty(document, 'hidden', {value: isHidden, configurable: true});
+    document.dispatchEvent(new Event('visibilitychange'));
+}"""
+
+
 @pytest.mark.ci
 def test_a_page_keeps_its_plots_while_its_run_plays_asks_again_for_a_lost_tick_and_its_button_says_what_it_does(
     open_page, page_health
 ):
     page = open_page("auc?view.speed=slow&solver.n_iter=2000")
     wait_for_points(page, 4)
-    page.route("**/tick", lambda route: route.abort(), times=2)  # a tick without a good answer is asked for again
-    status(page, re.compile(r"step \d+ of 2000 · the server cannot be reached.*; next try in 1 s"))
-    before = step_number(page)
-    status(page, re.compile(r"step \d+ of 2000 · running"))
+    for words, answer in ANSWERS.items():  # a tick without a good answer is asked for again
+        page.route("**/tick", answer, times=2)
+        status(page, re.compile(rf"step \d+ of 2000 · {words}.*; next try in 1 s"))
+        before = step_number(page)
+        status(page, re.compile(r"step \d+ of 2000 · running"))
     assert [error for error in page_health.errors if error.startswith("page error")] == []
     page_health.errors.clear()  # the browser itself logs errors of the network
     page.evaluate(KEEP_NODE)  # updates keep the plot, and so its zoom
     wait_for_points(page, before + 10)
     assert page.evaluate(f"window.node === ({PLOT})('chart-objective')")
+    page.evaluate(HIDE, True)  # a page that nobody sees asks for nothing
+    with pytest.raises(TimeoutError):
+        while True:
+            page.wait_for_event("request", timeout=1500)
+    stopped = step_number(page)
+    page.evaluate(HIDE, False)
+    wait_for_points(page, stopped + 4)
     for said in ("paused", "running") * 2:  # a click can reach the server a second time, with a tick
         play(page).click()
         status(page, said)
