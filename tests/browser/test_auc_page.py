@@ -4,17 +4,7 @@ import re
 
 import pytest
 
-from .watched_pages import (
-    CURVE,
-    PLOT,
-    TimeoutError,
-    choose,
-    expect,
-    move_slider,
-    status,
-    until_ready,
-    wait_for_points,
-)
+from .watched_pages import CURVE, PLOT, TimeoutError, choose, expect, move_slider, status, until_ready, wait_for_points
 
 ANSWERED_MS = 15_000  # for what a key or a click does
 OPENED = """() => {

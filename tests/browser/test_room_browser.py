@@ -10,17 +10,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from pages.room.door import qr_image
 
 from .conftest import LONG
-from .watched_pages import (
-    BARRED,
-    DESK,
-    IS_NO_WIDER,
-    LOOKED_AT,
-    THEMES,
-    Axe,
-    assert_accessible,
-    expect,
-    until_ready,
-)
+from .watched_pages import BARRED, DESK, IS_NO_WIDER, LOOKED_AT, THEMES, Axe, assert_accessible, expect, until_ready
 
 COUNT = ".room-count"
 TEXT_IS_IN_BOX = """() => {

@@ -4,14 +4,7 @@ import re
 
 import pytest
 
-from .watched_pages import (
-    PLOT,
-    assert_accessible,
-    expect,
-    status,
-    tab_to,
-    until_ready,
-)
+from .watched_pages import PLOT, assert_accessible, expect, status, tab_to, until_ready
 
 STATUS = ".st-key-study-status"
 SWEEP = (
