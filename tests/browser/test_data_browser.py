@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from .watched_pages import (
+    CONTROLS,
     DESK,
     IS_NO_WIDER,
     PHONE,
@@ -170,11 +171,6 @@ def test_a_finger_labels_paints_and_erases_in_the_workbench(open_page):
 
 
 MOST_CONTROLS = 14
-CONTROLS = """() => [...document.querySelectorAll("a[href], button, input, select, [role=application]")].filter(one => {
-    const {left, top, right, bottom} = one.getBoundingClientRect();
-    const isInside = right > Math.max(left, 0) && bottom > 0 && left < innerWidth && top < innerHeight;
-    return isInside && one.checkVisibility({visibilityProperty: true});
-}).map(one => one.innerText || one.ariaLabel || one.className)"""
 LEARNED = "document.querySelector('#chart-map .js-plotly-plot')?._fullLayout.meta.note.endsWith('step 300')"
 
 

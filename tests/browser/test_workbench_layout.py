@@ -11,6 +11,7 @@ from dsgcore.settings import profile_of
 
 from .test_auc_page import choose_speed
 from .watched_pages import (
+    CONTROLS,
     DESK,
     IS_NO_WIDER,
     PHONE,
@@ -109,21 +110,6 @@ SQUARE = """() => {
     const plot = document.querySelector('#chart-map .js-plotly-plot');
     const isDrawnAnew = Math.abs(plot.getBoundingClientRect().width - plot._fullLayout.width) < 1;
     return isDrawnAnew && Math.abs(drawn.width - drawn.height) <= 2 && drawn.width > 0.55 * Math.min(390, room);
-}"""
-# The controls of a page that are seen and can be used, each with its height in the window; marks of help are none, nor is what
-# opens the menu or the sidebar.
-CONTROLS = """() => {
-    const kinds = 'a[href], button, input, select, textarea, summary, [role=tab], [role=slider], [role=switch], [role=combobox]';
-    const isHelp = one => one.matches('.live-chart-help, [aria-label^="Help for"]');
-    const all = [...document.querySelectorAll(kinds)].filter(one => {
-        const {width, height, top, bottom} = one.getBoundingClientRect();
-        const isPart = one.parentElement.closest('[role=combobox], .stSelectbox') && one.matches('button');
-        const isSeen = bottom > 0 && top < innerHeight && (width || height);
-        return !one.disabled && !isPart && one.ariaHidden !== 'true' && !isHelp(one) && isSeen &&
-            one.checkVisibility({visibilityProperty: true});
-    });
-    const own = all.filter(one => !all.some(other => other !== one && one.contains(other)));
-    return own.map(one => [one.textContent || one.ariaLabel || one.className, one.getBoundingClientRect().top]);
 }"""
 MOST_CONTROLS = 36
 BAR = 50  # pixels of the app's bar at the window's top

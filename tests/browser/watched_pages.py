@@ -21,6 +21,23 @@ IS_NO_WIDER = "document.documentElement.scrollWidth <= innerWidth"  # a page tha
 PLOT = "chart => document.querySelector(`:is(#${chart}, .st-key-${chart}) .js-plotly-plot`)"
 CURVE = f"([chart, name]) => ({PLOT})(chart)?.data.find(trace => trace.name === name)?.y ?? []"
 
+# The controls of a page that are seen and can be used, each with its height in the window; marks of help are none, nor is what
+# opens the menu or the sidebar.
+CONTROLS = """() => {
+    const kinds = 'a[href], button, input, select, textarea, summary, [role=tab], [role=slider], [role=switch], [role=combobox],' +
+        '[role=application]';
+    const isHelp = one => one.matches('.live-chart-help, [aria-label^="Help for"]');
+    const all = [...document.querySelectorAll(kinds)].filter(one => {
+        const {width, height, top, bottom} = one.getBoundingClientRect();
+        const isPart = one.parentElement.closest('[role=combobox], .stSelectbox') && one.matches('button');
+        const isSeen = bottom > 0 && top < innerHeight && (width || height);
+        return !one.disabled && !isPart && one.ariaHidden !== 'true' && !isHelp(one) && isSeen &&
+            one.checkVisibility({visibilityProperty: true});
+    });
+    const own = all.filter(one => !all.some(other => other !== one && one.contains(other)));
+    return own.map(one => [one.textContent || one.ariaLabel || one.className, one.getBoundingClientRect().top]);
+}"""
+
 
 def until_ready(page):
     """Wait until the page is connected, its script has ended and nothing is being filled in.
