@@ -14,7 +14,6 @@ from .watched_pages import (
     IS_NO_WIDER,
     PHONE,
     PLOT,
-    alerts,
     at_size,
     expect,
     give,
@@ -104,7 +103,7 @@ def test_a_close_look_in_the_gallery_fits_a_desk_and_a_phone_and_a_card_leads_in
     page.wait_for_url(re.compile(r"/auc\?.*data.name=wine"))
     status(page, "step")
     wait_for_points(page, 2)
-    assert alerts(page) == []
+    expect(page.get_by_test_id("stAlert")).to_have_count(0)
 
 
 # --- the hand: by keys, by touch and by mouse

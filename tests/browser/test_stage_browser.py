@@ -513,6 +513,8 @@ def test_a_lesson_in_a_file_plays_without_the_app(new_page, tmp_path, monkeypatc
     expect(page.locator("#verdict")).to_contain_text("The run gave")
     expect(page.locator("#status")).to_contain_text("after iteration 100 of 100")
     assert page.locator(".main-svg").count() > 0
+    page.locator("#play").press("Enter")
+    expect(page.locator("#play")).to_have_text("Pause")
     at_size(page, *PHONE)
     assert page.evaluate(IS_NO_WIDER)
     assert Axe().run(page).response["violations"] == []

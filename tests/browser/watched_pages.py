@@ -108,11 +108,6 @@ def move_slider(page, key, presses):
         slider.press("ArrowRight" if presses > 0 else "ArrowLeft")
 
 
-def alerts(page, part="body"):
-    """Return what the boxes of a part of the page say."""
-    return [box.inner_text().strip() for box in page.locator(part).get_by_test_id("stAlert").all()]
-
-
 # --- names that a screen reader says
 
 KINDS = "button|link|textbox|combobox|slider|spinbutton|checkbox|switch|radio|tab|searchbox"
