@@ -193,19 +193,6 @@ IS_ONE_LINE = f"document.querySelector('header').getBoundingClientRect().height 
 
 
 @pytest.mark.ci
-def test_beside_the_sidebar_of_a_small_window_all_doors_are_in_one_line_and_the_setting_switches_the_page(open_page):
-    page = open_page("auc?at=3&data.name=Two+moons", viewport=(1280, 800))
-    doors, sidebar = page.locator("header nav"), page.get_by_test_id("stSidebar")
-    assert page.evaluate(IS_ONE_LINE)
-    for name in TITLES:
-        expect(doors.get_by_role("link", name=name, exact=True)).to_be_in_viewport()
-    sidebar.get_by_role("combobox", name="Setting").click()
-    page.get_by_role("option", name="Gaps").click()
-    expect(page).to_have_title("Gaps - DSG Lab")
-    expect(sidebar.get_by_role("combobox", name="Data", exact=True)).to_have_value("Two moons")
-
-
-@pytest.mark.ci
 @pytest.mark.parametrize("path", ["data", "auc?at=3"])
 def test_on_a_phone_the_drawer_has_all_doors_and_closes_behind_the_reader(open_page, path):
     page = open_page(path, viewport=PHONE)
