@@ -117,8 +117,13 @@ def person(folder):
         "ordinal": {"setting": "ordinal", "data": rings, "solver": solver | {"average": "tail"}},
         "study": {"spec": {"setting": "s3vm", "data": xor, "solver": solver}, "axes": axes, "seeds": [1, 3]},
     }
-    for name, spec in specs.items():
+    for name in ("deep", "mine", "o/folder.csv"):
+        (folder / name).mkdir()
+    for name, spec in (specs | {"deep/spec": specs["spec"]}).items():
         (folder / f"{name}.json").write_text(json.dumps(spec))
+    table.iloc[::2].to_csv(folder / "deep" / "data.csv", index=False)
+    table[["a", "class"]].to_csv(folder / "digits", index=False)
+    (folder / "mine" / "part-00000.parquet").write_text("by hand")
     (folder / "lesson.toml").write_text(OWN_LESSON, encoding="utf-8")
 
 
@@ -152,6 +157,7 @@ def commands(tmp_path, monkeypatch, jobs_here, capsys):
             for file in sorted(file for file in (tmp_path / "o").rglob("*") if file.is_file() and file not in known):
                 known.add(file)
                 lines += [plain(one, tmp_path) for one in contents(file, tmp_path)]
+        assert not (tmp_path / "-").exists()
         keep(name, lines)
 
     return kept

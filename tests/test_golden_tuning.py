@@ -15,6 +15,7 @@ from test_golden_estimators import asked, kept, learned, points
 
 from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, DSGSoftmax, Run, Spec, load_model, prior, save_model
 from dsgcore.baselines import PNUAUC, SUSL, SVOREX, EverydayNeighbors, EverydaySVC
+from dsgcore.baselines.basis import choose_centers
 from dsgcore.data import rows_of
 from dsgcore.model_selection import SeenLabels
 from dsgcore.multiclass import automatic, graph
@@ -89,6 +90,8 @@ def test_multiclass():
             lines.append(
                 f"    {text([run.result_test_values, run.engine.at(7).W, run.engine.average_at(9).W, run.result_score])}"
             )
+            earlier = [(one.engine.singular_values, one.result_test_values) for one in (run.at(17), run.at(4))]
+            lines.append(f"    earlier {text(earlier)} {text(run.result_test_values)}")
             lines += [f"    {text(reading)}" for reading in run.engine.gauges.readings]
     check("multiclass", lines)
 
@@ -235,6 +238,13 @@ def again(model, X, y):
     return [model.n_features_in_, list(getattr(model, "feature_names_in_", []))]
 
 
+def parts_of(model, X, y):
+    return [model.partial_fit(X[k:], y[k:], [0, 1]).lam_ for k in (0, 9, 20)] + [
+        model.n_iter_,
+        model.decision_function(X),
+    ]
+
+
 def test_refusals_and_files(tmp_path):
     rng = np.random.default_rng(19)
     X, y = rng.normal(size=(40, 3)), np.where(np.arange(40) < 30, np.arange(40) % 2, -1)
@@ -289,6 +299,8 @@ def test_refusals_and_files(tmp_path):
     ]
     rows += [(own.partial_fit, X, y, c) for c in (None, [0, 1], [0, 1, 2], [1, 1])] + [
         (QSGS2AUC().partial_fit, X, y),
+        (parts_of, QSGS2AUC(**SMALL), X, y),
+        *((choose_centers, X[:, :2], given, 3) for given in (None, 5, 39, 40, 41, X[:4, :2], X[:4])),
         (own.automatic_values, X, y),
         (own.most_iterations, y),
     ]

@@ -25,6 +25,7 @@ from dsgcore.data.reading.binary import is_large
 from dsgcore.data.reading.cells import as_label
 from dsgcore.data.reading.file import is_whole, training_labels
 from dsgcore.data.reading.labels import pair_ids
+from dsgcore.data.reading.unlabeled import labels_given
 from dsgcore.data.rows import PartedTable
 from dsgcore.estimators.auc import QSGS2AUC
 from dsgcore.estimators.dsg import DSG, DSGSoftmax
@@ -34,7 +35,6 @@ from dsgcore.estimators.similar_unlabeled import TSGSU
 from dsgcore.models import save_model
 from dsgcore.solver.loop import Iterate
 from dsgcore.solver.model_files import ModelError
-from dsgcore.solver.problem import UNLABELED
 from dsgcore.tuning.safe import Safe
 
 # Methods that visit the rows a few at a time. All others need the rows in memory.
@@ -102,7 +102,7 @@ def _learn(estimator: Any, training: Training, given: argparse.Namespace, progre
         estimator.fit(X, y, checkpoint=given.out / CHECKPOINT, every=given.every, callback=made)
     else:
         progress.show(f"training {given.method} on {len(X):,} rows")
-        rows = slice(None) if METHODS[given.method].uses_unlabeled else np.flatnonzero(y != UNLABELED)
+        rows = slice(None) if METHODS[given.method].uses_unlabeled else np.flatnonzero(labels_given(y).is_labeled)
         estimator.fit(X[rows], y[rows])
     made()
 
