@@ -1,28 +1,15 @@
 """Numbers as the charts send them, the words and marks on them, and the maps' planes and colours."""
 
 import itertools
-import re
-from dataclasses import replace
 
 import numpy as np
 from cases import each
 from hypothesis import example, given
 from hypothesis import strategies as st
-from small_specs import small
 
-from dsgcore.data import load
-from dsgcore.experiments import LiveRun, Plane, Run
-from dsgcore.settings import panels
+from dsgcore.experiments import Plane
 from dsgcore.settings.panels import Mark
-from dsgcore.studies.importance import Importance
 from pages.charts import figures as charts
-from pages.charts.detail_charts import risk_chart
-from pages.charts.live_chart import alt_of
-from pages.charts.run_map import decision_heats, point_sets
-from pages.gallery.data_charts import picture_of_data
-from pages.live import map_view
-from pages.live.curves import bound_figure, numbers_of
-from pages.studies.study_charts import importance_figure
 
 
 def bits(numbers):
@@ -89,30 +76,6 @@ def test_names_of_changes_do_not_overlap_and_the_ones_left_out_are_counted(drawn
     assert n_named == len(marks)
 
 
-def live_run(n, **sections):
-    live = LiveRun(small("auc", **sections))
-    live.advance(n)
-    return live
-
-
-def test_the_whiskers_of_an_importance_reach_from_its_lowest_to_its_highest_share():
-    found = Importance(np.array([[0.9, 0.1], [0.2, 0.8], [0.1, 0.9], [0.4, 0.6], [0.3, 0.7]]), 1.0, 5)
-    (bars,) = importance_figure(found, ["step", "width"], title="")["data"]
-    order, x = [["step", "width"].index(name) for name in bars["y"]], np.array(bars["x"])
-    ends = x - bars["error_x"]["arrayminus"], x + bars["error_x"]["array"]
-    np.testing.assert_allclose(ends, 100 * np.array(found.ends)[:, order])
-
-
-def test_a_chart_in_words_has_a_part_below_zero_and_says_that_no_bound_is_known():
-    t, parts = np.arange(1, 4), {"risk": np.array([0.5, 0.25, -0.75]), "ridge": np.array([0.0, 0.1, 1.0])}
-    assert alt_of(risk_chart(t, parts, theme="light")).endswith(": risk -0.75, ridge 1, objective 0.25.")
-    hidden = {"data": [{"name": "steps", "y": [0.5], "showlegend": False}], "layout": {"title": {"text": "Steps"}}}
-    assert alt_of(hidden) == "Steps."
-    assert alt_of(hidden | {"data": []}) == "Steps: nothing to draw yet."
-    for kernel, is_said in (("dot_product", True), ("gaussian", False)):
-        assert ("no known bound" in alt_of(bound_figure(live_run(3, kernel={"name": kernel})))) is is_said
-
-
 # --- the plane that a map shows of data with many coordinates
 
 
@@ -130,51 +93,3 @@ def test_no_unit_outweighs_the_others_and_points_of_the_grid_have_its_coordinate
         np.testing.assert_allclose(plane.project(plane.grid(7)), grid, atol=1e-9)
         xy = plane.project(X)
         assert ((xy > plane.low) & (xy < plane.high)).all()
-
-
-# --- colours of the maps: the map has the colours of its points
-
-
-def test_a_number_beside_a_curve_has_the_minus_sign_of_its_axis():
-    live = LiveRun(small("auc"))
-    live.run.history.last = lambda: {"objective": -0.4821, "error_mean": 5.1e-5}
-    numbers = numbers_of(live)
-    assert numbers["objective"] == {"training data": "−0.482"}
-    assert numbers["error"] == {"measured": "5.1e−5"}
-
-
-def test_the_picture_of_a_set_has_its_upper_points_above():
-    data, paths = load("two_moons"), re.findall(r'd="([^"]*)"', picture_of_data("two_moons"))
-    drawn = [np.array(re.findall(r"M(\d+) (\d+)h0", path), dtype=float).mean(axis=0) for path in paths]
-    (right, up), (to_right, down) = (
-        np.diff(both, axis=0)[0] for both in ([data.X[data.y == k].mean(axis=0) for k in (0, 1)], drawn)
-    )
-    assert (np.sign(right), np.sign(up)) == (np.sign(to_right), -np.sign(down))
-
-
-def heat(name, shown, theme="light", t=12):
-    """Return the run after `t` iterations, the map's trace below the points, and the classes' points."""
-    run = Run(small(name))
-    run.advance(t)
-    state = map_view._new_map(run, (None, None))
-    state.values = map_view._values(run, state, shown)
-    trace = decision_heats(run, state.plane, [state.values], shown=map_view.KINDS[shown], theme=theme)[0]
-    return run, trace, point_sets(run, Plane.through(run.split.X_train))[1:]
-
-
-def test_points_are_drawn_where_the_edited_ones_are():
-    run, _, _ = heat("auc", "f", t=1)
-    plane, edited = Plane.through(run.split.X_train), replace(run.split, X_train=run.split.X_train + 1.0)
-    (grey, *_), y = point_sets(run, plane, edited), run.split.y_train
-    np.testing.assert_allclose(grey.xy, plane.project(edited.X_train)[y < 0])
-
-
-def test_of_two_classes_the_positive_one_has_the_colour_of_the_maps_upper_end_also_among_the_scores():
-    run, trace, points = heat("auc", "f")
-    names = run.split.class_names
-    assert {one.name: one.color for one in points} == dict(zip(names, (charts.NEGATIVE, charts.POSITIVE), strict=True))
-    ends = [trace["colorscale"][i][1] for i in (0, -1)]
-    assert [int(end[1:3], 16) > int(end[5:7], 16) for end in ends] == [True, False]  # red, and blue
-    of_class = [run.result_test_values[run.split.y_test == code].tolist() for code in (0, 1)]
-    found = [(values.name, values.role, values.values.tolist()) for values in panels.by_class(run)]
-    assert found == list(zip(names, (panels.NEGATIVE, panels.POSITIVE), of_class, strict=True))

@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import cycle
 from types import SimpleNamespace
 
+import golden_text
 import numpy as np
 import pytest
 from golden_files import _FRACTION, check, summary
@@ -35,7 +36,8 @@ from pages.charts.detail_charts import confusion_chart, parts_chart, risk_chart,
 from pages.charts.figures import Curve, line_chart
 from pages.charts.live_chart import encoded
 from pages.controls import control
-from pages.controls.link import what_differs
+from pages.controls.link import read_also, what_differs
+from pages.controls.pickers import carried
 from pages.gallery.data_views import agreement
 from pages.live import map_view, tick
 from pages.live.judgement import look_at
@@ -538,6 +540,15 @@ def test_pages_show_what_they_showed(page):
 
 SENTENCES = ("-1 to -2.5e-07 and 3e+05", "see www.a.test, *b* [c](d) $x$ e-4 a-1", "AUC of it.", "Step size", "x" * 90)
 NUMBERS = (0.0, -1.0, 7.0, 0.12345, 12345.678, -3.2e-7, 1e6, float("inf"))
+ALSO = (
+    "a=b,,",
+    "\x00",
+    "solver.dtype",
+    "solver.dtype=float16",
+    "solver.dtyp=1",
+    "data.path=/etc/passwd",
+    "stop.patience=NaN",
+)
 QUESTION_RESULTS = ({}, {"right": 1, "value": 0.3})
 ROUNDS = {PICK: [[0, 1, 1], [2, 1]], NUMBER: [[0.05, 0.41], [0.9]], CURVE: [[[0.5 + k / 9] * 6 for k in range(4)]] * 2}
 ROUNDS[MAP] = [[[0.05, 0.95] + [0.55, 0.25] * 4], [[0.3, 0.7] * 5]]
@@ -557,6 +568,14 @@ def test_functions_return_what_they_returned():
         f"label_about: {plain_text.label_about('Open', SENTENCES[1])}",
         f"_said: {step._said('one.')} {step._said('two')}",
     ]
+    lines += [f"also {text!r}: {golden_text.said(read_also, SETTINGS['auc'], text)}" for text in ALSO]
+    for name, text in {
+        "solver.step_size": "1e9",
+        "solver.n_features": "nan",
+        "seed": "-1",
+        "kernel.name": "no",
+    }.items():
+        lines += [f"carried {[carried(SETTINGS['auc'], after, {name: text}) for after in SETTINGS.values()]}"]
     pairs = (([0.9], [0.9]), ([0.9, 0.7], [0.7, 0.9]), ([0.9, 0.8, 0.8], [0.8, 0.8, 0.8]), ([], []))
     lines += [f"said_difference: {[said_difference(paired_difference(*pair)) for pair in pairs]}"]
     for function in (plain_text.short_number, control.brief, control.shown, race_result._seconds):

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from dataclasses import fields
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -24,7 +23,6 @@ from dsgcore.kernels import Gaussian
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.solver.loop import solve
 from dsgcore.solver.task import Plan, Task
-from pages.session.bench import Bench
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "dsgcore"
@@ -257,8 +255,3 @@ def test_from_a_spec_to_its_history_few_functions_in_few_files_are_passed(tmp_pa
         run.advance()
     assert len(passed.functions) <= 70, passed.shown()
     assert len(passed.files) <= 15, passed.shown()
-
-
-def test_a_page_keeps_few_things_and_few_lines_rely_on_what_streamlit_does_not_offer():
-    assert len(fields(Bench)) <= 16, [field.name for field in fields(Bench)]
-    assert len((ROOT / "pages/shell/streamlit_gaps.py").read_text(encoding="utf-8").splitlines()) <= 40

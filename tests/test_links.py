@@ -10,7 +10,6 @@ import logging
 import math
 from dataclasses import replace
 from types import SimpleNamespace
-from urllib.parse import quote
 
 import cases
 import pytest
@@ -28,7 +27,6 @@ from opened_pages import (
     open_page,
     run_of,
     said,
-    shown,
 )
 from own_tables import iris_csv, own_spec, sniff
 from small_specs import small
@@ -47,11 +45,10 @@ from dsgcore.solver.task import Change
 from dsgcore.studies import Study, StudyError
 from pages.controls import controls
 from pages.controls.control import read_controls
-from pages.controls.link import names_of, read_also, with_changes
-from pages.controls.pickers import carried
+from pages.controls.link import names_of, with_changes
 from pages.session.lesson_place import Place
 from pages.session.link import KEPT
-from pages.shell import page_link, router
+from pages.shell import page_link
 from pages.shell.page_link import PageLink
 from pages.studies.links import link_to_run, link_to_study
 
@@ -326,21 +323,6 @@ def suiting(labels):
     return [name for name, entry in DATASETS.items() if entry.suits(labels)]
 
 
-def test_fields_that_no_control_says_are_refused_in_a_sentence_when_they_are_not_allowed():
-    for text, words in {
-        "a=b,,": "in also, this page has no field 'a'; it has",
-        "\x00": "also must be",
-        "solver.dtype": "also must be a list like solver.dtype=float64",
-        "solver.dtype=float16": "in also, dtype must be one of float32, float64, got 'float16'",
-        "solver.dtyp=1": "in also, this page has no field 'solver.dtyp' (did you mean 'solver.dtype'",
-        "data.path=/etc/passwd": "in also, this page has no field 'data.path'",
-        "stop.patience=NaN": "in also, patience must be a whole number",
-    }.items():
-        with pytest.raises(SpecError) as caught:
-            read_also(SETTINGS["auc"], text)
-        assert str(caught.value).startswith(words)
-
-
 def test_a_link_that_asks_only_for_a_frame_opens_a_page_as_it_was_left():
     given = {"": True, "embed": True, "hide": True, "seed": False, "data.n": False}
     assert {name: PageLink(given={name: "1"} if name else {}).is_plain for name in given} == given
@@ -377,29 +359,6 @@ def test_the_menu_has_seven_doors_and_every_other_page_keeps_its_address(monkeyp
     methods = [profile_of(setting).short for setting in SETTINGS.values()]
     assert list(given) == [*DOORS, *methods, *BEHIND]
     assert [given[title].url_path for title in methods] == list(SETTINGS)
-
-
-@each(
-    "link, value",
-    [("solver.step_size", "1e9"), ("solver.n_features", "nan"), ("seed", "-1"), ("kernel.name", "no kernel")],
-)
-def test_a_value_that_no_setting_has_is_not_handed_on(link, value):
-    for after in SETTINGS.values():
-        assert value not in carried(SETTINGS["auc"], after, {link: value}).values()
-
-
-@each("address", ["nothing", "[Log in](https://a.b)", "päge", "x" * 200, ":red[a]", "$x$"])
-def test_an_address_of_no_page_says_so_in_plain_text_and_offers_all_pages(monkeypatch, address):
-    pages = [SimpleNamespace(url_path=path, title=path, visibility="visible") for path in ("", "auc", "data")]
-    monkeypatch.setattr(router.st, "context", SimpleNamespace(url=f"https://h/lab/{quote(address, safe='')}?a=/b"))
-    monkeypatch.setattr(router.st, "Page", lambda draw, **options: SimpleNamespace(**options))
-    (page,) = router.unknown_page(pages)
-    assert page.url_path == address
-    said = []
-    monkeypatch.setattr(router.st, "markdown", said.append)
-    router.draw_unknown(address, [])
-    assert address[:30] in shown(said[0])
-    assert "](" not in said[0]
 
 
 # --- home: every setting at work in a picture, words before names, and one place to start

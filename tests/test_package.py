@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import io
 import json
 import os
 import shutil
@@ -28,13 +27,10 @@ from servers import NGINX, NO_NGINX, ROOT, environment, free_port, nginx, starte
 from dsgcore.__main__ import main
 from dsgcore.cli import app, network
 from dsgcore.cli.runs import in_app
-from dsgcore.core.errors import DSGError
 from dsgcore.lessons import FOLDER
 from dsgcore.studies import Study
 
 APP = "dsgcore/_app"
-# The halves of a character cell that are light, because terminals are dark.
-HALVES = {" ": (0, 0), "▀": (1, 0), "▄": (0, 1), "█": (1, 1)}
 
 
 @pytest.fixture
@@ -133,55 +129,6 @@ def test_a_study_of_the_app_opens_without_its_file_which_the_page_asks_for_and_a
 # --- where phones find the server
 
 
-def printed(chosen=None, port=8501, base_path=""):
-    out = io.StringIO()
-    app.open_to_the_class(chosen, port, base_path, out)
-    return out.getvalue()
-
-
-def decoded(text):
-    """Return the text of a QR code that is drawn with half blocks."""
-    cv2 = pytest.importorskip("cv2", reason="opencv is not installed")
-    rows = [line for line in text.splitlines() if line and set(line) <= set(HALVES)]
-    cells = np.array([[HALVES[sign] for sign in row] for row in rows])
-    image = np.kron(cells.transpose(0, 2, 1).reshape(-1, cells.shape[1]), np.ones((8, 8))) * 255
-    said, _corners, _code = cv2.QRCodeDetector().detectAndDecode(image.astype(np.uint8))
-    return said
-
-
-@each("given, address", [
-    ({}, "http://192.168.1.20:8501/r"),
-    ({"port": 8600, "base_path": "/lab/"}, "http://192.168.1.20:8600/lab/r"),
-    ({"chosen": "10.0.0.7"}, "http://10.0.0.7:8501/r"),
-    ({"chosen": "https://example.org/lab/"}, "https://example.org/lab/r"),
-    ({"chosen": "lab.local:80", "base_path": "x"}, "http://lab.local:80/x/r"),
-    ({"chosen": "http://[2001:db8::1]:8080", "base_path": "x"}, "http://[2001:db8::1]:8080/r"),
-])  # fmt: skip
-def test_the_qr_code_in_the_terminal_is_read_as_the_printed_address_which_the_app_shows_if_it_was_chosen(
-    machine, monkeypatch, given, address
-):
-    monkeypatch.setenv(network.VARIABLE, "")
-    text = printed(**given)
-    assert f"Students open {address} on" in text
-    assert decoded(text) == address
-    assert os.environ[network.VARIABLE] == given.get("chosen", "")
-    assert f"Students open {address} on" in printed(**given | {"chosen": None}), "a second start follows the variable"
-
-
-def test_a_terminal_without_block_characters_gets_the_address_and_a_machine_without_a_network_its_reason(
-    machine, monkeypatch
-):
-    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    app.open_to_the_class(None, 8501, "", out)
-    out.seek(0)
-    text = out.read()
-    assert text.startswith("This terminal cannot show a QR code.")
-    assert "Students open http://192.168.1.20:8501/r on" in text
-    monkeypatch.setattr(app, "addresses", list)
-    assert printed().startswith("Attention: ")
-    assert "no network" in printed()
-
-
 def test_a_browser_is_opened_once_the_server_answers_at_this_machines_address(monkeypatch):
     opened = []
     monkeypatch.setattr(app.webbrowser, "open", opened.append)
@@ -203,64 +150,6 @@ def test_a_folder_of_lessons_is_the_apps_and_one_that_is_none_is_refused(machine
     for none in (tmp_path / "none", tmp_path / "broken.toml"):
         said = refusal(capsys, ["app", "--lessons", none])
         assert f"--lessons must be a folder with lessons in TOML, got {none}" in said
-
-
-def test_the_variable_names_an_address_or_is_refused(machine, monkeypatch):
-    monkeypatch.setenv(network.VARIABLE, "  ")
-    assert network.said_address() is None
-    monkeypatch.setenv(network.VARIABLE, " lab.example.org:80 ")
-    said = network.said_address()
-    assert (said.scheme, said.hostname, said.port) == ("", "lab.example.org", 80)
-    monkeypatch.setenv(network.VARIABLE, "a b")
-    for asked in (network.said_address, lambda: printed("a b")):
-        with pytest.raises(DSGError, match="got 'a b'"):
-            asked()
-
-
-class Probe:
-    """A socket of a machine with a routing table: its own addresses by the beginning of the others'."""
-
-    def __init__(self, table):
-        self.table = table
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_error): ...
-
-    def connect(self, there):
-        self.own = next((own for start, own in self.table.items() if there[0].startswith(start)), None)
-        if self.own is None:
-            raise OSError("Network is unreachable")
-
-    def getsockname(self):
-        return (self.own, 4711)
-
-
-@each("table, found", [
-    ({"192.168.137.": "192.168.137.1", "": "10.3.0.7"}, ["10.3.0.7", "192.168.137.1"]),
-    *((table, []) for table in ({}, {"": "127.0.0.1"}, {"": "0.0.0.0"})),
-])  # fmt: skip
-def test_the_address_that_leads_to_the_internet_comes_first_a_hotspots_is_found_too_and_no_network_is_said(
-    monkeypatch, tmp_path, table, found
-):
-    monkeypatch.setattr(socket, "socket", lambda *_: Probe(table))
-    monkeypatch.setattr(network, "_ROUTES", tmp_path / "none")
-    assert network.addresses() == found
-    assert network.address_in_network() == (found[0] if found else None)
-    assert ("no network" in network.obstacles("", found)[0]) is not bool(found)
-    if found:
-        others = f"This machine has other addresses: {', '.join(found[1:])}. If phones do not find {found[0]}, "
-        assert network.obstacles(found[0], found)[-1].startswith(others)
-
-
-@each(
-    "content, hint", [("ENABLED=yes\n", "run: sudo ufw allow 8501/tcp"), ("ENABLED=no\n", "let port 8501 through the")]
-)
-def test_the_hint_about_the_firewall_names_the_command_where_one_is_on(monkeypatch, content, hint):
-    monkeypatch.setattr(network.sys, "platform", "linux")
-    monkeypatch.setattr(network.Path, "read_text", lambda *_, **__: content)
-    assert hint in network.firewall_hint(8501)
 
 
 # --- a built package

@@ -22,80 +22,31 @@ import pytest
 import streamlit as st
 from cases import each
 from opened_pages import APP
-from room_phones import ask
 from small_specs import small
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.responses import PlainTextResponse
-from starlette.routing import Mount
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
 
 from dsgcore.core.threads import for_each_piece, pausing
-from dsgcore.experiments import SETTINGS, FileStore, LiveRun, Spec, SpecError
+from dsgcore.experiments import FileStore, LiveRun, Spec, SpecError
 from dsgcore.jobs.memory import give_back, resident
-from pages.charts.live_chart import LIBRARY, LIBRARY_ADDRESS, MODULES, digest
+from pages.charts.live_chart import LIBRARY, MODULES
 from pages.live.tick import advance
-from pages.room import door
-from pages.room.door import qr_image
-from pages.room.entrance import room_routes
 from pages.session import bench as benches
 from pages.session.bench import Bench, Feed, View, begin, once
-from pages.shell import addresses, front_page, sharing, streamlit_gaps
+from pages.shell import sharing, streamlit_gaps
 from pages.shell import warm_up as watch
-from pages.shell.front_page import elsewhere, routes
 from pages.shell.sharing import LONGEST_TURN, Account, Door, Session, Turns
-from pages.shell.ticks import TickDoor
 from pages.shell.warm_up import send_at_once
-from pages.stage.links import address_of
 
 ROOT = Path(__file__).parents[1]
-STREAMLIT = PlainTextResponse("Streamlit's", status_code=404)
-OPTIONS = {"server.baseUrlPath": "", "server.address": "127.0.0.1", "server.port": 8501}
-
-
-@pytest.fixture
-def configured(monkeypatch):
-    """Give a function that sets the server's options."""
-
-    def set_options(**options):
-        named = OPTIONS | {f"server.{name}": value for name, value in options.items()}
-        monkeypatch.setattr(st, "get_option", named.__getitem__)
-
-    set_options()
-    return set_options
-
-
-def asked(path, query="", method="GET", host="localhost"):
-    """Return the status, the headers and the body that the server answers with."""
-    pages = [*routes(), *room_routes(), *elsewhere(), Mount("/", app=STREAMLIT)]
-    reply = ask(Starlette(routes=pages, middleware=[Middleware(TickDoor)]), method, path, query, headers={"host": host})
-    return reply.status_code, reply.headers, reply.content
 
 
 # --- the first answer: Streamlit's page with the style and the modules of the app
 
 
-SOCKETS = {
-    "lab.example.org": "ws://lab.example.org wss://lab.example.org ",
-    "[::1]:8501": "ws://[::1]:8501 wss://[::1]:8501 ",
-    **dict.fromkeys(("", "*", "a; script-src *", "a b"), ""),
-}
-
-
-@each("host, sockets", SOCKETS.items())
-def test_a_page_loads_nothing_from_another_server(configured, host, sockets):
-    rules = dict(
-        rule.strip().split(" ", 1) for rule in asked("/auc", host=host)[1]["content-security-policy"].split(";")
-    )
-    assert rules["default-src"] == "'self'"
-    assert not [rule for rule in rules.values() if "http" in rule or "*" in rule]
-    assert rules["connect-src"] == f"'self' {sockets}data: blob:", "no socket of another host"
-
-
-def test_modules_of_this_version_and_those_that_they_import_are_served_and_the_library_is_as_published(configured):
+def test_modules_that_others_import_are_there_and_the_library_is_as_published():
     """As `npm pack plotly.js-cartesian-dist-min@4.1.1` gives it, under the licence that lies beside it."""
     for name, path in MODULES.items():
         for imported in re.findall(r'from "(\.[^"]+)"', path.read_text(encoding="utf-8")):
@@ -103,31 +54,6 @@ def test_modules_of_this_version_and_those_that_they_import_are_served_and_the_l
     found = hashlib.sha256(LIBRARY.read_bytes()).hexdigest()
     assert found == "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a"
     assert "MIT License" in LIBRARY.with_name("LICENSE").read_text()
-    own = f"/assets/{digest()}"
-    assert asked(f"{own}/charts/browser/chart.js")[0] == 200
-    for path in (f"/assets/{'0' * 16}/charts/browser/chart.js", f"{own}/charts/browser/nothing.js", f"{own}/../app.py"):
-        assert asked(path)[0] == 404, path
-
-
-def test_the_first_words_say_what_the_app_is_and_how_far_the_core_is_before_anything_else_has_arrived(
-    configured, monkeypatch
-):
-    doing = "Compiling the numerical core, once on this machine: values (2 of 4)"
-    monkeypatch.setattr(front_page, "warm_up", lambda: SimpleNamespace(said=lambda: doing))
-    for path in ("/", "/auc", "/starting"):
-        html = asked(path)[2].decode()
-        assert f"{front_page.WHAT}\n{doing}" in html, path
-    html = asked("/auc")[2].decode()
-    root = html.partition('<div id="root">')[2]
-    assert root.startswith('<p class="starting" role="status">DSG Lab: learn from few labels and many points')
-    style = html.partition("<style>")[2].partition("</style>")[0]
-    assert ".starting" in style
-    # No style sheet and no script in the head keeps the browser from drawing that.
-    assert all('media="print"' in sheet for sheet in re.findall(r'<link rel="stylesheet"[^>]*>', html))
-    head = html.partition("</head>")[0]
-    assert all('type="module"' in script for script in re.findall(r"<script[^>]* src=[^>]*>", head))
-    # A page that waits for the numerical core shows its progress bar at once, although it has no title yet.
-    assert ".stAppViewContainer:has(.stProgress)" in style
 
 
 NODE = shutil.which("node")
@@ -159,118 +85,6 @@ def test_styles_and_scripts_name_only_what_streamlit_or_the_pages_have():
             if f"data-{name}" not in known[1] and in_script not in others:
                 unknown.add((file.name, name))
     assert unknown == set()
-
-
-# --- below a prefix
-
-
-@pytest.mark.parametrize("base", ["", "lab", "/lab/", "user/a.b/proxy/8501"])
-def test_every_own_address_is_below_the_base_path(configured, base):
-    configured(baseUrlPath=base)
-    begin = f"/{base.strip('/')}" if base else ""
-    for page in ("", "data", "lessons", "r/", "r/ABCDEF", *SETTINGS):
-        status, headers, body = asked(f"{begin}/{page}")
-        assert status == 200, page
-        assert headers["content-type"].startswith("text/html")
-        assert b"<!DOCTYPE html>" in body
-    assert asked(f"{begin}/{LIBRARY_ADDRESS}")[1]["content-type"].startswith("text/javascript")
-    posted = {path: asked(f"{begin}/{path}", method="POST")[0] for path in ("tick", "r/room/answer")}
-    assert posted == {"tick": 400, "r/room/answer": 413}
-    if base:
-        assert asked("/auc")[0] == asked("/r/")[0] == 404
-
-
-WORDS = {
-    **{"pairs": "similar_unlabeled", "ranking": "auc", "gaps": "s3vm", "ordered": "ordinal", "many": "multiclass"},
-    **{"Many classes": "multiclass", "ordered-classes": "ordinal", "AUC": "auc", "QSG-S2AUC": "auc"},
-    **{"How-it-works": "how_it_works", "home": "./", "index.html": "./"},
-    # A proxy may have taken a prefix off, so an address is relative.
-    **{"auc/": "../auc", "data/": "../data", "ranking/": "../auc", "pages/auc": "../auc"},
-    **{"a/b c": "../b%20c", "a/b/": "../../b"},
-}
-
-
-@pytest.mark.parametrize("base", ["", "lab"])
-def test_every_other_address_leads_to_the_page_that_it_names_or_to_one_with_style_and_all_doors(configured, base):
-    configured(baseUrlPath=base)
-    begin = f"/{base}" if base else ""
-    for word, page in WORDS.items():
-        status, headers, _body = asked(f"{begin}/{word}", "eta=0.1&data=Two+moons")
-        assert (status, headers["location"]) == (307, f"{page}?eta=0.1&data=Two+moons"), word
-    style = asked(f"{begin}/")[2].partition(b"<style>")[2].partition(b"</style>")[0]
-    for address in ("nothing", "ranking2", "a b", "<b>", "päge", "page.py", "r2", "component"):
-        status, headers, body = asked(f"{begin}/{address}")
-        assert status == 404, address
-        assert style in body, address
-        assert "content-security-policy" in headers
-    for address in ("_stcore/health", "auc/_stcore/host-config", "media/a.png", "component/a/b.js", "favicon.png"):
-        assert asked(f"/{address}")[2] == STREAMLIT.body, "Streamlit serves it"
-
-
-@each("url, begin", [
-    ("https://hub.example/user/a/proxy/8501/take_away", "https://hub.example/user/a/proxy/8501"),
-    ("http://127.0.0.1:8080/lab/auc", "http://127.0.0.1:8080/lab"),
-    ("http://[2001:db8::1]:8501/auc", "http://[2001:db8::1]:8501"),
-])  # fmt: skip
-def test_links_that_are_handed_on_are_below_the_prefix_that_the_browser_sees(monkeypatch, url, begin):
-    monkeypatch.setattr(st, "context", SimpleNamespace(url=url, headers={}))
-    assert address_of(SETTINGS["auc"], {"data.name": "Two moons"}) == f"{begin}/auc?data.name=Two+moons"
-    assert addresses.beside_this_page("r", {"code": "A"}).geturl() == f"{begin}/r?code=A"
-
-
-def test_a_name_that_means_the_same_machine_everywhere_is_known():
-    here = ("localhost", "lab.localhost", "LOCALHOST", "127.0.0.1", "127.8.8.8", "::1", "0.0.0.0")
-    there = ("192.168.0.7", "2001:db8::1", "lab.example.org", "localhost.example.org", None, "")
-    assert [host for host in (*here, *there) if addresses.is_of_this_machine(host)] == [*here]
-
-
-@each("listens, url, variable, there", [
-    ({"address": "0.0.0.0"}, "https://lab.example.org/user/a/auc", "", "https://lab.example.org/user/a/r"),
-    ({"baseUrlPath": "lab"}, "http://localhost:8501/lab/auc", "10.0.0.5", "http://10.0.0.5:8501/lab/r"),
-])  # fmt: skip
-def test_phones_are_sent_below_the_prefix_or_to_the_address_that_the_variable_names(
-    configured, monkeypatch, listens, url, variable, there
-):
-    configured(**listens)
-    monkeypatch.setattr(st, "context", SimpleNamespace(url=url, headers={}))
-    monkeypatch.setenv("DSGLAB_ADDRESS", variable)
-    monkeypatch.setattr(door, "address_in_network", lambda: "192.0.2.7")
-    shown = []
-    for element in ("html", "warning", "code"):  # beside a code that works stands no warning
-        monkeypatch.setattr(st, element, lambda text, **_options: shown.append(text))
-    door.draw_door("ABC234")
-    (picture, line) = shown
-    assert f'href="{there}/ABC234"' in line
-    assert f">{there.partition('://')[2]}<" in line
-    assert f'src="{qr_image(f"{there}/ABC234")}"' in picture
-    assert f"QR code of {there}/ABC234" in picture
-
-
-NO_NETWORK, COMMAND = "because this machine has no network", "python -m dsgcore app --class --port 8502 --base-path lab"
-
-
-@each("listens, variable, words, code", [
-    ({"address": "0.0.0.0"}, "", f"Phones cannot reach this page, {NO_NETWORK}.", []),
-    ({"address": "127.0.0.1"}, "", "because the server listens on this machine only.", ["python -m dsgcore app --class"]),
-    ({"address": "127.0.0.1", "port": 8502, "baseUrlPath": "lab"}, "", "listens on this machine only.", [COMMAND]),
-    ({"address": "0.0.0.0"}, "a b", "DSGLAB_ADDRESS", []),
-])  # fmt: skip
-def test_a_room_that_no_phone_can_reach_says_why_and_what_to_do(
-    configured, monkeypatch, listens, variable, words, code
-):
-    configured(**listens)
-    monkeypatch.setattr(st, "context", SimpleNamespace(url="http://localhost:8501/auc", headers={}))
-    monkeypatch.setenv("DSGLAB_ADDRESS", variable)
-    monkeypatch.setattr(door, "address_in_network", lambda: None)
-    shown = {"html": [], "warning": [], "code": []}
-    for element, texts in shown.items():
-        monkeypatch.setattr(st, element, lambda text, texts=texts, **_options: texts.append(text))
-    door.draw_door("ABC234")
-    ((warning,), (line,)) = shown["warning"], shown["html"]
-    assert words in warning
-    assert shown["code"] == code
-    assert "on this machine" in line
-    assert 'href="http://localhost:8501/r/ABC234"' in line
 
 
 # --- places and memory

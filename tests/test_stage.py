@@ -34,7 +34,7 @@ from pages.session.lesson_place import place_in
 from pages.stage import links
 from pages.stage.links import answer, exercise
 from pages.stage.moves import go_to_part, to_the_end
-from pages.stage.step import curve_in, explained, reached
+from pages.stage.step import curve_in, reached
 from pages.workbench.head import PARTS
 from pages.workbench.tabs import THEMES, frame
 
@@ -180,20 +180,6 @@ def test_notes_to_print_have_every_question_and_say_why_without_markup(phones):
     assert marked("**a** <b> *c d* f*|² and |f*|² C* says") == "<b>a</b> &lt;b&gt; <em>c d</em> f*|² and |f*|² C* says"
 
 
-def test_notes_of_a_lecture_have_its_parts_alone_and_name_what_is_no_part(phones):
-    page = phones.get("/notes", of="auc/unlabeled\nWho <i>knows</i>? | I do | I do not\ns3vm/gap").text
-    places = re.findall(r'<section id="([^"]*)"', page)
-    assert places == [f"auc/unlabeled/{k}" for k in range(4)] + [
-        f"s3vm/gap/{k}" for k in range(len(LESSONS["s3vm", "gap"].steps))
-    ]
-    assert re.findall(r"<h3>(\d+)\. ", page) == [str(int(place.rpartition("/")[2]) + 1) for place in places]
-    assert "Point at the filled points" in page
-    assert "<h2>Who &lt;i&gt;knows&lt;/i&gt;?</h2>" in page
-    wrong = phones.get("/notes", of="auc/unlabeled\nno-lesson")
-    assert wrong.status_code == 404
-    assert "no single lesson has the name &#x27;no-lesson&#x27;" in wrong.text
-
-
 @each("place, lesson", LESSONS.items())
 def test_every_step_has_controls_and_a_chart_an_exercise_that_hides_its_answer_and_a_link_that_shows_it(place, lesson):
     setting = SETTINGS[place[0]]
@@ -280,15 +266,3 @@ def test_a_run_that_misses_its_goal_by_little_is_not_said_to_have_reached_it():
     assert reached(Claim("score", low=0.98), 0.97981) == "reached 0.9798"
     assert reached(Claim("score", low=0.98), 0.9123) == "reached 0.912"
     assert reached(Claim("objective", high=0.4), math.inf) == "reached inf"
-
-
-def test_words_of_a_lesson_are_explained_by_the_meaning_that_they_have_there():
-    for sentence in (
-        "It ranks nearly all pairs.",
-        "edges of the band",
-        "η times the slope",
-        "the error and its correction",
-    ):
-        assert explained(sentence) == sentence
-    assert "strip around" in explained("a wide margin")
-    assert "stage-term" in explained("a mini-batch")

@@ -9,7 +9,7 @@ import pytest
 from cases import each
 from commands import refusal
 from small_specs import small
-from test_lessons import TEXT
+from test_golden_server import LESSON
 
 from dsgcore.__main__ import main
 from dsgcore.cli import runs as run_commands
@@ -49,7 +49,7 @@ def test_a_spec_a_study_and_a_lesson_are_read_as_they_are_saved(tmp_path, how):
     study = read_study(save(tmp_path / "study.json", json.dumps(STUDY, indent=2), how))
     assert (study.spec, study.seeds) == (SPEC, (0, 1))
     (tmp_path / "auc").mkdir(exist_ok=True)
-    save(tmp_path / "auc" / "lesson.toml", TEXT.replace("What will be?", "Größe σ?"), how)
+    save(tmp_path / "auc" / "lesson.toml", LESSON.replace("What will be?", "Größe σ?"), how)
     lesson = read_lesson(tmp_path / "auc" / "lesson.toml")
     assert "Größe σ?" in repr(lesson.steps[0])
     assert "\r" not in lesson.steps[0].text
