@@ -9,7 +9,6 @@ import pytest
 from cases import each
 from opened_pages import checked, errors, open_page, run_of, said, shown
 from sklearn.datasets import load_iris
-from small_specs import finished
 from streamlit.testing.v1 import AppTest
 from test_edits import send
 from test_explore import figure, fill, opened
@@ -21,28 +20,13 @@ from dsgcore.cli.options import command_parser, reading_of
 from dsgcore.comparing import Background, Sample, rounds
 from dsgcore.data.reading import File, Recipe
 from dsgcore.experiments import Spec, default_spec
-from dsgcore.experiments.export import summary
 from dsgcore.jobs import shared_queue
-from dsgcore.studies import Study, StudyRuns
-from dsgcore.studies.results import SECONDS
 from pages.comparing import which_method
-from pages.shell.plain_text import with_minus
 from pages.studies.going import BUDGET
 
 DATA = {"name": "two_moons", "n": 200, "n_labeled": 20}
 SPEC = Spec.from_dict({"setting": "auc", "data": DATA, "solver": {"n_iter": 6, "n_features": 8}})
-OTHER = replace(SPEC, solver=replace(SPEC.solver, n_iter=4, step_size=0.1))
 SEEDS = (0, 1, 2)
-
-
-def made(store, *specs):
-    """The runs of some specs over a few seeds, made and kept."""
-    runs = StudyRuns(Study(specs[0], seeds=SEEDS, others=specs[1:]))
-    for one in runs.runs:
-        run = finished(one.spec)
-        store.put(one.spec.to_json(), summary(run), {name: run.history.column(name) for name in run.history.names})
-    runs.refresh(store)
-    return runs
 
 
 def pinned(store, *specs, more=(), **link):
@@ -53,28 +37,6 @@ def pinned(store, *specs, more=(), **link):
 
 
 # --- pinned runs
-
-
-def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):
-    runs = made(store, SPEC, OTHER)
-    app = pinned(store, SPEC, OTHER, more=["0" * 12], seeds="3")
-    assert "0" * 12 in app.warning[0].value
-    scores, parameters = (frame.value for frame in app.dataframe)
-    assert scores["run"].tolist() == ["A: Two moons", "B: Two moons"]
-    difference = runs.results("score").compared(1, 0)
-    assert scores["minus A"][1] == with_minus(f"{difference.mean:+.2g}")
-    assert scores["95 % interval"][1].replace(" to ", " ") == with_minus(
-        f"{difference.low:+.2g} {difference.high:+.2g}"
-    )
-    differs = {"Step size": {"A": "0.5", "B": "0.1"}, "Iterations": {"A": "6", "B": "4"}}
-    assert parameters.set_index("parameter").T.to_dict() == differs
-    curves = figure(app, "chart-pinned")["data"][-2:]
-    assert [trace["name"] for trace in curves] == ["A: Two moons", "B: Two moons"]
-    assert len({trace["line"].get("dash") for trace in curves}) == 2
-    checked(app.segmented_control(key="c_by").set_value(SECONDS).run())
-    checked(app.button(key=f"unpin-{SPEC.sha256[:12]}").click().run())
-    assert len(app.session_state["_pins"]) == 1
-    assert "One is pinned" in written(app)
 
 
 def test_a_link_adds_as_many_pins_as_there_are_places_beside_the_sessions(store):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sqlite3
 import time
 from contextlib import nullcontext
@@ -132,21 +131,6 @@ def test_a_comparison_is_the_same_again_and_grows_with_more_seeds(tmp_path, monk
     pd.testing.assert_frame_equal(scores_only(fresh), scores_only(more))
     assert fresh.is_complete
     assert fresh.verdict.sentence == more.verdict.sentence
-
-
-def test_an_interrupted_comparison_goes_on_from_the_fits_that_are_kept(tmp_path):
-    def interrupt(so_far):
-        raise KeyboardInterrupt
-
-    store = tmp_path / "fits.sqlite"
-    with pytest.raises(KeyboardInterrupt):
-        quick(store=store, seeds=3, callback=interrupt)
-    keys = {one.key(of_iris()): one for one in (FitRequest(name, seed, 30) for name in TWO for seed in range(3))}
-    kept = [Fit(keys[key], **json.loads(text)) for key, text in Store(store).kept("fit", keys).items()]
-    assert 0 < len(kept) < 6
-    whole = quick(store=store, seeds=3)
-    assert all(fit in whole.fits for fit in kept)  # with its time: it was not made again
-    pd.testing.assert_frame_equal(scores_only(whole), scores_only(quick(seeds=3)))
 
 
 def test_when_the_time_is_over_a_fit_that_goes_on_is_cut_off_and_the_others_do_not_begin(monkeypatch):
@@ -374,43 +358,6 @@ def test_the_corrected_interval_covers_where_the_plain_one_does_not():
     assert hits[1 / 3] / n_samples > 0.92
 
 
-HIGHEST = {"accuracy": 100.0, "auc": 100.0, "mean_auc": 100.0, "mean_absolute_error": 2.0}
-
-
-@each("score, most", HIGHEST.items())
-def test_whatever_lacks_nothing_is_above_the_possible_and_ranks_are_of_shared_seeds(score, most):
-    """Easy and hard seeds, of which methods lack any: ten comparisons near the end of the scale."""
-    rng = np.random.default_rng(5)
-    for _ in range(10):
-        n, easy = rng.integers(1, 12), rng.random(12)
-        fewer = dict(zip(list(METHODS)[:6], rng.integers(0, n + 1, 6), strict=True))
-        drawn = {name: most * np.minimum(1.0, easy[:n] + 0.1 * rng.random(n)) for name in fewer}
-        lacks = {name: (np.arange(n) >= has) | (rng.random(n) < 0.1) for name, has in fewer.items()}
-        scores = {name: [None if no else x for x, no in zip(drawn[name], lacks[name], strict=True)] for name in fewer}
-        found = of(scores, score=score, n_classes=3)
-        table = found.table
-        ranked, others = table[table["rank"].notna()], table[table["rank"].isna()]
-        assert ranked["rank"].tolist() == list(range(1, len(ranked) + 1))
-        assert (np.diff(ranked["score"]) * (-1 if found.score.is_loss else 1) <= 0).all()
-        for name, row in zip(found.ranking, ranked.to_dict("records"), strict=True):
-            own = {seed: value for seed, value in enumerate(scores[name]) if value is not None}
-            assert found.seeds <= own.keys()
-            assert row["score"] == pytest.approx(np.mean([own[seed] for seed in found.seeds]))
-            assert row["difference"] == pytest.approx(row["score"] - ranked["score"].iloc[0])
-        assert others["score"].isna().all()
-        assert (others["note"] != "").all()
-        assert not table[["difference", "low", "high"]].abs().gt(most + 1e-9).any(axis=None)
-        for frame in (ranked[["score"]], found.curves[["score", "low", "high"]]):
-            assert not (frame.gt(most + 1e-9) | frame.lt(-1e-9)).any(axis=None)
-        assert found.verdict.recommended in (None, *found.ranking)
-        assert found.verdict.recommended is None or len(found.seeds) >= 3
-        assert "e-" not in found.verdict.sentence
-        said = json.loads(json.dumps(found.to_dict(), allow_nan=False))["table"]
-        assert [row["rank"] for row in said] == [None if np.isnan(r) else r for r in table["rank"].astype(float)]
-        assert all(note in text_of(found) for note in table["note"])
-        assert found.to_csv().count("\n") == 7
-
-
 # Tables without a best method: all are equally good, or the labels are drawn at random; the rows are fresh, or of one small pool
 # that all splits share, in which some methods are lucky.
 def equal_methods(rng, n, names):
@@ -478,25 +425,3 @@ def test_the_score_of_one_answer_is_that_of_the_most_frequent_or_middle_class_of
     y = np.where(np.arange(60) < 40, np.arange(60) % 4 == 0, -1).astype(int)  # the columns say nothing of it
     found = compare(X, y, seeds=3, methods=["LogisticRegression", "SVC"], curves=False, store=None)
     assert found.verdict.sentence.startswith("No method clearly beats one answer for all rows here (accuracy 80.0)")
-
-
-def test_what_would_tell_is_said_and_falls_with_the_square_of_the_width():
-    hard = np.random.default_rng(0).normal(size=10)
-    scores = {"SVC": 80.0 + 0 * hard, "PS3VT": 80.5 + 4 * (hard - hard.mean())}
-    found = of(scores, overlap=1 / 3, n_known=100)
-    gain = found.verdict.gain
-    assert found.verdict.help is Help.UNCLEAR
-    needed = 100 * ((gain.half_width / gain.mean) ** 2 - 1.0)
-    said = re.search("; about ([0-9,]+) labels more would tell", found.verdict.sentence)[1]
-    assert int(said.replace(",", "")) == pytest.approx(needed, rel=0.06)
-    assert " seeds more would tell" in of(scores, n_known=100).verdict.sentence  # with labels to spare
-    assert "would tell" not in of(scores, overlap=1 / 3).verdict.sentence
-
-
-def test_the_interval_of_a_score_is_that_of_the_tested_rows_at_least():
-    scores = {"SVC": [100.0] * 10, "LogisticRegression": [90.0] * 10}
-    few, unknown = (of(scores, overlap=1 / 3, n_known=n).interval("SVC") for n in (60, 0))
-    assert few.low < 93.0 < unknown.low
-    assert few.high == unknown.high == 100.0
-    noisy = {"SVC": [60.0, 100.0] * 5, "LogisticRegression": [90.0] * 10}
-    assert of(noisy, overlap=1 / 3, n_known=10**6).interval("SVC") == of(noisy, overlap=1 / 3).interval("SVC")

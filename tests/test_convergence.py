@@ -1,14 +1,12 @@
 """Convergence as the theorems promise it, the page that asks for it, and the assumptions."""
 
-import csv
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from cases import each, some
-from live_page import figure
 from naive_problems import quadratic
-from opened_pages import OF_EACH_ENGINE, bench_of, checked, open_auc, open_page, run_of
+from opened_pages import checked, open_page
 from small_specs import finished, small
 
 from dsgcore import Spec
@@ -16,9 +14,7 @@ from dsgcore.diagnostics import convergence, fitted, four_runs
 from dsgcore.diagnostics.convergence import Convergence, Slope, recorded, reference_of
 from dsgcore.experiments import (
     SETTINGS,
-    SpecError,
     StopReason,
-    as_in_paper,
     breaches,
     broken_by,
     default_spec,
@@ -27,15 +23,11 @@ from dsgcore.experiments import (
     remedies,
     theory_of,
 )
-from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.settings import profile_of
-from dsgcore.solver.measures import DiagnosticsError
 from dsgcore.solver.task import SCHEDULES, Change
-from dsgcore.studies import Store, Study, StudyRuns, carry_out, convergences, price_of
-from pages.shell.plain_text import short_number, with_minus
 from pages.studies.examples import example_of_ways
-from pages.studies.trajectory_asking import ALL, ASKED, EACH, WITH_A_WAY, AskedTrajectories, Case
-from pages.studies.trajectory_showing import answers, shown_of, table_of_ways
+from pages.studies.trajectory_asking import WITH_A_WAY
+from pages.studies.trajectory_showing import answers
 
 STOCHASTIC = [name for name, setting in SETTINGS.items() if setting.engine == "stochastic"]
 CONVEX = ["auc", "ordinal"]
@@ -103,18 +95,6 @@ def test_a_step_that_the_length_does_not_shrink_leaves_long_runs_where_short_one
     broken = (broken_by(shown("s3vm", n_iter=T, step_size=5.0), breach) for T in (300, 900))
     short, long = (convergence(spec, 3).mean("gradient_mean")[-1] for spec in broken)
     assert long > 0.9 * short  # promised: 0.76
-
-
-@pytest.mark.parametrize("setting", STOCHASTIC)
-def test_every_breach_breaks_an_assumption_and_then_there_is_no_bound(setting):
-    spec = shown(setting, n_iter=20)
-    assert theory_of(spec).holds
-    assert breaches(spec)
-    for breach in breaches(spec):
-        broken = broken_by(spec, breach)
-        assert not theory_of(broken).holds, breach.name
-        assert breach.then.endswith(".")
-        assert convergence(broken, 1).theorem_bound() is None
 
 
 @pytest.mark.ci
@@ -239,36 +219,11 @@ def test_of_seeds_that_end_earlier_the_last_iterations_are_missing():
     assert (found.t.tolist(), found.seeds) == ([1.0, 2.0, 3.0], (4, 7))
 
 
-def test_runs_that_diverge_are_counted_and_end_there_and_a_change_is_part_of_the_way():
+def test_runs_that_diverge_are_counted_and_end_there():
     found = convergence(small("auc", solver={"step_size": 100.0, "n_iter": 300}), 2)
     assert found.n_diverged == 2
     assert found.t[-1] < 300
     assert np.isfinite(found.columns["error"]).any()
-    specs = small("auc"), small("auc").with_change(Change(15, "step_size", 0.01))
-    plain, changed = (convergence(spec, 1) for spec in specs)
-    before, after = (way.columns["error"][0] for way in (plain, changed))
-    assert np.array_equal(before[plain.t < 15], after[plain.t < 15])
-    assert before[-1] != after[-1]
-
-
-def test_a_run_that_diverges_or_has_no_slope_is_not_said_to_rest():
-    def said(spec, found):
-        asked = AskedTrajectories((Case(ALL, None, spec),), 2, "nothing", None)
-        return answers(asked, shown_of(asked, [found]))
-
-    spec = small("auc", solver={"step_size": 100.0, "n_iter": 300})
-    assert said(spec, convergence(spec, 2))[0] == "**It diverges**: every run ends before iteration 300."
-    spec = kept_to(small("auc", solver={"n_iter": 1}))
-    rest, _, described = said(spec, convergence(spec, 2))
-    assert rest.startswith("**There is no slope**: at the end the median of |f − f*|² is ")
-    assert described == "**Nothing can be said of the theorem**: there is no slope."
-    spec = kept_to(small("auc", solver={"n_iter": 30}))
-    one = convergence(spec, 2)
-    for column in one.columns.values():
-        column[0, 1:] = np.nan
-    assert said(spec, one)[0].startswith("**There is no slope**: 1 of 2 runs diverge, and at the end the median of ")
-    spec = kept_to(small("s3vm"))
-    assert said(spec, convergence(spec, 2))[2].startswith("**The theorem is about longer and longer runs**: vary")
 
 
 def test_slopes_have_the_error_of_resampling_the_seeds_and_keep_promises_as_far_as_it_and_a_fifth_tell():
@@ -287,162 +242,24 @@ def test_slopes_have_the_error_of_resampling_the_seeds_and_keep_promises_as_far_
     assert recorded(1).tolist() == [1]
 
 
-def test_ways_in_the_store_are_the_same_and_are_made_once(tmp_path):
-    specs = small("auc"), small("auc", solver={"n_features": 8})
-    study, store = Study(specs[0], seeds=(0, 1), others=specs[1:], data_seed=0), Store(tmp_path / "runs.sqlite")
-    assert Study.from_dict(study.to_dict()) == study
-    for n_new in (4, 0):
-        assert sum(outcome.is_new for outcome in carry_out(study, store)) == n_new
-    made = StudyRuns(study)
-    made.refresh(store)
-    assert made.n_there == 4
-    assert not set(made.hashes) & {run.spec.sha256 for run in made.runs}  # runs are stored in separate places
-    for spec, found in zip(specs, convergences(study, made.hashes, store), strict=True):
-        again = convergence(spec, 2)
-        for name in again.quantities:
-            assert found.columns[name] == pytest.approx(again.columns[name], rel=1e-6)
-
-
-def test_ways_have_their_price_first_and_what_cannot_be_measured_is_refused():
-    memory = [price_of(Study(small("auc", data={"n": n}), data_seed=0)).memory for n in (200, 2000, 6000, 20_000)]
-    assert memory[1] > memory[0] + 32 * 1400**2 - 32 * 140**2
-    assert memory[3] - memory[2] < 32 * 4000**2, "of many points a part has a matrix"
-    for said, more in {"DSG Lab finds limits only if": {}, "one for each class": {"variant": "softmax"}}.items():
-        with pytest.raises(SpecError, match=said):
-            price_of(Study(small("multiclass", problem=more), data_seed=0))
-    with pytest.raises(DiagnosticsError, match="DSG Lab finds limits only if"):
-        convergence(default_spec("multiclass"), 1)
-
-
 # --- the page
-
-
-SMALL = {"data.n": "150", "solver.n_iter": "32", "solver.n_features": "16", "solver.batch_size": "16", "seeds": "2"}
-
-
-def opened(**link):
-    return checked(open_page("convergence", **link))
-
-
-def asked(app):
-    return app.session_state["_exploring_ways"]
-
-
-def words(app):
-    return "".join(markdown.value for markdown in app.markdown)
-
-
-def answered(store, **link):
-    """The page once all of its runs are there."""
-    carry_out(asked(opened(**link)).made.study, store)
-    app = opened(**link)
-    assert "All runs are done" in words(app)
-    return app
-
-
-def names_of(chart):
-    return [str(trace.get("name")) for trace in chart["data"]]
 
 
 @pytest.mark.usefixtures("store")
 @pytest.mark.parametrize("setting", WITH_A_WAY)
-def test_every_setting_begins_with_a_run_that_keeps_to_its_theorem_and_a_finished_example_in_three_sentences(setting):
-    app = opened(setting=profile_of(SETTINGS[setting]).short)
-    assert not app.error
-    study = asked(app).made.study
-    assert study.data_seed == study.spec.seed
+def test_every_setting_begins_with_runs_that_keep_to_its_theorem_and_has_an_example_that_the_theorem_describes(setting):
+    app = checked(open_page("convergence", setting=profile_of(SETTINGS[setting]).short))
+    asked = app.session_state["_exploring_ways"]
+    study, rates = asked.made.study, theory_of(asked.made.study.spec).rates.values()
     assert all(theory_of(spec).holds for spec in study.specs)
-    assert len(study.seeds) == 8
-    rates = theory_of(study.spec).rates.values()
     # A rate of the run's length is seen by runs of several lengths.
     assert len({spec.solver.n_iter for spec in study.specs}) == (5 if any(r.of == "T" for r in rates) else 1)
-    assert asked(app).price.seconds < 600
+    assert asked.price.seconds < 600
     assert app.button(key="ways-start")
     assert any(info.value.startswith("**Example:** ") for info in app.info)
-    drawn = figure(app, "chart-ways")["data"]
-    assert any(np.isfinite(np.array(trace["y"], dtype=float)).sum() > 5 for trace in drawn)
-    rest, held, described = answers(*(example := example_of_ways(default_spec(setting))))
-    found = example[1][0].found
-    quantity = "distance" if "distance" in found.columns else "gradient_mean"
-    assert f"at the end its median is {short_number(found.median(quantity)[-1])}." in rest
-    assert with_minus(f"{found.slope(quantity).value:+.2f}") in rest
-    assert "|f − h|²" in held
+    *_, described = answers(*(example := example_of_ways(default_spec(setting))))
     assert all(theory_of(one.case.spec).holds for one in example[1])
-    rates = theory_of(example[1][0].case.spec).rates
-    rate = rates.get(quantity) or rates["gradient_mean"]
     assert described.startswith("**The theorem describes it**")
-    assert described.endswith(with_minus(f", and {rate.slope:+.2f} ({rate.words}) is promised."))
-
-
-def test_settings_without_such_a_way_are_not_offered_and_more_than_4000_training_points_are_not_refused(store):
-    assert set(SETTINGS) - set(WITH_A_WAY) == {"multiclass"}
-    app = opened(**{"data.n": "10000", "solver.n_iter": "100"}, seeds="2")
-    (select,) = (box for box in app.selectbox if box.key == "v_setting")
-    assert profile_of(SETTINGS["multiclass"]).short not in select.options
-    assert not app.error
-    assert app.button(key="ways-start")
-
-
-def test_curves_have_seeds_median_band_bound_the_promised_slope_and_a_table(store, monkeypatch):
-    monkeypatch.setattr("dsgcore.diagnostics.references.MAX_POINTS", 60)
-    app = answered(store, **SMALL)
-    chart = figure(app, "chart-ways")
-    assert {"the run, band", "the run", "the theorem's bound", "the theorem's 1/t"} <= set(names_of(chart))
-    assert sum(trace.get("opacity", 1) < 0.5 for trace in chart["data"]) == 2
-    assert chart["layout"]["xaxis"]["type"] == chart["layout"]["yaxis"]["type"] == "log"
-    assert "2 seeds" in chart["layout"]["title"]["text"]
-    assert app.dataframe[0].value["theorem"][0].startswith("−1.00 (1/t)")
-    assert words(app).count(":green[● holds:]") == 6
-    assert "with κ = 1, φ = 1, M = " in words(app)
-    drawn = next(trace["y"][-1] for trace in chart["data"] if trace.get("name") == "the theorem's bound")
-    assert f"At t = 32 it is {short_number(drawn)}; the measured mean is" in words(app)
-    said = next(c.value for c in app.caption if "training points" in c.value)
-    assert "Measured on 60 of the 105 training points, drawn at random." in said
-    assert "Each seed (0, 1) draws its own points." in said
-    question = AskedTrajectories((Case(ALL, None, asked(app).made.study.spec),), 2, "nothing", None)
-    found = asked(app).remembered[1]
-    rows = list(csv.DictReader(table_of_ways(shown_of(question, found)).splitlines()))
-    assert {row["seed"] for row in rows} == {"0", "1"}
-    assert rows[-1]["t"] == "32"
-    assert float(rows[-1]["distance"]) == found[0].columns["distance"][1, -1]
-
-
-def test_broken_assumptions_stand_beside_the_kept_ones_and_values_at_the_side_can_be_taken_as_they_are(store):
-    app = answered(store, **SMALL, steps=EACH)
-    names = list(app.dataframe[0].value.iloc[:, 0])
-    assert names[0] == "all assumptions kept"
-    assert [name.startswith("broken: ") for name in names[1:]] == [True] * 5
-    assert app.dataframe[0].value["theorem"][1].endswith("assumptions are broken")
-    assert words(app).count(":grey[○ **") == 5
-    assert "the curves become flat" in words(app)
-    app = answered(store, **SMALL, steps=ASKED)
-    assert ":grey[○ does not hold:]" in words(app)
-    assert "the theorem's" in "".join(names_of(figure(app, "chart-ways")))
-
-
-@pytest.mark.ci
-def test_ends_are_drawn_against_what_varies_and_curves_over_evaluations(store):
-    varied = {"vary": "Random features", "solver.n_features.range": "4,16", "solver.n_features.n": "3"}
-    app = answered(store, **SMALL | varied, over="evaluations", quantity="|f − h|²")
-    ends = figure(app, "chart-ends")
-    assert ends["layout"]["xaxis"]["ticktext"] == ["4", "8", "16"]
-    assert "1/m" in names_of(ends)
-    assert ends["layout"]["meta"]["note"].startswith("slope ")
-    curves = figure(app, "chart-ways")
-    lines = [trace for trace in curves["data"] if trace["name"].startswith("m = ") and "band" not in trace["name"]]
-    last = {trace["name"]: trace["x"][-1] for trace in lines}
-    assert last == {"m = 4": 32 * 16 * 4, "m = 8": 32 * 16 * 8, "m = 16": 32 * 16 * 16}
-    app = checked(app.segmented_control(key="v_over").set_value("seconds").run())
-    assert figure(app, "chart-ways")["layout"]["xaxis"]["title"]["text"].startswith("seconds")
-
-
-def test_the_rate_of_a_constant_step_is_read_from_runs_of_several_lengths(store):
-    small = {"data.n": "150", "solver.n_iter.range": "16,64", "solver.n_iter.n": "3", "seeds": "2"}
-    app = answered(store, setting="Gaps", **small)
-    table = app.dataframe[0].value
-    assert table.iloc[:, 0].tolist() == ["T = 16", "T = 32", "T = 64", "against T"]
-    assert table["theorem"].iloc[-1].startswith("−0.25 (1/T^¼)")
-    assert "the theorem's 1/T^¼" in names_of(figure(app, "chart-ends"))
 
 
 # --- assumptions of a theorem: one click meets them, and the run that follows goes well
@@ -500,61 +317,3 @@ def test_the_largest_theta_is_the_papers_and_meeting_the_assumptions_keeps_to_it
         kept = kept_to(spec).solver
         assert 0 < kept.step_size <= largest(T)
         assert not limit.holds or kept.step_size == pytest.approx(theta, rel=0.005)
-
-
-@each("product", range(1, 9))
-def test_the_weight_of_an_earlier_step_is_at_most_theta_over_t_from_t_equal_to_a_whole_theta_lam_on(product):
-    def largest(t):
-        return max(np.prod([abs(1 - product / j) for j in range(i + 1, t + 1)]) / i for i in range(1, t + 1))
-
-    holds = [largest(t) <= (1 + 1e-12) / t for t in range(1, 40)]
-    assert all(holds[product - 1 :])
-    assert all(holds) == (product < 4)
-
-
-# --- on the tab Theory
-
-
-def test_a_computed_value_has_four_digits_beside_the_one_that_meets_the_assumptions():
-    assert "Regularisation: 0.01316 → 0.2" in captions(open_page("auc", **{"solver.lam": "0.013157894736842105"}))
-
-
-@pytest.mark.parametrize("setting", OF_EACH_ENGINE)
-def test_one_click_makes_the_assumptions_hold_and_another_sets_the_values_of_the_papers_experiments(setting):
-    app = open_page(setting)
-    before, n = run_of(app, setting).spec, len(run_of(app, setting).split.X_train)
-    assert not theory_of(before).holds
-    app = checked(app.button(key="keep-to").click().run())
-    assert run_of(app, setting).spec == kept_to(before)
-    assert "keep-to" not in [button.key for button in app.button]
-    app = checked(open_page(setting).button(key="as-in-paper").click().run())
-    after, expected = run_of(app, setting).spec, as_in_paper(before, n)
-    assert replace(after.solver, dtype=expected.solver.dtype) == expected.solver
-    assert (after.problem, after.kernel) == (expected.problem, expected.kernel)
-    assert "as-in-paper" not in [button.key for button in app.button]
-    assert AS_IN_PAPER[setting].says in captions(app)
-
-
-def captions(app):
-    return " ".join(caption.value for caption in checked(app).caption)
-
-
-def until_finished(app):
-    """Draw the page until its run is at its end, as its ticks do; return the run."""
-    for _ in range(100):
-        live, is_at_its_end = bench_of(app).live, bench_of(app).live.is_finished
-        app.run()
-        if is_at_its_end:
-            return live
-    raise AssertionError("the run has not come to its end")
-
-
-def test_what_one_click_sets_and_can_cost_is_said_before_and_what_it_has_cost_afterwards():
-    app = open_auc(**{"view.speed": "instant", "solver.n_iter": "64"})
-    assert "Regularisation: 0.001 → 0.2" in captions(app)
-    assert "The test score can fall" in captions(app)
-    before = until_finished(app).run.history.last()["score_test"]
-    live = until_finished(app.button(key="keep-to").click().run())
-    assert f"{before:.3f}" != f"{live.run.history.last()['score_test']:.3f}"
-    assert f"Test AUC {live.run.history.last()['score_test']:.3f}; the previous run" in captions(app)
-    assert f"reached {before:.3f}" in captions(app)

@@ -4,46 +4,34 @@ import csv
 import json
 import tracemalloc
 from dataclasses import replace
-from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from cases import each
-from live_page import figure, head
 from naive_problems import quadratic
 from opened_pages import bench_of, checked, open_auc
 from own_tables import own_spec, sniff
 from small_specs import finished, small
 
 from dsgcore.__main__ import main
-from dsgcore.core.cost import per_cent
-from dsgcore.core.errors import DSGError
-from dsgcore.diagnostics import Cause, convergence, four_runs, judgement, limits
+from dsgcore.diagnostics import convergence, four_runs, judgement, limits
 from dsgcore.diagnostics.references import MAX_POINTS, on_some_points, paths_of_four_runs, references, settled_task
 from dsgcore.experiments import Run, Spec
 from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.engine import ENGINES
 from dsgcore.experiments.run import step_limit
-from dsgcore.jobs import Job
 from dsgcore.kernels import Gaussian
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.solver import measures
 from dsgcore.solver.loop import AllPoints, Carried, solve
 from dsgcore.solver.measures import DiagnosticsError, ExactTwin, GradientNorm, SquaredNorm, slope
-from dsgcore.studies import Store, Study, StudyRuns, carry_out
+from dsgcore.studies import Study, StudyRuns, carry_out
 from dsgcore.studies.runs import make_run
-from pages.charts.detail_charts import LIMITS
-from pages.session.bench import Diagnosis
-from pages.shell.plain_text import with_minus
 from pages.studies import study_charts as charts
-from pages.studies.study_charts import LIMIT, axes_of
 from pages.studies.trajectory_showing import table_of_ways
-from pages.workbench import page
 from pages.workbench.steering import take
 from pages.workbench.tabs import _begin
-
-limits_module = import_module("dsgcore.diagnostics.limits")
 
 # --- slopes, the exact optimum and the gradient's norm
 
@@ -180,16 +168,6 @@ def test_parts_and_remainder_make_the_whole_also_without_an_exact_optimum_and_ma
     assert many.features[-1] < few.features[-1] / 100
 
 
-@each("find", [limits, convergence, four_runs])
-def test_seeds_that_cannot_be_used_are_refused_before_any_run_and_those_of_numpy_are_seeds(find):
-    spec = spec_of("auc", n_iter=5)
-    for seeds in (0, -1, 2.5, True, "3", [], [-1], [0.5], [2**70]):
-        with pytest.raises(DSGError, match="seed"):
-            find(spec, seeds)
-    made = [find(spec, seeds) for seeds in (2, np.int64(2), np.arange(2))]
-    assert [len(getattr(one, "seeds", one)) for one in made] == [2, 2, 2]
-
-
 def test_four_runs_of_many_seeds_need_the_memory_of_a_few():
     spec = spec_of("auc", n_iter=60, n_features=4, batch_size=2)  # drawn batches are kept in any case
     n, peaks = len(load_split(spec).X_train), []
@@ -262,93 +240,14 @@ def test_the_command_says_the_verdict_by_its_exit_code_too(tmp_path, capsys):
 # --- four runs on a page
 
 
-SMALL = {"data.name": "two_moons", "data.n": "200", "data.n_labeled": "40", "kernel.sigma": "10"}
-SMALL |= {"solver.n_iter": "64", "solver.batch_size": "2", "at": "64"}
-
-
-def said(app):
-    kinds = (app.markdown, app.success, app.info, app.caption)
-    return " ".join(words.value for kind in kinds for words in kind if checked(app))
-
-
-def when_done(app):
-    """Draw the page again once its job is over."""
-    assert bench_of(app).jobs.diagnosis.job.wait(120)
-    return app.run()
-
-
-@pytest.mark.usefixtures("jobs_here")
-def test_a_measurement_and_the_one_after_a_change_are_drawn_with_what_it_has_brought(monkeypatch):
-    monkeypatch.setattr(limits_module, "SEEDS", 2)
-    measure = lambda app: checked(app.button(key="find-limits").click().run())  # noqa: E731
-    app = measure(open_auc(**SMALL | {"data.n": "100", "solver.n_iter": "32", "at": "32"}))
-    bench = bench_of(app)
-    first = bench.jobs.diagnosis.job.result
-    assert first.to_dict() == limits(bench.live.run.spec, seeds=2).to_dict()
-    assert bench.jobs.diagnosis.job.progress == 1.0
-    whole = first.parts["together"]
-    assert f"It has not converged: at the end, the distance to the optimum is {whole:.3g} of the optimum's" in said(app)
-    assert "Effect of" not in said(app)
-    table = next(one.value for one in app.dataframe if "of the squared distance" in one.value.columns)
-    assert table.loc["batch noise"].tolist() == [f"{first.parts['batches']:.3g}", per_cent(first.shares["batches"])]
-    assert table.loc["all together"].tolist() == [f"{whole:.3g}", "100 %"]
-    assert table.loc["remainder, signed"].tolist() == ["–", with_minus(per_cent(first.shares["remainder"]))]
-    parts, shares = (
-        {trace["name"]: trace["y"] for trace in figure(app, f"chart-{kind}")["data"]} for kind in ("parts", "shares")
-    )
-    for name, (words, *_) in LIMITS.items():
-        assert parts[words][-1] == pytest.approx(first.parts[name], rel=1e-3)
-        assert shares[words][-1] == pytest.approx(100 * first.shares[name], rel=1e-3)
-    assert parts["all together"][-1] == pytest.approx(whole, rel=1e-3)
-    assert shares["remainder, signed"][-1] == pytest.approx(100 * first.shares["remainder"], rel=1e-3)
-    own = [run.together[-1] / run.scale for run in first.runs]
-    for side, end in (("", max(own)), (", from", min(own))):
-        assert parts[f"all together, band{side}"][-1] == pytest.approx(end**0.5, rel=1e-3)
-    app = measure(app.select_slider(key="batch_size").set_value(128).run())
-    after = bench_of(app).jobs.diagnosis.job.result.parts["together"]
-    assert after < whole
-    size = "of the optimum's size"
-    assert f"was {whole:.3g} {size}; expected {first.expected:.3g}, it is now {after:.3g} {size}." in said(app)
-    assert "These results" not in said(app)
-    grown = replace(first, runs=(replace(first.runs[0], scale=0.0),), parts=dict.fromkeys(first.parts, float("nan")))
-    for before, now, words in ((first, grown, f"{whole:.3g} {size}; "), (grown, first, "growing without bound; ")):
-        bench.jobs.diagnosis = Diagnosis(Job.done(now), bench.begun.number - 1, before)
-        app.run()
-        assert f"the distance to the optimum was {words}" in said(app)
-        assert "These results belong to the previous run." in said(app)
-        assert ("it is now growing without bound." in said(app)) == (now is grown)
-        assert ("The run grows without bound." in said(app)) == (now is grown)
-        assert any("chart-parts" in one.proto.id for one in app.get("bidi_component")) == (now is first)
-
-
-@pytest.mark.weekly
-def test_the_judgement_uses_what_was_measured_and_another_measurement_says_what_its_remedy_brings():
-    app = open_auc(**SMALL)
-    app = when_done(app.button(key="find-limits").click().run())
-    bench = bench_of(app)
-    found = bench.jobs.diagnosis.job.result
-    assert found.to_dict() == limits(bench.live.run.spec).to_dict()
-    judged = judgement(bench.live.run, baseline=bench.live.supervised, limits=found)
-    assert judged.cause is Cause.BATCHES
-    assert judged != judgement(bench.live.run, baseline=bench.live.supervised)
-    assert head(app)["judgement"]["said"] == judged.sentence
-    page._apply(bench)
-    app.run()
-    assert app.session_state["batch_size"] == 8
-    while not bench_of(app).live.is_finished:
-        app.run()
-    app = when_done(app.button(key="find-limits").click().run())
-    after = bench_of(app).jobs.diagnosis.job.result
-    assert "Effect of the change" in said(app)
-    assert f"expected {found.expected:.3g}, it is now {after.parts['together']:.3g}" in said(app)
-    assert after.parts["together"] < found.parts["together"]
-
-
 @pytest.mark.ci
 def test_a_job_that_is_cancelled_says_so_and_leaves_the_page_as_it_was():
-    app = open_auc(**SMALL | {"solver.n_iter": "2048"}).button(key="find-limits").click().run()
-    app = when_done(app.button(key="limits-cancel").click().run())
-    assert "Cancelled after" in said(app)
+    link = {"data.name": "two_moons", "data.n": "200", "solver.n_iter": "2048", "at": "64"}
+    app = open_auc(**link).button(key="find-limits").click().run()
+    app = app.button(key="limits-cancel").click().run()
+    assert bench_of(app).jobs.diagnosis.job.wait(120)
+    app = checked(app.run())
+    assert any("Cancelled after" in caption.value for kind in (app.caption, app.info, app.markdown) for caption in kind)
     assert not app.button(key="find-limits").disabled
 
 
@@ -367,23 +266,6 @@ SPEC = {
     "data": {"name": "two_moons", "n": 200, "n_labeled": 20},
     "solver": {"n_iter": 60, "n_features": 8, "batch_size": 16},
 }
-STEPS = {"name": "solver.step_size", "values": [0.1, 1.0, 10.0, 100.0]}
-WIDTHS = {"name": "kernel.sigma", "values": [0.5, 5.0]}
-
-
-def made(tmp_path, *axes, **solver):
-    study = Study.from_dict({"spec": {**SPEC, "solver": SPEC["solver"] | solver}, "axes": list(axes), "seeds": [0, 1]})
-    store, runs = Store(tmp_path / "runs.sqlite"), StudyRuns(study)
-    carry_out(study, store)
-    runs.refresh(store)
-    return runs.results("objective")
-
-
-def line_of(draw, results, n_axes):
-    """Return the lines of the largest stable step in a figure of a study's objective."""
-    axes = axes_of(results.study)
-    figure = draw(results, axes if n_axes == 2 else axes[0], name="objective", chosen=None)
-    return [trace for trace in figure["data"] if trace.get("name") == LIMIT]
 
 
 def test_above_the_limit_runs_grow_and_below_they_do_not():
@@ -397,33 +279,20 @@ def test_above_the_limit_runs_grow_and_below_they_do_not():
         assert ends[0] < 1.0 < ends[1]
 
 
-def test_the_limit_does_not_depend_on_the_step_and_is_kept_with_the_run_and_drawn_where_there_is_one(tmp_path):
-    results = made(tmp_path, STEPS)
+def test_the_limit_does_not_depend_on_the_step_is_kept_with_the_run_and_is_none_of_a_step_that_shrinks(store):
     of_seeds = [step_limit(Run(Spec.from_dict({**SPEC, "seed": seed}))) for seed in (0, 1)]
-    assert results.step_limit == pytest.approx([np.mean(of_seeds)] * 4)
-    assert np.ptp(results.step_limit) == 0.0
     assert make_run(Spec.from_dict(SPEC).to_json())[1]["step_limit"] == of_seeds[0]
-    (line,) = line_of(charts.lines, results, 1)
-    assert line["x"] == [results.step_limit[0]] * 2
-    assert line["yaxis"] == "y2"
-    low = made(tmp_path, {**STEPS, "values": [0.01, 0.1]})  # the line would stretch the axis
-    smaller = made(tmp_path, STEPS, schedule="theta/t")
-    assert np.isnan(smaller.step_limit).all()
-    for without in (low, smaller):
-        assert line_of(charts.lines, without, 1) == []
-
-
-@pytest.mark.parametrize("is_across", [True, False])
-def test_it_goes_through_the_cells_of_a_map(tmp_path, is_across):
-    results = made(tmp_path, *((STEPS, WIDTHS) if is_across else (WIDTHS, STEPS)))
-    (line,) = line_of(charts.heat_map, results, 2)
-    along, beside = (line["x"], line["y"]) if is_across else (line["y"], line["x"])
-    assert beside == [-0.5, 0.5, 0.5, 1.5]
-    limits = [results.step_limit[[p[is_across] == width for p in results.points]].mean() for width in WIDTHS["values"]]
-    expected = 1.0 + np.log10(limits)  # the steps are powers of ten from 0.1 on
-    np.testing.assert_allclose([along[0], along[2]], expected)
-    others = made(tmp_path, WIDTHS, {"name": "solver.lam", "values": [0.01, 0.1]})
-    assert line_of(charts.heat_map, others, 2) == []
+    steps = {"name": "solver.step_size", "values": [0.1, 1.0, 10.0, 100.0]}
+    for solver, limit in (({}, np.mean(of_seeds)), ({"schedule": "theta/t"}, np.nan)):
+        spec = {**SPEC, "solver": SPEC["solver"] | solver}
+        runs = StudyRuns(Study.from_dict({"spec": spec, "axes": [steps], "seeds": [0, 1]}))
+        carry_out(runs.study, store)
+        runs.refresh(store)
+        results = runs.results("objective")
+        assert results.step_limit == pytest.approx([limit] * 4, nan_ok=True)
+        drawn = charts.lines(results, charts.axes_of(runs.study)[0], name="objective", chosen=None)["data"]
+        lines = [trace["x"] for trace in drawn if trace.get("name") == charts.LIMIT]
+        assert lines == ([] if solver else [[results.step_limit[0]] * 2])
 
 
 # --- a random part of many points

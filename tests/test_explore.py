@@ -1,14 +1,13 @@
 """The Explore page without a browser: what is asked, what it costs, what is shown, and the way to the workbench."""
 
-import re
 from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from cases import each
-from live_page import alt_of_chart, figure
-from opened_pages import OF_EACH_ENGINE, checked, errors, open_page, shown
+from live_page import figure
+from opened_pages import OF_EACH_ENGINE, checked, errors, open_page
 
 from dsgcore.cli.runs import asked_study
 from dsgcore.experiments import SETTINGS, Spec
@@ -16,7 +15,6 @@ from dsgcore.jobs import JobState
 from dsgcore.settings import profile_of
 from dsgcore.studies import Store, StudyRuns, carry_out, csv_of, examples, table_of
 from dsgcore.studies.examples import FILE, KIND, example_study
-from dsgcore.studies.importance import Response
 from pages.studies import going, links, showing
 from pages.studies.links import link_to_study
 from pages.studies.trajectory_asking import WITH_A_WAY
@@ -99,35 +97,6 @@ def test_the_time_to_a_score_is_compared_like_any_other_number():
     assert "seconds to" in drawn(checked(app))["layout"]["title"]["text"]
 
 
-def test_the_bars_of_importance_and_the_best_of_a_contour_are_those_in_words(made):
-    app = opened(view="Importance")
-    (bars,) = figure(app, "chart-importance")["data"]
-    said = dict(zip(app.dataframe[0].value["slider"], app.dataframe[0].value["importance"], strict=True))
-    assert said == {slider: f"{share:.0f} %" for slider, share in zip(bars["y"], bars["x"], strict=True)}
-    app = opened(view="Contour")
-    surface = figure(app, "chart-contour")["data"][0]
-    z = np.array(surface["z"])
-    row, column = np.unravel_index(z.argmax(), z.shape)
-    words = r"The best is (\S+) at Step size (\S+), Inverse bandwidth (\S+)\.$"
-    best = [float(number) for number in re.search(words, alt_of_chart(app, "chart-contour")).groups()]
-    assert best == pytest.approx([z.max(), surface["x"][column], surface["y"][row]], rel=0.01)
-
-
-@pytest.mark.usefixtures("made")
-def test_one_by_one_each_slider_has_all_points_and_the_best_with_each_of_its_values():
-    app = opened(view="One by one")
-    results = looked_at(app).runs.results("score")
-    known = np.isfinite(results.mean)
-    for number in range(len(results.study.axes)):
-        every, best = figure(app, f"chart-study-{number}")["data"]
-        values = np.array([point[number] for point in results.points])
-        assert every["x"] == pytest.approx(values[known].tolist())
-        assert every["y"] == pytest.approx(results.mean[known].tolist())
-        highest = {at: results.mean[known & (values == at)].max() for at in np.unique(values[known])}
-        assert dict(zip(best["x"], best["y"], strict=True)) == pytest.approx(highest)
-        assert alt_of_chart(app, f"chart-study-{number}").startswith("test AUC over ")
-
-
 @pytest.mark.usefixtures("made")
 def test_what_a_studys_job_does_is_said_and_what_a_forest_learns_waits_for_its_end():
     app = opened(view="Importance")
@@ -166,29 +135,6 @@ def test_a_point_that_is_clicked_is_the_one_to_open(monkeypatch):
         )
         clicks[-1]()
         assert looked_at(app).chosen == chosen
-
-
-def test_a_contour_needs_two_sliders_and_of_three_two_are_chosen(store, monkeypatch):
-    one = {"view": "Contour", "vary": "Step size"}
-    fill(store, looked_at(opened(**one)).made)
-    assert "A contour needs two sliders. Choose another one under “Vary”." in [
-        info.value for info in opened(**one).info
-    ]
-    three = one | {"vary": "Step size,Regularisation,Mini-batch", "random": "true", "points": "12"}
-    app = opened(**three)
-    fill(store, looked_at(app).made)
-    app.run()
-
-    def found(results, *places):
-        return Response(*(results.study.axes[place].values[:2] for place in places), np.eye(2))
-
-    monkeypatch.setattr(showing, "response", found)
-    app.selectbox(key="x-contour-across").select("Mini-batch").run()
-    layout = figure(checked(app), "chart-contour")["layout"]
-    assert [layout[axis]["title"]["text"] for axis in ("xaxis", "yaxis")] == ["Mini-batch", "Step size"]
-    monkeypatch.setattr(showing, "response", lambda _results, across, up: f"Of {across} and {up}.")
-    app.selectbox(key="x-contour-across").select("Regularisation").run()
-    assert "No contour. Of 1 and 0." in [shown(info.value) for info in checked(app).info]
 
 
 def test_the_pages_files_are_the_study_for_the_command_and_back_on_the_page(filled, made, tmp_path, monkeypatch):

@@ -20,7 +20,7 @@ from dsgcore.comparing.report import text_of
 from dsgcore.comparing.reproductions import reproduction
 from dsgcore.comparing.samples import about_labels, about_shift, fit
 from dsgcore.data.reading import File
-from dsgcore.diagnostics import check_possible
+from dsgcore.diagnostics import check_possible, convergence, four_runs, limits
 from dsgcore.experiments import SETTINGS, FileStore, Spec, load_split
 from dsgcore.experiments.engine import Budget
 from dsgcore.explained import (
@@ -178,6 +178,7 @@ SCORED = (
     ({LINEAR: [90, 70, 80], "SVC": [89, None, None], "PS3VT": [91, 71, 81]}, {}),  # the second seed is harder
     ({"SVC": [80, 81, 82], "PS3VT": [79, 80.5, 81], "Nystroem": [99, None, None]}, {}),
     ({"SVC": [80, 81], "PS3VT": [79, 80.5], "Nystroem": [99, None]}, {}),
+    ({"SVC": [80, 81, 82], "PS3VT": [79, 80.5, 81], "Nystroem": [None, None, 83, 84, 85]}, {}),  # few shared seeds
     ({"SVC": [80], "Nystroem": [99]}, {}),
     ({"SVC": EIGHTY, "PS3VT": []}, {}),
     ({"SVC": [], "PS3VT": []}, {"is_going": True}),
@@ -340,7 +341,7 @@ STUDIES = {
         "seeds": [5],
     },
     "best first": {
-        "axes": [{"name": "problem.gamma", "from": 0, "to": 1, "n": 5}],
+        "axes": [{"name": "problem.gamma", "from": 0, "to": 1, "n": 9}],
         "budget": {"best_first": True},
         "seeds": [*range(4)],
     },
@@ -615,6 +616,11 @@ def test_what_is_refused(tmp_path):
     of_file = Study.from_dict({"spec": {"setting": "auc", "data": {"name": "file", "path": "a.csv"}}})
     for shape in ((100, 4), (100_000_000, 100)):
         found += tried("price", lambda given: check_price(of_file, BUDGETS[2], given).runs, shape)
+    for n in (2000, 20_000):
+        large = Spec.from_dict({**SPEC, "data": SPEC["data"] | {"n": n}})
+        found += lines_of("trajectory's memory", price_of(Study(large, data_seed=0)).memory)
+    for find, seeds in product((limits, convergence, four_runs), (0, -1, 2.5, True, "3", [], [-1], [0.5], [2**70])):
+        found += tried(find.__name__, find, Spec.from_dict(SPEC), seeds)
     for plain in (SOFTMAX, {"setting": "multiclass"}, SPEC):
         found += tried("possible", check_possible, Spec.from_dict(plain))
     for names in (["SVC", "SVC"], ["SVC"], [], ["SVC", "x"], ["SVC", "LogisticRegression"]):

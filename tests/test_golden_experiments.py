@@ -224,7 +224,8 @@ def of_theory(spec):
     for name, other in (("kept", kept_to(spec)), ("paper", as_in_paper(spec, 77)), ("twin", spec.baseline())):
         yield from lines_of(name, changes_in(spec, other))
     for breach in breaches(spec):
-        yield from lines_of(breach.name, changes_in(kept_to(spec), broken_by(spec, breach)))
+        broken = broken_by(spec, breach)
+        yield from lines_of(breach.name, (breach.then, theory_of(broken).holds, changes_in(kept_to(spec), broken)))
 
 
 def of_diagnoses(spec, split):
@@ -477,6 +478,7 @@ def test_specs():
 GOOD = {"kernel": {"name": "gaussian", "sigma": 10.0}, "data": {"name": "two_moons", "n": 400, "n_labeled": 60}}
 OF_AUC = {"setting": "auc", **GOOD}
 OF_HINGES = {"setting": "s3vm"}
+OF_ORDERED = {"setting": "ordinal", "data": {"n": 400, "n_labeled": 60}}
 OF_PAIRS = {"setting": "similar_unlabeled", **GOOD, "problem": {"correction": "identity", "prior": 0.7}}
 SPOILT = (
     (OF_HINGES, {"step_size": 2.0, "n_iter": 60}),
@@ -492,6 +494,12 @@ SPOILT = (
     (OF_AUC | {"kernel": {"name": "gaussian", "sigma": 1e6}}, {"step_size": 0.5, "n_iter": 60}),
     (OF_PAIRS, {"step_size": None, "n_iter": 60, "schedule": "theta/t", "batch_size": 4}),
     (OF_PAIRS | {"problem": {"prior": 0.05}}, {"n_iter": 60}),
+    (OF_ORDERED, {"step_size": 0.01, "n_iter": 150, "lam": 0.01}),
+    (OF_ORDERED, {"step_size": 0.5, "n_iter": 100, "lam": 0.01, "n_features": 4, "batch_size": 1024}),
+    (OF_ORDERED, {"step_size": 0.2, "n_iter": 100, "lam": 5.0}),
+    (OF_ORDERED | {"data": {"n": 400, "n_labeled": 6}}, {"step_size": 0.5, "n_iter": 100, "lam": 0.01}),
+    ({"setting": "similar_unlabeled"}, {"step_size": 20.0}),  # whose score has fallen
+    ({"setting": "multiclass"}, {"lam": 1.0}),
 )
 AMPLE = {"optimisation": 0.01, "batches": 0.01, "features": 0.01}
 MEASURED = (  # parts of the distance, other runs' scores, the largest step
@@ -527,4 +535,6 @@ def test_judgements():
             found += of_judgement(run.spec, judgement(run, limits=replace(measured, runs=own, **more)))
     for choices, score in product(([0.5], [0.4, 0.6, 0.6, 0.9], [*np.linspace(0.3, 0.7, 41)]), (0.2, 0.5, 0.6, 0.9)):
         found += lines_of(f"{score} among {len(choices)}", choice_measures(np.array(choices), score))
+    spec = Spec.from_dict(OF_AUC | {"solver": {"n_iter": 40_000, "tol": 0.5, "n_features": 16}})
+    found += of_judgement(spec, judgement(finished(spec), limits=replace(measured, leading="optimisation")))
     golden_files.check("judgements", found)

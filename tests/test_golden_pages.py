@@ -172,6 +172,7 @@ RACE = "data.name=two_moons n=100 n_iter=20 n_features=32 at=20 > clock; press r
 BAD = """step_size n_features lam gamma sigma batch_size n_iter patience tolerance n_labeled test_share schedule pairing
 scaling"""
 BAD = BAD.split()
+RUN = "data.n=150 n_iter=32 n_features=16 batch_size=16 seeds=2 "
 FEW = "setting=auc data.name=two_moons n=100 n_labeled=20 n_iter=6 n_features=16 seeds=2 solver.step_size.n=3 "
 # Links by the page that they open. What a reader does there follows behind ">", as `Visit` has it, and ";" between the steps.
 PAGES = {
@@ -195,6 +196,12 @@ PAGES = {
         "step_size=1000 speed=instant map=f > end",
         "n_features=4096 n_iter=5000 gamma=2 kernel.name=none view.tab=Cod n_labeled=5000",
         "n_iter=8.5 n_features=16.5 n_labeled=20.5 seed=1.5 at=2.5",
+        f"{SHORT}at=5 > set inside-t- = 3; set inside-feature- = 5; set inside-t- = 8; set inside = one point; "
+        "set inside = all coefficients; press as-in-paper",
+        "data.name=two_moons n=200 n_labeled=40 sigma=10 n_iter=64 batch_size=2 speed=instant > end; press find-limits; "
+        "remedy; end; press find-limits",
+        f"{SHORT}step_size=40 lam=0.013157894736842105 speed=instant > end; press find-limits; set step_size = 0.5; end; "
+        "press find-limits; press keep-to; end",
     ),
     "lesson": (
         "lesson=unlabeled speed=instant > set 0 = lower: they hurt; press lesson-run; end; press lesson-next; press lesson-back",
@@ -274,7 +281,7 @@ PAGES = {
     "supervised": (f"{SPEC}data.name=digits kernel.name=matern nu=5/2 mistakes=true n_labeled=30",),
     "multiclass": (
         f"{SPEC}data.name=blobs n_classes=4 class_map=margin graph=true mistakes=true n_labeled=30",
-        "data.name=wine at=20 n_iter=20 truth=true",
+        "data.name=wine at=20 n_iter=20 truth=true > press keep-to; press as-in-paper",
         "variant=softmax n_iter=12 at=12",
         "feature_map=linear n_iter=12 at=12",
         "n_features=4096 n_iter=2000",
@@ -296,7 +303,7 @@ PAGES = {
         f"{FEW} kernel.sigma.n=3 > start study-start; set x_view = One by one; set x_measure = objective; press pin-point",
         f"{FEW} vary=solver.lam solver.lam.n=3 > start study-start; set x_view = Contour; set x_view = Importance",
         f"{FEW} vary=solver.lam,solver.step_size,solver.batch_size random=true points=4 seeds=1 > start study-start; "
-        "set x_best = 0.25",
+        "set x_best = 0.25; set x_view = Contour; set x-contour-across = Mini-batch",
         "ETA=1 problem.s.rang=1 setting=x data.name=x measure=x view=x seeds=nan random=maybe",
         "solver.step_size.range=auto,auto kernel.sigma.range=0.1,0.5,1",
         "setting=multiclass problem.feature_map=linear",
@@ -310,6 +317,13 @@ PAGES = {
         "setting=s3vm n=120 n_iter=16 n_features=32 seeds=2 steps=as+chosen > start ways-start; set over = evaluations",
         "setting=auc seeds=0 seed_s=1 over=x quantity=x data.name=x",
         "data.name=file",
+        f"setting=auc {RUN} > start ways-start",
+        f"setting=auc {RUN}steps=each+assumption+broken+in+turn > start ways-start",
+        f"setting=auc {RUN}vary=Random+features solver.n_features.range=4,16 solver.n_features.n=3 over=evaluations "
+        "quantity=|f+−+h|² > start ways-start",
+        f"setting=auc {RUN}steps=as+chosen+at+the+side step_size=100 n_iter=300 > start ways-start",
+        f"setting=auc {RUN}n_iter=1 > start ways-start",
+        "setting=ordinal data.n=10000 n_iter=100 seeds=2",
     ),
     "data": (
         "",
@@ -323,7 +337,17 @@ PAGES = {
         "data.name=file > file iris.csv; set data_n_labeled = 100; set Hide labels as in = auc; file gaps.csv",
         "data.name=file > file bad.csv; file sums.csv",
     ),
-    "how_it_works": ("screen=2", "screen=4", "screen=5", "screen=1", "screen=3", "screen=9"),
+    "how_it_works": (
+        "screen=2",
+        "screen=4",
+        "screen=5",
+        "screen=1",
+        "screen=3",
+        "screen=9",
+        "screen=5 at=9 off=points",
+        "at=100",
+        "off=<b>",
+    ),
     "home": ("> label; unlabel",),
     "pinned": (
         "",
@@ -337,7 +361,7 @@ PAGES = {
     ),
     "papers": ("",),
     "methods": ("",),
-    "glossary": ("",),
+    "glossary": ("", "find=KERNEL+alike", "find=no+such+word"),
 }
 
 ROWS = [(i % 7, i % 11, "uv"[i % 2], "abc"[i % 3]) for i in range(60)]

@@ -1,18 +1,15 @@
 """Parts of f against explicit sums, and how the pages show them: look inside, how it works, and words in charts."""
 
-import base64
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from cases import each
 from live_page import figure, figures
-from opened_pages import bench_of, checked, open_page, run_of, said
+from opened_pages import open_page
 from small_specs import finished, small
 
 from dsgcore import Run, explained
-from dsgcore.core.cost import per_cent
 from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, has_inside, point_pull, point_trajectory
 from dsgcore.diagnostics.inside import MOST_BLOCKS, QUANTILES
 from dsgcore.experiments import SETTINGS
@@ -21,7 +18,6 @@ from dsgcore.glossary import term
 from dsgcore.kernels import block_frequencies
 from dsgcore.solver.measures import DiagnosticsError
 from pages.charts.figures import ITERATION
-from pages.explained.screens import SCREENS
 
 
 def made(setting="auc", n_features=5, **sections):
@@ -119,77 +115,6 @@ def test_what_is_not_there_is_refused_and_not_offered():
 # --- on the tabs Details and Theory
 
 
-def captions(app):
-    return " ".join(caption.value for caption in app.caption)
-
-
-def heat_of(app):
-    return np.array(figure(app, "chart-inside-map")["data"][0]["z"], dtype=float).ravel()
-
-
-def close(values):
-    values = np.asarray(values, dtype=float)
-    return pytest.approx(values, rel=1e-3, abs=1e-3 * float(np.abs(values).max()))
-
-
-def test_one_random_feature_and_one_training_point_are_drawn_over_the_data_and_through_time():
-    def chosen(start, value):
-        return next(number for number in app.number_input if number.key.startswith(start)).set_value(value).run()
-
-    app = open_page("auc", at="20")
-    assert said(app) == []
-    run, grid = run_of(app), bench_of(app).surface.plane.grid(60)
-    app = chosen("inside-t-", 7)
-    app = chosen("inside-feature-", 5)
-    assert heat_of(app) == close(feature_wave(run.model, 7, 5, grid))
-    way = figure(app, "chart-inside-way")
-    assert way["data"][0]["y"] == close(feature_trajectory(run.model, 7, 5))
-    assert way["data"][0]["y"][:7] == [0.0] * 7
-    left = per_cent(np.prod(run.model.decays[7:]))
-    assert way["layout"]["meta"]["note"] == f"drawn at iteration 7; {left} of it remains"
-    app = chosen("inside-t-", 200)
-    assert "features of iteration 200 do not exist yet" in captions(app)
-    assert not any("chart-inside" in component.proto.id for component in app.get("bidi_component"))
-    app.session_state["inside"] = "one point"
-    app = app.run()
-    row = int(run.labeled_rows[0])
-    assert heat_of(app) == close(point_pull(run, row, grid))
-    star = figure(app, "chart-inside-map")["data"][-1]
-    assert [star["x"][0], star["y"][0]] == pytest.approx(run.split.X_train[row], rel=1e-3)
-    way, (t, coefficients) = figure(app, "chart-inside-way")["data"][0], point_trajectory(run, row)
-    assert way["x"] == t.tolist()
-    assert way["y"] == close(coefficients)
-    assert f"Point {row + 1} ({run.split.class_names[run.split.y_train[row]]}) pulls h" in captions(app)
-    app.session_state["inside"] = "all coefficients"
-    lines, (_, found) = figure(app.run(), "chart-inside-all")["data"], amplitudes(run.model)
-    assert [line["name"] for line in lines] == list(found)
-    assert lines[2]["y"] == close(found["median"])
-
-
-@pytest.mark.parametrize("name", ["similar_unlabeled", "multiclass"])
-def test_the_parts_of_the_objective_are_in_the_tab_of_the_theory_also_a_risk_that_is_estimated_below_zero(name):
-    app = open_page(name, at="60", **{"data.n_labeled": "20"})
-    assert said(app) == []
-    drawn, history = figure(app, "chart-terms"), run_of(app, name).history
-    parts = [column.removeprefix("term: ") for column in history.names if column.startswith("term: ")]
-    areas = [trace for trace in drawn["data"] if "stackgroup" in trace]
-    assert list(dict.fromkeys(trace["name"] for trace in areas)) == parts
-    for part in parts:
-        both = np.sum([trace["y"] for trace in areas if trace["name"] == part], axis=0)
-        assert both == close(history.column(f"term: {part}"))
-    objective = next(trace for trace in drawn["data"] if trace["name"] == "objective")
-    assert objective["y"] == close(history.column("objective"))
-    if name == "multiclass":
-        return
-    risks = [f"risk of {risk}" for risk in run_of(app, name).split.class_names]
-    lines = {trace["name"]: trace["y"] for trace in reversed(drawn["data"])}
-    below = sum(np.minimum(lines[risk], 0.0) for risk in risks)
-    assert below[-1] < -0.01
-    # The ReLU adds what is missing to zero: what it is there for.
-    assert -below == close(history.column("term: correction"))
-    assert drawn["layout"]["meta"]["note"].startswith("below zero: risk of")
-
-
 # --- the numbers of How it works
 
 
@@ -251,55 +176,6 @@ def test_each_noise_averages_out_as_one_over_t_and_both_off_leave_none():
         assert -2.0 < slope < -0.6 if any(switches) else errors[-1] < 1e-6
 
 
-# --- the page How it works
-
-
-def drawn(app):
-    (mount,) = [c for c in app.get("bidi_component") if "how-it-works" in c.proto.id]
-    return [json.loads(line) for line in mount.proto.bytes.decode().split("\n")]
-
-
-@each("number", range(1, 6))
-def test_a_screen_has_a_frame_for_each_stop_of_its_slider(number):
-    around, screen = drawn(checked(open_page("how_it_works", screen=str(number), at="2")))
-    assert around["place"] == {"screen": number, "at": 2, "on": 3}
-    n_frames = len(screen["stops"]) * 4 ** bool(screen["switches"])
-    for panel in screen["panels"]:
-        assert len(panel["frames"]) == n_frames
-        assert {len(frame) for frame in panel["frames"]} == {len(panel["figure"]["data"])}
-    assert len(json.dumps(screen)) < 250_000, "bytes"
-
-
-def test_the_map_has_the_values_that_the_core_computes():
-    screen = SCREENS[0]("light")
-    assert (screen.stops[0], screen.stops[-1]) == ("wave 1 of 24", "wave 24 of 24")
-    (panel,) = screen.panels
-    packed = [base64.b64decode(frame[0]["z"]["packed"]) for frame in panel["frames"]]
-    sent = np.array([np.frombuffer(one, np.int8) for one in packed]) / 127
-    np.testing.assert_allclose(sent, np.clip(explained.single_waves(explained.example(), 24), -1, 1), atol=0.02)
-
-
-INVALID = [*({"screen": text} for text in ("6", "-1", "seven", "1e9")), {"at": "100"}, {"at": "²"}, {"off": "<b>"}]
-
-
-@each(
-    "link, place",
-    [
-        ({"screen": "5", "at": "9", "off": "points"}, (5, 9, 2)),
-        *((link, (1, 0, 3)) for link in ({}, *INVALID)),
-    ],
-)
-def test_a_link_names_the_place_and_an_invalid_one_gets_a_sentence_and_the_usual_place(link, place):
-    app = open_page("how_it_works", **link)
-    around, _ = drawn(app)
-    assert around["place"] == dict(zip(("screen", "at", "on"), place, strict=True))
-    if link in INVALID:
-        (sentence,) = said(app)
-        assert sentence.startswith(f"In the link, {next(iter(link))} must be ")
-    else:
-        assert said(app) == []
-
-
 # --- words in charts: each has one entry in the glossary, and its explanation is in the chart
 
 
@@ -324,15 +200,3 @@ def test_every_title_axis_and_legend_explains_itself_and_the_page_leads_to_how_i
         assert along in drawn["layout"]["meta"]["help"]
         silent = [t.get("name") for t in drawn["data"] if t.get("showlegend", True) and not t.get("meta")]
         assert silent == [], key
-
-
-@each("word", ["KERNEL alike", "η", "calibrated band", "no such word"])
-def test_the_search_of_the_glossary_keeps_the_entries_with_all_of_its_words_and_is_part_of_the_link(word):
-    app = open_page("glossary", find=word)
-    assert app.text_input(key="find").value == word
-    found = [heading.value for heading in app.subheader]
-    assert bool(found) == (word != "no such word")
-    assert [info.value.startswith("No entry contains this text") for info in app.info] == [True] * (not found)
-    if word == "KERNEL alike":
-        assert "kernel" in found
-        assert "AUC" not in found

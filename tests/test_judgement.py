@@ -1,6 +1,5 @@
 """What is said of a run: its judgement and remedy, the interval against its twin, and the outcome."""
 
-import re
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -24,12 +23,11 @@ from dsgcore.core.metrics import (
     contributions,
     scores_of_chance,
 )
-from dsgcore.diagnostics import Cause, four_runs, judgement, limits
-from dsgcore.diagnostics.judgement import _State
+from dsgcore.diagnostics import Cause, four_runs, judgement
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec, outcome_of
 from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.run import step_limit
-from dsgcore.experiments.verdict import at_chance, fallen, gain_over_twin
+from dsgcore.experiments.verdict import at_chance, gain_over_twin
 from dsgcore.kernels import KERNELS
 from dsgcore.problems import UNLABELED
 from dsgcore.problems.thresholds import mean_auc
@@ -37,24 +35,6 @@ from dsgcore.solver.measures import BatchSpread, Gauges
 
 DATA = {name: given | {"data": given["data"] | {"n": 400}} for name, given in GOOD.items()}
 DATA["s3vm"] = {"solver": {"step_size": 0.1}}
-STEPS = {name: given["solver"]["step_size"] for name, given in DATA.items()}
-# What spoils a run that does well, from its step, and the causes that may be named then.
-SPOILT = {
-    "too small a step": (lambda step: {"solver": {"step_size": step / 50, "n_iter": 150}}, {Cause.STEP}),
-    "too few iterations": (
-        lambda step: {"solver": {"step_size": step / 5, "n_iter": 30}},
-        {Cause.STEP, Cause.ITERATIONS},
-    ),
-    "twenty times the step": (lambda step: {"solver": {"step_size": step * 20}}, {Cause.STEP, Cause.DIVERGED}),
-    "four features": (lambda step: {"solver": {"n_features": 4, "batch_size": 2048}}, {Cause.FEATURES}),
-    "batches of two": (lambda step: {"solver": {"batch_size": 2, "n_features": 1024}}, {Cause.BATCHES}),
-    "too narrow a kernel": (lambda step: {"kernel": {"name": "gaussian", "sigma": 1e6}}, {Cause.CHANCE, Cause.EQUAL}),
-    "too large a ridge": (lambda step: {"solver": {"lam": 5.0, "step_size": min(step, 0.2)}}, {Cause.REGULARISATION}),
-    "few labels": (lambda step: {"data": {"n_labeled": 6}}, {Cause.LABELS, Cause.ITERATIONS}),
-}
-# Of hinges a ridge only scales f. Six labels, or pairs, are enough where the classes are far apart.
-FINE = {("s3vm", "too large a ridge"), ("s3vm", "few labels"), ("similar_unlabeled", "few labels")}
-CASES = [(name, fault) for fault in SPOILT for name in DATA if (name, fault) not in FINE]
 
 
 def spec_of(name, seed=0, changes=None):
@@ -64,46 +44,12 @@ def spec_of(name, seed=0, changes=None):
     return Spec.from_dict(given)
 
 
-def spoilt(name, fault, seed=0):
-    return spec_of(name, seed, SPOILT[fault][0](STEPS[name]))
-
-
-@pytest.mark.ci
-@each("name, fault", some(CASES, 14))
-def test_what_spoils_a_run_is_named_with_a_remedy_that_is_a_spec(name, fault):
-    run = finished(spoilt(name, fault))
-    found = judgement(run)
-    assert found.cause in SPOILT[fault][1], found
-    assert found.sentence.endswith(".")
-    assert found.remedy
-    assert found.changed(run.spec) != run.spec
-
-
 def test_a_useless_run_on_points_with_too_little_spread_for_a_usual_width_is_judged_too():
     spec = small("auc", solver={"lam": 0.0})
     split = load_split(spec)
     run = Run(spec, replace(split, X_train=1e-9 * split.X_train, X_test=1e-9 * split.X_test))
     run.advance()
     assert judgement(run).cause is Cause.EQUAL
-
-
-LEADING = {"too small a step": "optimisation", "four features": "features", "batches of two": "batches"}
-MEASURED = [*product(["auc"], [*LEADING, "too large a ridge", "few labels"]), *product(list(GOOD)[1:], LEADING)]
-
-
-@pytest.mark.ci
-@each("name, fault", some(MEASURED[::-1], 1))
-def test_the_measured_limits_name_the_cause_too(name, fault):
-    spec, causes = spoilt(name, fault), SPOILT[fault][1]
-    measured = limits(spec, seeds=3)
-    assert measured.leading == LEADING.get(fault, measured.leading)
-    assert not measured.converged or fault != "too small a step"
-    found = judgement(finished(spec), limits=measured)
-    if fault == "few labels":  # a ridge that helps more is named first
-        causes = causes | {Cause.REGULARISATION}
-    assert found.cause in causes - {Cause.ITERATIONS}, found
-    assert found.remedy
-    assert [figure.cause for figure in found.reason][:3] == [Cause.ITERATIONS, Cause.BATCHES, Cause.FEATURES]
 
 
 @cache
@@ -121,24 +67,6 @@ def test_a_first_page_is_limited_by_nothing_that_spoils_it(name):
     assert found.reason
     if found.cause is Cause.LABELS:  # the chart shows the last iteration's score
         assert "in the mean of the last quarter of the iterations" in found.sentence
-
-
-def test_a_measured_remedy_is_a_spec_also_near_the_most_iterations_and_a_run_that_grows_gets_a_smaller_step():
-    short = small("auc")
-    found = limits(short, seeds=1)
-    assert found.leading == "optimisation"
-    assert found.parts["together"] > found.expected > 0.0
-    run = finished(replace(short, solver=replace(short.solver, n_iter=40_000, tol=0.5, step_size=None)))
-    assert run.stop_reason is StopReason.SETTLED
-    said = judgement(run, limits=found)
-    assert said.remedy == "More iterations: 40,000 → 100,000"
-    assert said.changed(run.spec).solver.n_iter == 100_000
-    parts = dict.fromkeys(found.parts, float("nan"))
-    grown = replace(found, runs=(replace(found.runs[0], scale=0.0),), largest_step=None, parts=parts)
-    said = judgement(run, limits=grown)
-    assert "nan" not in [figure.value for figure in said.reason]
-    assert said.sentence == "The step is too large: with some seeds f grows."
-    assert said.changed(run.spec).solver.step_size == pytest.approx(run.engine.automatic_step / 2, rel=0.05)
 
 
 # Runs whose score is no better than chance, by each kind of score and for each reason; and one with equal predictions.
@@ -288,27 +216,6 @@ def test_the_limit_of_the_step_and_the_remedy_follow_what_is_changed_during_a_ru
     assert finished(found.changed(run.spec)).stop_reason is not StopReason.DIVERGED
 
 
-def test_a_score_that_has_fallen_is_said_with_the_iteration_where_it_was_best():
-    live = first_page("similar_unlabeled")
-    best, now = fallen(live.run)
-    assert best > live.run.history.last()["score_test"] + 0.05
-    found = judgement(live.run, baseline=live.supervised)
-    assert f"the score has fallen from {best:.3f} to {now:.3f}." in found.sentence
-    assert found.changes["solver"]["n_iter"] < live.run.n_iter / 2
-    spec = default_spec("similar_unlabeled")
-    spec = replace(spec, solver=replace(spec.solver, step_size=20.0))
-    assert re.search(r"by \d,\d{3} % of its size", judgement(finished(replace(spec, seed=2))).sentence)
-    wild = finished(spec)  # its last iterate is a lucky one
-    best, now = fallen(wild)
-    assert now < best < wild.result_score
-    assert f"from {best:.3f} to {now:.3f}." in judgement(wild).sentence
-    assert fallen(first_page("auc").run) is None
-    run = Run(default_spec("s3vm"))  # whose score of exactly 1 does not fall by rounding
-    run.advance(180)
-    assert run.history.column("score_test")[-9:].tolist() == [1.0] * 9
-    assert fallen(run) is None
-
-
 # --- the verdict
 
 
@@ -401,13 +308,6 @@ def ended(live):
     return live
 
 
-def test_how_far_a_run_can_come_is_the_sum_of_its_steps_to_the_planned_end_not_to_where_it_is():
-    run = Run(small("auc", solver={"n_iter": 60, "schedule": "constant"}))
-    run.advance(40)
-    state = _State(run, None, None)
-    assert state.reach == pytest.approx(60 * state.step * 2.0 / state.largest)
-
-
 SET_OF = {"similar_unlabeled": "gaussian_mixture", "ordinal": "ordinal_rings", "multiclass": "spirals"}
 
 
@@ -466,10 +366,3 @@ def test_distances_to_the_minimiser_are_those_of_the_four_runs_where_the_risk_is
         (four,) = four_runs(live.run.spec, split=live.run.split)
         assert measured["distance"] == pytest.approx(four.together[-1] / four.scale, rel=1e-3)
         assert measured["overstated"] == pytest.approx(four.error[-1] / four.together[-1], rel=1e-2)
-
-
-def test_an_outcome_has_the_size_of_the_model_and_the_averages_gain():
-    live = ended(live_run("auc", {"n_features": 8, "average": "tail"}))
-    row, measured = live.run.history.last(), outcome_of(live)
-    assert measured["matrix_share"] * 140**2 == pytest.approx(2 * 30 * 8)
-    assert measured["averaging"] == row["objective"] - row["objective_average"]

@@ -45,17 +45,6 @@ STUDY = {"spec": SPEC, "axes": AXES, "seeds": [0, 1]}
 PYTHON = (sys.executable, "-W", "error")
 
 
-class Here(ThisProcess):
-    """This process, which counts the runs that it makes."""
-
-    def __init__(self):
-        self.made = []
-
-    def submit(self, function, *shared, **options):
-        self.made += shared[-1]
-        return super().submit(function, *shared, **options)
-
-
 def test_a_run_is_made_as_run_makes_it_and_a_diverged_one_is_a_state_of_its_own(store):
     study = Study.from_dict({"spec": SPEC})
     (outcome,) = carry_out(study, store)
@@ -69,19 +58,6 @@ def test_a_run_is_made_as_run_makes_it_and_a_diverged_one_is_a_state_of_its_own(
     assert (outcome.stored.score, outcome.stored.objective) == (last["score_average"], last["objective_average"])
     steps = Study.from_dict({"spec": SPEC, "axes": [{"name": "solver.step_size", "values": [0.1, 1e6]}]})
     assert [outcome.stored.state for outcome in carry_out(steps, store)] == ["finished", "diverged"]
-
-
-def test_nothing_is_made_twice_and_the_table_stays_the_same(store):
-    study, tables, executor = Study.from_dict(STUDY), [], Here()
-    carry_out(Study.from_dict({**STUDY, "seeds": [1]}), store, executor)
-    assert len(executor.made) == 6
-    for _ in range(2):
-        tables.append(table_of(study, carry_out(study, store, executor)))
-    assert len(executor.made) == len(store) == 12
-    assert tables[0].equals(tables[1])
-    lines = csv_of(tables[0]).splitlines()
-    assert lines[0] == "solver.step_size,kernel.sigma,seed,score,objective,seconds,state,sha256"
-    assert len(lines) == 13
 
 
 def own_files(folder):
@@ -192,7 +168,7 @@ class Fragile:
         if step == 0.5 or step not in self.killed:
             self.killed.add(step)
             return Killed()
-        return Here().submit(function, *shared, on_report=on_report)
+        return ThisProcess().submit(function, *shared, on_report=on_report)
 
 
 def test_a_killed_process_loses_no_run_and_the_run_that_kills_it_again_has_its_reason(store):
