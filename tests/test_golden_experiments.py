@@ -533,6 +533,12 @@ def test_judgements():
         more = {"parts": parts | {"together": whole}, "leading": leading, "scores": scores, "largest_step": largest}
         for own in {measured.runs: 0, runs: 1}:
             found += of_judgement(run.spec, judgement(run, limits=replace(measured, runs=own, **more)))
+    for own in ({"step_size": 1e4, "n_iter": 30}, {"lam": 500.0, "step_size": 1e-3}, {"lam": 0.0}):
+        of_limits = limits(small("auc", solver={"dtype": "float64", **own}), seeds=3)
+        found += lines_of(
+            f"limits {own}",
+            (of_limits.leading, of_limits.has_grown, of_limits.converged, of_limits.scores),
+        )
     for choices, score in product(([0.5], [0.4, 0.6, 0.6, 0.9], [*np.linspace(0.3, 0.7, 41)]), (0.2, 0.5, 0.6, 0.9)):
         found += lines_of(f"{score} among {len(choices)}", choice_measures(np.array(choices), score))
     spec = Spec.from_dict(OF_AUC | {"solver": {"n_iter": 40_000, "tol": 0.5, "n_features": 16}})
