@@ -21,7 +21,7 @@ from test_file_on_pages import give, open_own
 from dsgcore import Spec, lessons
 from dsgcore.data import DATASETS, load
 from dsgcore.estimators.inputs import width
-from dsgcore.experiments import SETTINGS, FileStore, Run, SpecError, StopReason, default_spec, read_spec
+from dsgcore.experiments import SETTINGS, FileStore, SpecError, default_spec, read_spec
 from dsgcore.experiments.spec import FINE, SIGMAS
 from dsgcore.experiments.theory import words_of
 from dsgcore.kernels import KERNELS, Matern
@@ -213,16 +213,6 @@ def test_the_first_values_of_every_kernel_make_a_spec_with_every_data_set_whose_
     if len(problem.kernels) > 1:  # before a file is read, the kernel is the Gaussian one
         own_file, *_ = controls.dataset_choice(problem).options
         assert controls.controls_for(problem, own_file, "matern")["kernel"].parameter.default == "gaussian"
-
-
-@each("setting, kernel", [("auc", "dot_product"), ("ordinal", "matern"), ("s3vm", "laplacian")])
-def test_a_run_with_the_first_values_of_another_kernel_does_not_diverge(setting, kernel):
-    problem = SETTINGS[setting]
-    dataset = "ordinal_rings" if setting == "ordinal" else "two_moons"
-    values = {n: c.parameter.default for n, c in controls.controls_for(problem, dataset, kernel).items()}
-    run = Run(controls.to_spec(problem, values | {"kernel": kernel, "power": "5", "n_iter": 60}, dataset, seed=0))
-    run.advance()
-    assert run.stop_reason is StopReason.FINISHED
 
 
 # --- the pages

@@ -19,7 +19,6 @@ from test_usual_values import ESTIMATORS as WITHOUT_MULTICLASS
 from dsgcore import PS3VT
 from dsgcore.__main__ import main
 from dsgcore.experiments import SETTINGS, Run, Spec, script
-from dsgcore.experiments.data_of import load_dataset
 from dsgcore.settings import profile_of
 from dsgcore.studies import Store
 from pages.controls.own_file import OwnFile
@@ -345,17 +344,6 @@ def test_what_a_link_says_of_a_file_is_left_out_where_it_is_not_possible(facts):
 
 
 # --- the Data page: the gallery, a close look, and its link
-
-
-def test_the_table_of_a_run_is_that_of_its_data():
-    app = sound(open_page("auc", at="2", **{"data.name": "Breast cancer", "view.columns": "true"}))
-    (table,) = (one.value for one in app.dataframe if "used as" in one.value.columns)
-    split = run_of(app).split
-    is_here = split.train_rows < len(table)
-    used = np.where(split.y_train < 0, "unlabeled", "labeled")[is_here]
-    assert table["used as"][split.train_rows[is_here]].tolist() == used.tolist()
-    dataset = load_dataset(run_of(app).spec)
-    assert table.iloc[:, 2].to_numpy() == pytest.approx(dataset.X[: len(table), 0], rel=1e-5)
 
 
 def test_the_table_shows_the_numbers_of_the_file_and_not_those_of_its_precision():

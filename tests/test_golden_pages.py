@@ -32,7 +32,7 @@ from dsgcore.jobs import JobQueue
 from dsgcore.rooms.rooms import SIGNS
 from dsgcore.settings import panels
 from dsgcore.solver.task import Change
-from pages.charts.detail_charts import confusion_chart, parts_chart, risk_chart, shares_chart
+from pages.charts.detail_charts import confusion_chart, histogram_chart, parts_chart, risk_chart, shares_chart
 from pages.charts.figures import Curve, line_chart
 from pages.charts.live_chart import encoded
 from pages.controls import control
@@ -619,6 +619,8 @@ def test_functions_return_what_they_returned():
             theme="light",
         )
     ]
+    same = panels.Values("equal", np.full(5, 0.25), panels.POSITIVE)
+    figures += [histogram_chart(panels.Histogram("Equal", "score", (same,), "all equal"), theme="light")]
     figures += [
         shares_chart(t, {"features": values[0], "rest": -values[1]}),
         risk_chart(t, {"ridge": values[2], "x": -values[0]}, theme="dark"),

@@ -8,19 +8,15 @@ import numpy as np
 import pytest
 from cases import each, some
 from clocks import until
-from live_page import figure, head, numbers, status
 from opened_pages import APP, bench_of, checked, errors, left_in_browser, open_auc, open_page, run_of
 from small_specs import small
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
 from dsgcore.diagnostics import judgement
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
-from dsgcore.experiments.verdict import right_test_points
-from pages.live import map_view
-from pages.live.judgement import look_at, watch_again
+from pages.live.judgement import watch_again
 from pages.race import views as race_views
 from pages.session import bench as benches
-from pages.studies.links import link_to_run
 from pages.workbench import head as head_of_page
 from pages.workbench import page, sidebar, steering
 from pages.workbench.sidebar import toggle
@@ -73,23 +69,6 @@ def test_an_earlier_iteration_is_a_run_that_was_stopped_there_also_of_one_that_d
 # --- the slider
 
 
-def test_everything_is_as_it_was_at_the_step_that_is_looked_at_and_its_link_opens_there():
-    app, stopped = open_auc(**RUN, at="60"), open_auc(**RUN, at="24")
-    look_at(bench_of(checked(app)), 24)
-    checked(app.run())
-    assert bench_of(app).back.t == 24
-    assert numbers(app) == numbers(stopped)
-    assert head(app)["judgement"] == head(stopped)["judgement"]
-    assert figure(app, "chart-map")["data"][0]["z"] == figure(stopped, "chart-map")["data"][0]["z"]
-    assert [shape["x0"] for shape in figure(app, "chart-error")["layout"]["shapes"]] == [24]
-    assert bench_of(app).live.run.t == 60
-    assert left_in_browser(app)["look"] == "24"
-    linked = checked(open_auc(**RUN, at="60", look="24"))
-    assert bench_of(linked).back.t == head(linked)["scrubber"]["shown"] == 24
-    look_at(bench_of(app), 60)
-    assert bench_of(checked(app.run())).back.t == 0
-
-
 def test_a_run_is_watched_again_from_its_start():
     app = open_auc(**RUN, at="9")  # one drawing of the page a step
     watch_again(bench_of(checked(app)))
@@ -98,59 +77,6 @@ def test_a_run_is_watched_again_from_its_start():
     while bench_of(checked(app)).back.is_moving:
         steps.append(bench_of(checked(app.run())).back.t)
     assert steps == [*range(1, 9), 0]
-
-
-# --- a run that diverges: the page says so, without a traceback
-
-
-@pytest.mark.parametrize(
-    ("setting", "shown"),
-    [
-        *((one, "f") for one in some(["auc", "s3vm", "similar_unlabeled", "ordinal"], 1, 4)),
-        ("auc", "h"),
-        ("auc", "error"),
-    ],
-)
-def test_map_and_numbers_are_of_the_last_finite_step_and_it_is_said(setting, shown):
-    link = {"view.speed": "instant", "solver.step_size": "1000", "view.map": shown}
-    app = checked(open_page(setting, **link))
-    live = run_of(app, setting)
-    assert live.stop_reason is StopReason.DIVERGED
-    # On a linear axis the last step before the end would be all there is.
-    assert figure(app, "chart-objective")["layout"]["yaxis"]["type"] == "log"
-    assert head(app)["judgement"]["tone"] == "red"
-    assert live.model_t < live.t
-    assert status(app) == f"step {live.t} of {live.n_iter} · diverged, last finite step shown"
-    drawn = figure(app, "chart-map")
-    assert drawn["layout"]["meta"]["note"].split() == ["step", str(live.t)]
-    z = np.array(drawn["data"][0]["z"], dtype=float)
-    assert np.isfinite(z).all()
-    assert np.ptp(z) > 0  # not blank
-    stopped = Run(live.spec, live.split)
-    stopped.advance(live.t)
-    said = numbers(app)["chart-objective"]["training data"]
-    assert float(said) == pytest.approx(stopped.history.last()["objective"], rel=0.05)
-    state = map_view._new_map(stopped, (None, None))
-    assert z == pytest.approx(map_view._values(stopped, state, shown).reshape(z.shape), rel=1e-3)
-
-
-def test_hidden_classes_and_the_test_points_that_f_labels_only_or_both_get_wrong_are_on_the_map():
-    app = checked(open_auc(**RUN | {"data.n_labeled": "6"}, at="8", **{"view.truth": "true", "view.mistakes": "true"}))
-    live, drawn = bench_of(app).live, {trace.get("name"): trace for trace in figure(app, "chart-map")["data"]}
-    split, f, labels_only = live.run.split, right_test_points(live.run), right_test_points(live.supervised)
-    of_class = {f"truly {name}": split.y_hidden == c for c, name in enumerate(split.class_names)}
-    expected = {name: split.X_train[(split.y_train < 0) & is_own] for name, is_own in of_class.items()}
-    expected["both wrong"], expected["only f wrong"] = split.X_test[~f & ~labels_only], split.X_test[~f & labels_only]
-    expected |= {"only labels only wrong": split.X_test[f & ~labels_only], "unlabeled": np.zeros((0, 2))}
-    for name, points in expected.items():
-        assert len(points) or name == "unlabeled"
-        assert np.column_stack([drawn[name]["x"], drawn[name]["y"]]) == pytest.approx(points, rel=1e-3)
-    plane, marks = bench_of(app).surface.plane, {"has_truth": {*of_class}, "has_mistakes": {*expected} - {*of_class}}
-    for switch, names in marks.items():  # each alone
-        points = map_view.points_on_map(bench_of(app), live, benches.View(**{switch: True}), plane)
-        assert {one.name for one in points} & {*expected} - {"unlabeled"} == names - {"unlabeled"}
-    of_f, of_twin = f"f gets {f.sum()} of {len(f)} test points right", f"“labels only” {labels_only.sum()}"
-    assert f"{of_f}, {of_twin}." in [one.value for one in app.caption]
 
 
 def test_the_pale_curve_of_a_diverged_run_ends_where_it_grew():
@@ -162,20 +88,6 @@ def test_the_pale_curve_of_a_diverged_run_ends_where_it_grew():
     assert first.run.history.column("objective").max() > 1e6 * limit
     assert second.ghost is None or second.ghost.column("objective").max() <= limit
     assert second.previous is first.run.history  # the table of both still says what became of it
-
-
-# --- what limits the run: one sentence, and a remedy that one click sets on the controls
-
-
-def test_the_page_does_not_say_that_nothing_limits_a_run_beside_worse_than_labels_only():
-    worse = {"data": {"name": "diabetes", "n_labeled": 200}, "problem": {"unlabeled_weight": 10.0}}
-    spec = Spec.from_dict({"setting": "s3vm", "solver": {"n_iter": 400}, **worse})
-    app = open_page("s3vm", **link_to_run(spec), at="400")
-    while not bench_of(app, "s3vm").live.is_finished:
-        app.run()
-    said = head(checked(app.run()))["judgement"]
-    assert "Nothing limits this run" not in said["said"]
-    assert said["tone"] != "green"
 
 
 # --- a click or a moved slider while a page is at work ends the drawing, in the same thread, and nothing is lost
