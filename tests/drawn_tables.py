@@ -85,61 +85,47 @@ def typed(frame):
     )
 
 
+DIALECTS = [(",", "."), (";", ","), ("\t", "."), ("|", "."), (";", "."), (" ", "."), (":", ".")]
+ODDITIES = ("title", "units", "comment", "end", "blank", "spaces", "crlf", "sep", "index")
+ENCODINGS = ["utf-8", "utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "cp1252", "latin-1"]
+PACKERS = {"": bytes, "gz": partial(gzip.compress, mtime=0), "bz2": bz2.compress, "xz": lzma.compress}
+
+
 def csv_text(frame, chance):
     """Return a table as a text of some dialect, and what is unusual about it."""
-    delimiter, decimal = chance.choice(
-        [(",", "."), (";", ","), ("\t", "."), ("|", "."), (";", "."), (" ", "."), (":", ".")]
-    )
+    delimiter, decimal = chance.choice(DIALECTS)
     header, quotes = chance.random() < 0.85, chance.choice(["all", "needed", "needed", "single"])
     rows = [list(frame.columns)] * header + frame.to_numpy().tolist()
     if decimal == ",":
         rows = [[re.sub(r"\A-?\d+\.\d+\Z", lambda m: m[0].replace(".", ","), cell) for cell in row] for row in rows]
     mark = "'" if quotes == "single" else '"'
     must = {delimiter, mark} | ({" "} if delimiter == " " else set())
-    lines = [
-        delimiter.join(
-            f"{mark}{c}{mark}" if quotes == "all" or must & set(c) or (delimiter == " " and not c) else c for c in row
-        )
-        for row in rows
-    ]
-    more = [
-        name
-        for name in ("title", "units", "comment", "end", "blank", "spaces", "crlf", "sep", "index")
-        if chance.random() < 0.1
-    ]
-    lines[header:header] = [delimiter.join(chance.choice(["kg", "m", "EUR", ""]) for _ in rows[0])] * (
-        "units" in more and header
-    )
-    lines = (
-        [f"{i}{delimiter}{line}" if i or not header else f"{delimiter}{line}" for i, line in enumerate(lines)]
-        if "index" in more
-        else lines
-    )
-    lines[:0] = (
-        ["Measured by us in 2020", ""] * ("title" in more)
-        + ["# made: 2020", "# by us"] * ("comment" in more)
-        + [f"sep={delimiter}"] * ("sep" in more)
-    )
-    lines = (
-        [line.replace(delimiter, f"{delimiter} ") for line in lines]
-        if "spaces" in more and delimiter in ",;|"
-        else lines
-    )
+
+    def quoted(cell):
+        is_quoted = quotes == "all" or must & set(cell) or (delimiter == " " and not cell)
+        return f"{mark}{cell}{mark}" if is_quoted else cell
+
+    lines = [delimiter.join(map(quoted, row)) for row in rows]
+    more = [name for name in ODDITIES if chance.random() < 0.1]
+    units = delimiter.join(chance.choice(["kg", "m", "EUR", ""]) for _ in rows[0])
+    if header and "units" in more:
+        lines.insert(1, units)
+    if "index" in more:
+        lines = [f"{i if i or not header else ''}{delimiter}{line}" for i, line in enumerate(lines)]
+    above = {
+        "title": ["Measured by us in 2020", ""],
+        "comment": ["# made: 2020", "# by us"],
+        "sep": [f"sep={delimiter}"],
+    }
+    lines[:0] = [line for name, own in above.items() if name in more for line in own]
+    if "spaces" in more and delimiter in ",;|":
+        lines = [line.replace(delimiter, f"{delimiter} ") for line in lines]
     lines += [delimiter.join(["Total", *rows[-1][1:]])] * ("end" in more) + ["", ""] * ("blank" in more)
-    text, coded = (
-        ("\r\n" if "crlf" in more else "\n").join(lines) + "\n",
-        chance.choice(["utf-8"] * 4 + ["utf-8-sig", "utf-16", "cp1252", "latin-1"]),
-    )
-    content, pack = text.encode(coded, "replace"), chance.choice(["", "", "", "", "gz", "bz2", "xz"])
-    content = {"gz": partial(gzip.compress, mtime=0), "bz2": bz2.compress, "xz": lzma.compress}.get(pack, bytes)(
-        content
-    )
-    return (
-        content,
-        f"csv {delimiter!r} {decimal} {quotes} {coded} {pack} {' '.join(more)}{'' if header else ' no names'}".replace(
-            "  ", " "
-        ),
-    )
+    text = ("\r\n" if "crlf" in more else "\n").join(lines) + "\n"
+    encoding, pack = chance.choice(ENCODINGS), chance.choice(["", "", "", "", "gz", "bz2", "xz"])
+    names = "" if header else " no names"
+    said = f"csv {delimiter!r} {decimal} {quotes} {encoding} {pack} {' '.join(more)}{names}".replace("  ", " ")
+    return PACKERS[pack](text.encode(encoding, "replace")), said
 
 
 def arff(frame):
@@ -157,21 +143,16 @@ def arff(frame):
     ).encode()
 
 
+SIGNS = [("+1", "-1"), ("+1", "-1", "0"), ("1", "2", "3"), ("0.5", "1.5", "2.75"), ("-1", "0", "1", "2")]
+
+
 def sparse(frame, chance):
     X = np.nan_to_num(typed(frame).select_dtypes("number").to_numpy(dtype=float)[:, :6])
-    y, first = (
-        chance.choice(
-            [("+1", "-1"), ("+1", "-1", "0"), ("1", "2", "3"), ("0.5", "1.5", "2.75"), ("-1", "0", "1", "2")]
-        ),
-        chance.choice([0, 1]),
-    )
-    more = chance.choice(["", "", " qid:{i}", " # row {i}"])
-    lines = [
-        f"{y[i % len(y)]}{more.format(i=i) if 'qid' in more else ''} "
-        + " ".join(f"{j + first}:{v:g}" for j, v in enumerate(row) if v)
-        + (more.format(i=i) if "#" in more else "")
-        for i, row in enumerate(X)
-    ]
+    y, first = chance.choice(SIGNS), chance.choice([0, 1])
+    more, lines = chance.choice(["", "", " qid:{i}", " # row {i}"]), []
+    for i, row in enumerate(X):
+        words, own = " ".join(f"{j + first}:{v:g}" for j, v in enumerate(row) if v), more.format(i=i)
+        lines.append(f"{y[i % len(y)]}{own * ('qid' in more)} {words}{own * ('#' in more)}")
     return ("\n".join(lines) + "\n").encode()
 
 
@@ -205,18 +186,8 @@ WRITERS = {
     "feather": lambda frame, _: packed(typed(frame).to_feather),
     "json": lambda frame, chance: typed(frame).to_json(orient="records", lines=chance.random() < 0.5).encode(),
 }
-TEXT_ROLES = (
-    "category",
-    "text",
-    "index",
-    "ignore",
-    "date",
-    "date d/m/y",
-    "number 1.234,5",
-    "number 1,234.5",
-    "label",
-    "pair",
-)
+TEXT_ROLES = ("category", "text", "index", "ignore", "date", "date d/m/y", "number 1.234,5", "number 1,234.5")
+TEXT_ROLES += ("label", "pair")
 
 
 def asked(frame, chance, label):

@@ -14,10 +14,11 @@ from pyarrow import parquet
 N, BIG = 60, 2**53
 
 
-def frame(labels=("wheat", "rye"), kind=None, **more):
+def frame(labels=("wheat", "rye"), kind=None, index=None, **more):
+    """Return a table whose labels come again and again."""
     labels = pd.array([labels[i % len(labels)] for i in range(N)], dtype=kind)
     a = np.random.default_rng(0).normal(5, 1, N).round(2)
-    return pd.DataFrame({"a": a, "b": np.arange(N) % 7 + 0.5, "label": labels} | more)
+    return pd.DataFrame({"a": a, "b": np.arange(N) % 7 + 0.5, "label": labels} | more, index=index)
 
 
 def written(table, path):
@@ -59,8 +60,8 @@ def packed(write):
     return content.getvalue()
 
 
-def text(table=None):
-    return (frame() if table is None else table).to_csv(index=False).encode()
+def text(sep=",", decimal=".", encoding="utf-8"):
+    return frame().to_csv(index=False, sep=sep, decimal=decimal).encode(encoding)
 
 
 def in_zip(folder, members):
@@ -112,6 +113,10 @@ HELD = {  # columns of tables in memory that are left out
     "dates that are left out": pd.date_range("2020-01-01", periods=N),
     "durations that are left out": pd.to_timedelta(np.arange(N), "h"),
     "complex numbers": np.arange(N) * 1j,
+}
+TYPES = {  # of columns of tables in memory
+    "categories": pd.Categorical(np.resize(["ulm", "bonn", "jena"], N), ["ulm", "jena", "bonn"], ordered=True),
+    "times of a zone": pd.date_range("2020-01-01", periods=N, tz="Asia/Tokyo"),
 }
 ARCHIVES = {
     "a zip of a table and notes": {"d/t.csv": text(), "d/README.md": b"x", "d/.DS_Store": b"x"},
@@ -167,6 +172,8 @@ FILES = {
     "LIBSVM text in folders of years": lambda folder: sparse(
         folder, *((f"year={year}/a.svm", "1 1:2\n-1 2:1\n") for year in (2020, 2021))),
     **{f"an archive of {name}": lambda folder, own=own: np.savez(folder / "t.npz", **own) for name, own in ARRAYS.items()},
+    "labels of an archive in a column": lambda folder: np.savez(
+        folder / "t.npz", X=frame()[["a", "b"]], y=np.resize(["y", "X"], N)[:, None]),
     "single precision that skips whole numbers": lambda folder: np.savez(
         folder / "t.npz", X=np.zeros((20, 2)), y=(np.arange(20) % 2 + 2**24).astype(np.float32)),
     **{f"a column of {name}": partial(of_arrow, column) for name, column in COLUMNS.items()},

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import itertools
 import json
 import os
 import random
-import shlex
 import shutil
 import subprocess
 import sys
@@ -22,17 +22,21 @@ from cases import each, some
 from clocks import Clock
 from commands import refusal
 from small_specs import OWN_LESSON
+from small_specs import small as small_spec
 from test_run import small
 
 from dsgcore import DSGError
 from dsgcore.__main__ import main
 from dsgcore.cli.ending import Progress
 from dsgcore.cli.fit import METHODS, estimator_of, own_of
-from dsgcore.cli.options import command_parser, reading_of
+from dsgcore.cli.options import check_file, places_read
+from dsgcore.cli.runs import read_study
 from dsgcore.comparing.reproductions import reproduction
 from dsgcore.core.cost import TimeLeft
+from dsgcore.core.files import TextFileError, whole_file
 from dsgcore.data.archive_sets import REMOTE_SETS
-from dsgcore.data.reading.recipe import MISSING_WORDS
+from dsgcore.experiments import read_spec
+from dsgcore.settings.lessons import read_lesson
 
 
 def contents(folder):
@@ -121,6 +125,21 @@ def write_person(folder):
     }
     for name, text in poor.items():
         (folder / f"{name}.csv").write_text(text)
+    spoilt = {
+        "blank": b" \n",
+        "mark": codecs.BOM_UTF16_LE,
+        "latin": "é".encode("latin-1"),
+        "half": '{"setting": "auc"}'.encode("utf-16-le"),
+        "noise": bytes(range(256)),
+        "brace": b"{",
+        "yaml": b"setting: auc",
+        "field": b'{"setting": "auc", "bogus": 1}',
+        "fields": b'{"spec": {"setting": "auc", "bogus": 1}, "bogus": 1}',
+        "list": b"[1]",
+        "digits": b"1" * 5000,
+    }
+    for name, content in spoilt.items():
+        (folder / f"{name}.json").write_bytes(content)
     fit = ["fit", "TSGS3VM", folder / "data.csv", "--target", "class", "--out", folder / "model", "--quiet"]
     assert main([*map(str, fit), "--set", "n_iter=3", "--set", "tol=None"]) == 0
 
@@ -202,23 +221,6 @@ def test_a_run_that_has_converged_ends_its_check_with_0(person, capsys):
     assert "The run has converged: at the end it is " in capsys.readouterr().out
 
 
-def test_json_is_the_result_and_quiet_says_nothing_else(person, tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(person)
-    others = {"app", "study open", "compare", "label", "data fetch", "export-lesson"}
-    for command in sorted(COMMANDS.keys() - others):
-        line = [*typed(COMMANDS[command][0], tmp_path / command.replace(" ", "-")), "--quiet", "--json"]
-        assert main([*line, "-"]) in (0, 1), command
-        printed = capsys.readouterr()
-        assert json.loads(printed.out)["command"] == f"dsg-lab {command}".removesuffix(" in memory")
-        if command != "data convert":  # an earlier result may be replaced
-            (earlier := tmp_path / f"{command}.json").write_text(printed.out)
-            assert main([*line, str(earlier)]) in (0, 1), command
-            assert json.loads(earlier.read_text()).keys() == json.loads(printed.out).keys()
-        capsys.readouterr()
-        (tmp_path / "own.json").write_text('{"mine": 1}')
-        assert "--json" in refusal(capsys, [*line, tmp_path / "own.json"]), command
-
-
 # --- what options become
 
 
@@ -279,38 +281,6 @@ def test_what_is_typed_arrives_where_a_command_does_its_work(work, line, expecte
         assert found == value, (place, found, value)
 
 
-# What each option of a table says to its reader, beside the default.
-READ = {
-    "--target y": {"target": "y"},
-    "--features a,b": {"features": ["a", "b"]},
-    "--drop a --drop b,c": {"drop": ["a", "b", "c"]},
-    "--category a,b --role c=date": {"roles": {"a": "category", "b": "category", "c": "date"}},
-    "--role a=b=number": {"roles": {"a=b": "number"}},
-    "--positive yes": {"positive": "yes"},
-    "--bins 4": {"bins": 4},
-    "--order low,high": {"order": ("low", "high")},
-    """--order 'No, "Yes, a bit",5"'""": {"order": ("No", "Yes, a bit", '5"')},
-    "--unlabeled none": {"unlabeled": "none"},
-    "--missing-words x,0": {"missing_words": (*MISSING_WORDS, "x", "0")},
-    "--missing-words only,x,0": {"missing_words": ("x", "0")},
-    "--missing-words only": {"missing_words": ()},
-    "--missing drop": {"missing": "drop"},
-    "--header": {"header": True},
-    "--no-header": {"header": False},
-    "--delimiter tab": {"delimiter": "\t"},
-    "--decimal ,": {"decimal": ","},
-    "--encoding cp1252": {"encoding": "cp1252"},
-}
-
-
-@each("command", ["compare d", "label d --out o", "fit SVC d --out o", "data describe d", "data convert d o"])
-def test_what_is_typed_about_a_table_is_what_its_reader_is_told(command):
-    usual = reading_of(command_parser().parse_args(command.split()))
-    assert {name: value for name, value in usual.items() if value not in (None, [], {})} == {}
-    for line, expected in READ.items():
-        assert reading_of(command_parser().parse_args([*command.split(), *shlex.split(line)])) == usual | expected, line
-
-
 # --- places of results
 
 
@@ -363,16 +333,11 @@ def test_no_result_takes_a_place_that_somebody_else_has_made(line, person, tmp_p
             assert contents(own) == before, place
 
 
-def test_kept_columns_are_never_replaced_by_predictions_and_many_are_known_as_an_earlier_result(
-    person, tmp_path, capsys
-):
+def test_many_kept_columns_are_known_as_an_earlier_result(person, tmp_path):
     more = [f"a column that is kept and has the number {number}" for number in range(600)]
     wide, out = pd.read_csv(person / "data.csv"), tmp_path / "out"
     pd.concat([wide, pd.DataFrame(0.0, wide.index, more)], axis=1).to_parquet(tmp_path / "wide.parquet")
     line = ["predict", person / "model", tmp_path / "wide.parquet", "--out", out, "--quiet", "--keep"]
-    for name in ("class", "score", "score 1", "a,class"):
-        assert "the predictions have a column of that name" in refusal(capsys, [*line, name])
-    assert not out.exists()
     for _ in range(2):
         assert main([*map(str, line), "a, b,a," + ",".join(more)]) == 0
     assert list(pd.read_parquet(out / "part-000000.parquet").columns) == ["a", "b", *more, "class", "score"]
@@ -404,95 +369,25 @@ def test_any_value_of_set_is_taken_or_refused_in_a_sentence(method, said, person
     assert ended == 2 or said.partition("=")[0] in known
 
 
-CHANGED = {
-    "--drop b": "drop was [] and is ['b']",
-    "--features a": "features was ['a', 'b'] and is ['a']",
-    "--missing mean": "missing was None and is 'mean'",
-    "--missing-words x": "missing_words was None and is ['x']",
-    "--scaling unit": "scaling was 'standard' and is 'unit'",
-    "--set n_iter=4": "n_iter was 3 and is 4",
-}
-
-
-@pytest.mark.parametrize("method", ["TSGS3VM", pytest.param("PS3VT", marks=pytest.mark.ci)])
-@each("options, said", CHANGED.items())
-def test_a_model_is_replaced_by_the_same_options_only(method, person, tmp_path_factory, capsys, options, said):
-    out = tmp_path_factory.mktemp("model") / "out"
-    line = f"fit {method} {person / 'data.csv'} --target class --out {out} --set n_iter=3 --quiet".split()
-    line += [] if options.startswith("--drop") else ["--features", "a, b"]
-    for _ in range(2):
-        assert main(line) == 0
-    before = contents(out)
-    capsys.readouterr()  # notes about the data
-    sentence = refusal(capsys, [*line, *options.split()])
-    assert said in sentence
-    assert contents(out) == before
-    if options == "--missing mean":
-        assert main([word for word in line if word != "--quiet"]) == 0
-        assert capsys.readouterr().out.endswith(f"{out}, in place of that of the same command.\n")
-        for name in sentence.rpartition(" delete ")[2].rpartition(" there")[0].split(", "):
-            (out / name).unlink()
-        assert main([*line, *options.split()]) == 0
-
-
-def test_a_run_is_replaced_by_the_run_of_the_same_spec_and_file_only_and_says_so(person, tmp_path, capsys):
-    plain, spec, out = json.loads((person / "spec.json").read_text()), tmp_path / "spec.json", tmp_path / "out"
+def test_a_run_is_replaced_by_the_run_of_the_same_spec_and_file_only(person, tmp_path, capsys):
+    for name in ("data.csv", "spec.json"):
+        shutil.copy(person / name, tmp_path)
+    out, data, spec = (tmp_path / name for name in ("out", "data.csv", "spec.json"))
     line = ["run", str(spec), "--out", str(out)]
-    shutil.copy(person / "data.csv", tmp_path)
-    for is_there in (False, True):
-        spec.write_text(json.dumps(plain))
-        assert main(line) == 0
-        assert capsys.readouterr().out.endswith(f"{out}{', in place of those of the same spec' * is_there}.\n")
-    before = contents(out)
-    spec.write_text(json.dumps(plain | {"seed": 1}))
-    said = refusal(capsys, line)
-    assert f"{out} holds the run of another spec or file: take another folder for --out" in said
-    assert contents(out) == before
-    spec.write_text(json.dumps(plain))
-    (data := tmp_path / "data.csv").write_text(data.read_text() + data.read_text().splitlines()[-1] + "\n")
+    assert main(line) == 0
+    data.write_text(data.read_text() + data.read_text().splitlines()[-1] + "\n")
     said = refusal(capsys, line)  # the spec's file has changed, and the spec has not
-    assert "holds the run of another spec or file" in said
-    spec.write_text(json.dumps(plain | {"seed": 1}))
+    assert f"{out} holds the run of another spec or file: take another folder for --out" in said
+    spec.write_text(json.dumps(json.loads(spec.read_text()) | {"seed": 1}))
+    before = contents(out)
     for name in ("result.json", "fit.json"):  # either of them tells the run
-        (kept := tmp_path / name).write_bytes((out / name).read_bytes())
-        (out / name).unlink()
+        shutil.move(out / name, tmp_path / name)
         assert f"{out} holds the run of another spec" in refusal(capsys, line)
-        shutil.move(kept, out / name)
+        shutil.move(tmp_path / name, out / name)
     assert contents(out) == before
     for name in said.rpartition(" delete ")[2].rpartition(" there")[0].split(", "):
         (out / name).unlink()
     assert main(line) == 0
-
-
-def test_an_earlier_result_that_is_replaced_is_named_but_no_store_to_which_runs_are_added(person, tmp_path, capsys):
-    files = [str(tmp_path / name) for name in ("table.csv", "all.json", "runs.sqlite")]
-    line = ["sweep", str(person / "study.json"), "--csv", files[0], "--json", files[1], "--store", files[2]]
-    for said in ("", f"{files[0]}, {files[1]}: an earlier result was there, and is replaced.\n"):
-        assert main(line) == 0
-        assert capsys.readouterr().err == said
-    assert main([*line, "--quiet"]) == 0
-    assert capsys.readouterr().err == ""
-
-
-def test_a_step_of_a_lesson_never_takes_the_file_of_another_one(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(
-        "pages.handouts.static_lesson._page", lambda shown: f'<meta name="step" content="{shown.place}">'
-    )
-    line = ["export-lesson", "auc/step-size", "--out", str(tmp_path)]
-    assert main([*line, "--step", "2"]) == main([*line, "--step", "2"]) == 0
-    before = contents(tmp_path)
-    assert "step-size.html is there already and is" in refusal(capsys, [*line, "--step", "3"])
-    assert contents(tmp_path) == before
-
-
-def test_a_table_without_a_column_of_the_model_is_refused(person, tmp_path, capsys):
-    pd.DataFrame({"a": [1.0, 2.0], "c": [1.0, 2.0]}).to_csv(tmp_path / "other.csv", index=False)
-    line = ["predict", person / "model", tmp_path / "other.csv", "--out", tmp_path / "scores"]
-    assert "there is no column 'b': the table has 'a', 'c'" in refusal(capsys, line)
-    line[2:3] = [person / "data.csv", "--features"]
-    said = refusal(capsys, [*line[:4], "b,a", *line[4:]])
-    assert "--features must be left out, because the model was trained on 'a', 'b', got 'b', 'a'" in said
-    assert main([*map(str, line[:4]), "a, b", *map(str, line[4:]), "--quiet"]) == 0
 
 
 # --- streams: any encoding, a closed pipe, Ctrl+C, a shell that completes words, and a line of progress
@@ -562,7 +457,7 @@ def test_reading_takes_no_time_of_the_iterations(person, tmp_path, monkeypatch):
     assert found == [False, True, True]
 
 
-def test_a_line_of_progress_is_written_over_and_ended_once_and_says_the_time_that_is_left(capsys, monkeypatch):
+def test_a_line_of_progress_is_written_over_and_ended_once(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     line = Progress(is_quiet=False)
     for show in (line.end, lambda: line.show("a longer text"), lambda: line.show("short"), line.end, line.end):
@@ -579,11 +474,76 @@ def test_a_line_of_progress_is_written_over_and_ended_once_and_says_the_time_tha
     line.part(25, 40, "words")
     line.end()
     assert capsys.readouterr().err.rstrip().endswith("] words, about 30 s left")
-    clock = Clock()
-    left = TimeLeft(clock)
-    clock.now += 30.0
-    assert left.text(10, 40) == ", about 2 min left"
-    clock.now += 30.0
-    assert left.text(30, 40) == ", about 20 s left"
-    # Nothing is said before the first parts, or after the last.
-    assert left.text(0, 10) == left.text(10, 10) == TimeLeft(clock).text(1, 1000) == ""
+
+
+# --- files of specs, studies and lessons, as editors and shells save them, and files of results
+
+
+SPEC = small_spec("auc")
+STUDY = {"spec": SPEC.to_dict(), "seeds": [0, 1]}
+# As editors and Windows' shells save text: the name of the encoding, and the mark.
+SAVED = {
+    "UTF-8": ("utf-8", b""),
+    "UTF-8 with a mark": ("utf-8", codecs.BOM_UTF8),
+    "UTF-16, little-endian": ("utf-16-le", codecs.BOM_UTF16_LE),
+    "UTF-16, big-endian": ("utf-16-be", codecs.BOM_UTF16_BE),
+    "UTF-32, little-endian": ("utf-32-le", codecs.BOM_UTF32_LE),
+    "UTF-32, big-endian": ("utf-32-be", codecs.BOM_UTF32_BE),
+}
+
+
+def save(file, text, how):
+    encoding, mark = SAVED[how]
+    file.write_bytes(mark + text.replace("\n", "\r\n").encode(encoding))
+    return file
+
+
+@each("how", SAVED)
+def test_a_spec_a_study_and_a_lesson_are_read_as_they_are_saved(tmp_path, how):
+    assert read_spec(save(tmp_path / "spec.json", SPEC.to_json(indent=2), how)) == SPEC
+    study = read_study(save(tmp_path / "study.json", json.dumps(STUDY, indent=2), how))
+    assert (study.spec, study.seeds) == (SPEC, (0, 1))
+    (tmp_path / "auc").mkdir(exist_ok=True)
+    save(tmp_path / "auc" / "lesson.toml", OWN_LESSON.replace("And now?", "Größe σ?"), how)
+    lesson = read_lesson(tmp_path / "auc" / "lesson.toml")
+    assert "Größe σ?" in lesson.steps[1].text
+    assert "\r" not in lesson.steps[1].text
+
+
+def test_a_result_takes_its_place_when_it_is_whole(tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_text("before")
+
+    def stopped():
+        with whole_file(file) as to:
+            to.write("half of it")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert [one.read_text() for one in tmp_path.iterdir()] == ["before"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has neither, or only for administrators")
+def test_a_result_is_written_through_a_link_and_to_a_pipe(tmp_path):
+    file, link = tmp_path / "table.csv", tmp_path / "latest.csv"
+    file.write_text("before")
+    link.symlink_to(file)
+    with whole_file(link) as to:
+        to.write("after")
+    assert link.is_symlink()
+    assert file.read_text() == "after"
+    reader, writer = os.pipe()
+    with whole_file(f"/dev/fd/{writer}") as to:
+        to.write("after")
+    assert os.read(reader, 100) == b"after"
+    os.close(reader)
+    os.close(writer)
+
+
+@each("plain", [OF_FILE := {"data": {"path": "a.csv"}}, {"spec": OF_FILE}])
+def test_no_result_is_written_to_the_data_beside_a_spec_or_study(plain, tmp_path_factory):
+    (spec := tmp_path_factory.mktemp("other") / "spec.json").write_text(json.dumps(plain))
+    (own := spec.with_name("a.csv")).write_text("a,label")
+    with pytest.raises(TextFileError, match=r"^--json would write to .*a\.csv, which the command reads"):
+        check_file(own, "--json", "", places_read(spec, "spec"))

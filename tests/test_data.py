@@ -1,38 +1,46 @@
 """Data sets known by name: what each promises, conversions, hidden labels, and assumptions that are broken on purpose."""
 
-import re
+import csv
+import logging
+import runpy
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
-from cases import each
+from cases import each, tiers
+from hostile_files import GOOD, parquet
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from own_tables import own_spec, sniff, table
 from sample_files import FOLDER
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine, make_friedman1
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from dsgcore import Run, Spec
 from dsgcore.data import (
     DATASETS,
     DataError,
     Dataset,
     broken,
-    draw_pairs,
+    convert,
     equal_frequency_bins,
     hide_labels,
     load,
     sets,
 )
-from dsgcore.data.datasets import CountError
 from dsgcore.data.inspection import coverage, leaks
 from dsgcore.data.splits import fit_scaling
-from dsgcore.experiments import load_dataset
-from dsgcore.experiments.data_of import load_split
+from dsgcore.experiments import FileStore, LiveRun, Run, Spec, load_dataset, load_split, script
+from dsgcore.experiments.spec import SETTINGS
+from pages.charts.run_map import decision_heats, run_map
+from pages.controls import controls
+from pages.gallery import data_charts, data_views
+from pages.live import curves, map_view
+from pages.live.curves import is_multiclass
+from pages.session.bench import View
 
-BINARY = ["two_moons", "circles", "xor", "gaussian_mixture", "two_gaussians", "high_dimensional", "misleading_gap"]
-DRAWN = [*BINARY, "spirals", "blobs", "ordinal_ramp", "ordinal_rings", "friedman"]
 ARRAYS = ("X_train", "y_train", "y_hidden", "X_test", "y_test", "labeled", "train_rows", "test_rows")
 seeds = st.integers(0, 2**32 - 1)
 few_examples = settings(max_examples=25)
@@ -82,92 +90,7 @@ def test_an_entry_describes_what_it_loads(name):
                 load(name, **{option.name: wrong})
 
 
-def hidden(*counts, **options):
-    return hide_labels(labeled_data(counts), **({"n_labeled": 10, "test_share": 0.3, "seed": 0} | options))
-
-
-def pairs(n_pairs, seed=0, **options):
-    return draw_pairs(load("two_moons", **{"n": 1000, "imbalance": 0.7, "seed": seed, **options}), n_pairs, 0.3, seed)
-
-
-def blobs(n_labeled=60, **damage):
-    return broken(hide_labels(load("blobs", n=600), n_labeled, 0.3, 0), **{"label_noise": 0, "prior_shift": 0} | damage)
-
-
-SHARE = "test_share must be a number between 0.001 and 0.9, got"
-REFUSED = [
-    (lambda: load("xor", seed=-1), "seed must be .*"),
-    (lambda: load("breast_cancer", n=570), "n must be a whole number between 20 and 569 or None, got 570"),
-    (lambda: load("breast_cancer", n=500, imbalance=0.2), r"n must be .* 20 and 446 \(the rows left\), got 500"),
-    (lambda: load("spiral"), "the data set must be one of two_moons, .*, got 'spiral'"),
-    (lambda: load("xor", gamma=1), "the options of xor are n, noise, imbalance, seed, got 'gamma'"),
-    (lambda: load("xor", noise=None), "noise must be a number between 0 and 2, got None"),
-    (lambda: hidden(50, 50, n_labeled=71), r".*between 2 and 70 \(the number of training rows\), got 71"),
-    (lambda: hidden(50, 50, n_labeled=1), "n_labeled must be a whole number between 2 and 70.*"),
-    (lambda: hidden(50, 50, n_labeled=2.5), "n_labeled must be a whole number.*"),
-    (lambda: hidden(50, 50, test_share=0), f"{SHARE} 0"),
-    (lambda: hidden(50, 50, test_share=0.91), f"{SHARE} 0.91"),
-    (lambda: hidden(50, 50, test_share=float("nan")), f"{SHARE} nan"),
-    (lambda: hidden(50, 50, seed=-1), "seed must be a whole number.*"),
-    (lambda: hidden(50, 50, scaling="log"), "scaling must be one of unit, standard, none, got 'log'"),
-    (lambda: hidden(50, 1), "each class must have at least 2 labeled rows, one of them for testing: got 1 of 'b'"),
-    (lambda: hidden(1, 1), "each class must have at least 2 labeled rows, one of them for testing: got 1 of 'a'"),
-    (lambda: hidden(50, 0, 50), "each class must have at least 2 labeled rows, .* got 0 of 'b'"),
-    (lambda: hidden(50, 50, 50, n_labeled=2), "n_labeled must be at least 3, one for each class, got 2"),
-    (lambda: hidden(10, 10, test_share=0.05), "the number of test rows must be at least 2.*"),
-    (lambda: hidden(6, 7, 7, test_share=0.9, n_labeled=2), ".*must be at least 3.*"),
-    (lambda: hidden(2, 2, test_share=0.9, n_labeled=2), "at least 2 training rows must be left, got 0 of 4.*"),
-    *((lambda n=n: pairs(n), ".*similar pairs.*") for n in (0, -1, 1.5, 400, 10**6)),
-    (lambda: blobs(label_noise=-0.1, seed=0), "label_noise must be a number between 0 and 1, got -0.1"),
-    (lambda: blobs(label_noise=float("nan"), seed=0), "label_noise must be a number between 0 and 1, got nan"),
-    (lambda: blobs(prior_shift=1.0, seed=0), "prior_shift must be a number between -0.95 and 0.95, got 1.0"),
-    (lambda: blobs(label_noise=0.5, seed=-1), "seed must be a whole number.*"),
-]
-
-
-@each("make, said", REFUSED)
-def test_what_cannot_be_made_is_refused_in_one_sentence(make, said):
-    with pytest.raises(DataError, match=rf"^{said}\Z"):
-        make()
-
-
-def test_only_a_wrong_number_of_labels_or_pairs_names_the_nearest_one_that_the_data_have():
-    for make, _ in REFUSED:  # a page sets the number of labels to that one
-        with pytest.raises(DataError) as refused:
-            make()
-        assert not isinstance(refused.value, CountError) or re.search("n_labeled|similar pairs", str(refused.value))
-    for n_labeled, nearest in ((1, 2), (71, 70)):
-        with pytest.raises(CountError) as refused:
-            hidden(50, 50, n_labeled=n_labeled)
-        assert refused.value.nearest == nearest
-
-
 # --- drawn sets
-
-
-@few_examples
-@given(name=st.sampled_from(DRAWN), n=st.integers(20, 400), seed=seeds, data=st.data())
-def test_drawn_sets_have_the_asked_size_and_shares_and_repeat_bit_by_bit(name, n, seed, data):
-    options = {
-        option.name: data.draw(
-            st.integers(option.low, min(option.high, 20))
-            if option.name.startswith("n_")
-            else st.floats(option.low, option.high)
-        )
-        for option in DATASETS[name].options
-        if option.name != "n"
-    }
-    made, again = (load(name, n=n, seed=seed, **options) for _ in "ab")
-    assert (made.X.tobytes(), made.y.tobytes()) == (again.X.tobytes(), again.y.tobytes())
-    if "imbalance" in options:
-        assert_well_formed(made)
-        assert made.y.sum() == min(max(round(n * options["imbalance"]), 1), n - 1)
-    else:
-        counts = np.bincount(made.y, minlength=len(made.class_names))
-        assert len(counts) == options.get("n_classes", len(made.class_names))
-        assert (counts.sum(), np.ptp(counts) <= 1) == (n, True)
-    if "n_classes" in options:  # the points do not depend on how many classes are cut
-        assert made.X.tobytes() == load(name, n=n, seed=seed, **options | {"n_classes": 5}).X.tobytes()
 
 
 def test_clean_shapes_are_what_they_say():
@@ -259,37 +182,6 @@ def spec(setting, **data):
 # --- hidden labels
 
 
-@st.composite
-def askable(draw):
-    """Class counts, and a split that they allow."""
-    counts = draw(st.lists(st.integers(2, 60), min_size=2, max_size=5))
-    n, k = sum(counts), len(counts)
-    n_test = draw(st.integers(k, min(n - k, int(0.9 * n)))) if min(n - k, int(0.9 * n)) >= k else None
-    if n_test is None or n - n_test < 2:
-        counts, n, n_test = [20] * k, 20 * k, 5 * k
-    return counts, n_test, draw(st.integers(k, n - n_test))
-
-
-@settings(max_examples=40)
-@given(asked=askable(), seed=seeds, stratified=st.booleans(), scaling=st.sampled_from(["unit", "standard", "none"]))
-def test_a_split_is_a_partition_with_the_asked_numbers_and_repeats_to_the_bit(asked, seed, stratified, scaling):
-    counts, n_test, n_labeled = asked
-    data = labeled_data(counts)
-    n = len(data.y)
-    split, again = (hide_labels(data, n_labeled, n_test / n, seed, stratified, scaling=scaling) for _ in "ab")
-    assert_same(split, again)
-    np.testing.assert_array_equal(np.sort(np.r_[split.train_rows, split.test_rows]), np.arange(n))
-    assert len(split.y_test) == len(split.X_test) == n_test
-    np.testing.assert_array_equal(split.y_hidden, data.y[split.train_rows])
-    np.testing.assert_array_equal(split.y_test, data.y[split.test_rows])
-    np.testing.assert_array_equal(split.labeled, np.flatnonzero(split.y_train != -1))
-    np.testing.assert_array_equal(split.y_train[split.labeled], split.y_hidden[split.labeled])
-    assert len(split.labeled) == n_labeled
-    if stratified:
-        every_class = set(range(len(counts)))
-        assert set(split.y_test) == set(split.y_hidden) == set(split.y_train) - {-1} == every_class
-
-
 @few_examples
 @given(seed=seeds, size=st.floats(1e-20, 1e20))
 def test_training_rows_fill_the_unit_interval_exactly_and_test_rows_are_not_clipped(seed, size):
@@ -340,27 +232,6 @@ def test_labeled_counts_follow_the_prior_but_reach_every_class(seed, n_labeled):
     assert np.bincount(many.y_train[many.labeled]).tolist() == [1] * 20 + [10, 10]
 
 
-def test_more_labels_with_the_same_seed_keep_the_test_rows_and_unstratified_ones_are_drawn_from_all_alike():
-    few, many = (hide_labels(labeled_data([100, 100]), n_labeled, 0.3, 5) for n_labeled in (10, 50))
-    np.testing.assert_array_equal(few.X_test, many.X_test)
-    assert set(few.labeled) < set(many.labeled)
-    counts = [np.bincount(hide_labels(load("iris"), 9, 0.3, seed, False).y_train + 1)[1:] for seed in range(30)]
-    assert any(len(set(c.tolist())) > 1 for c in counts)
-
-
-def test_pairs_share_a_class_and_leave_the_shares_of_the_others():
-    data = load("gaussian_mixture", n=2000, imbalance=0.7)
-    split = draw_pairs(data, 200, 0.3, seed=1)
-    assert np.bincount(split.y_train[split.labeled]).tolist() == [2] * 200
-    assert all(len(set(split.y_hidden[split.y_train == pair])) == 1 for pair in range(200))
-    # pi^2 / (pi^2 + (1 - pi)^2) = 0.845 of the pairs are positive, give or take three standard errors of 0.026.
-    assert np.mean(split.y_hidden[split.labeled]) == pytest.approx(0.845, abs=0.08)
-    assert np.mean(split.y_hidden[split.y_train == -1]) == pytest.approx(0.7, abs=0.01)
-    left = np.bincount(hide_labels(data, 2, 0.3, seed=1).y_hidden) - np.bincount(split.y_hidden)
-    assert left.min() <= 1  # of one class all are there
-    assert_same(split, draw_pairs(data, 200, 0.3, seed=1))
-
-
 # --- facts about a set
 
 
@@ -397,55 +268,6 @@ def test_duplicates_across_train_and_test_are_found():
 # --- assumptions broken on purpose
 
 
-@few_examples
-@given(share=st.floats(0, 1), seed=seeds)
-def test_so_many_labels_are_wrong_and_no_others_change(share, seed):
-    split, noisy = blobs(seed=0), blobs(label_noise=share, seed=seed)
-    is_wrong = noisy.y_train[split.labeled] != split.y_hidden[split.labeled]
-    assert is_wrong.sum() == round(share * 60)
-    assert set(noisy.y_train[split.labeled]) <= set(range(6))
-    np.testing.assert_array_equal(noisy.y_hidden, split.y_hidden)
-    np.testing.assert_array_equal(noisy.labeled, split.labeled)
-    assert (np.delete(noisy.y_train, split.labeled) == -1).all()
-    assert_same(noisy, blobs(label_noise=share, seed=seed))
-
-
-def test_a_wrong_label_is_any_other_class_alike():
-    wrong = np.zeros(6)
-    for seed in range(20):
-        noisy = blobs(400, label_noise=1.0, seed=seed)
-        wrong += np.bincount((noisy.y_train - noisy.y_hidden)[noisy.labeled] % 6, minlength=6)
-    assert wrong[0] == 0
-    # 8000 draws of five: 1600 each, standard deviation 36; allow five.
-    assert np.abs(wrong[1:] - 1600).max() < 180
-
-
-@few_examples
-@given(share=st.floats(0, 0.6), seed=seeds)
-def test_so_many_pairs_mix_two_classes(share, seed):
-    split = pairs(40, n=600)
-    noisy = broken(split, label_noise=share, prior_shift=0.0, seed=seed, is_pairs=True)
-    assert np.bincount(noisy.y_train[noisy.labeled]).tolist() == [2] * 40
-    is_mixed = [len(set(noisy.y_hidden[noisy.y_train == pair])) == 2 for pair in range(40)]
-    assert sum(is_mixed) == round(share * 40)
-    assert np.sum(noisy.y_train == -1) == np.sum(split.y_train == -1)
-
-
-@few_examples
-@given(shift=st.floats(-0.95, 0.95), seed=seeds)
-def test_unlabeled_points_of_one_half_of_the_classes_are_left_out(shift, seed):
-    split, shifted = blobs(seed=0), blobs(prior_shift=shift, seed=seed)
-    before, after = (np.bincount(s.y_hidden[s.y_train == -1] >= 3, minlength=2) for s in (split, shifted))
-    thinned = int(shift < 0)
-    assert after[thinned] == before[thinned] - round(abs(shift) * before[thinned])
-    assert after[1 - thinned] == before[1 - thinned]
-    assert sorted(shifted.y_train[shifted.labeled]) == sorted(split.y_train[split.labeled])
-    np.testing.assert_array_equal(shifted.X_test, split.X_test)
-    kept = np.isin(split.train_rows, shifted.train_rows)
-    np.testing.assert_array_equal(split.X_train[kept], shifted.X_train)
-    np.testing.assert_array_equal(split.y_hidden[kept], shifted.y_hidden)
-
-
 def run_of(setting, **data):
     data = {"name": "two_moons", "n": 300, "imbalance": 0.7, "n_labeled": 30, **data}
     run = Run(Spec.from_dict({"setting": setting, "data": data, "solver": {"n_iter": 3, "n_features": 8}, "seed": 5}))
@@ -477,3 +299,118 @@ def test_the_data_of_a_spec_are_those_that_its_split_holds(name, tmp_path):
     scaled = fit_scaling(data.X, split.train_rows, own.data.scaling).apply(data.X[split.train_rows])
     np.testing.assert_allclose(scaled, split.X_train, rtol=0, atol=1e-6)  # a file's points are scaled in float64
     np.testing.assert_array_equal(data.y[split.test_rows], split.y_test)
+
+
+# --- one's own table in a spec, and every set in every setting that it suits
+
+
+def test_the_script_reads_the_file_beside_it_and_gives_the_same_numbers(tmp_path, monkeypatch):
+    frame = table()
+    frame.loc[::7, "size"] = np.nan
+    content = parquet(frame=frame)
+    spec, files = own_spec(content, sniff(content, "my table.parquet"), name="my table.parquet")
+    run = Run(spec, load_split(spec, files=files))
+    run.advance()
+    (own := tmp_path / "own").mkdir()
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    (own / "my table.parquet").write_bytes(content)
+    (own / "repeat_run.py").write_text(script(run), encoding="utf-8")
+    monkeypatch.chdir(elsewhere)
+    runpy.run_path(str(own / "repeat_run.py"), run_name="__main__")
+    with (elsewhere / "history.csv").open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    written = np.array([[float(cell or "nan") for cell in row] for row in rows])
+    here = np.stack([run.history.column(name) for name in header], axis=1)
+    np.testing.assert_allclose(written, here, rtol=1e-12, atol=0)
+    (own / "my table.parquet").write_bytes(content + b" ")
+    with pytest.raises(SystemExit, match="differs from the spec's file"):
+        runpy.run_path(str(own / "repeat_run.py"), run_name="__main__")
+
+
+def test_a_name_cannot_get_out_of_the_script():
+    spec, files = own_spec(GOOD, sniff(GOOD, "a.csv"), name='a"""\nimport os; os.abort()\nb"""\\.csv')
+    split = load_split(spec, files=files)
+    of_label = own_spec(GOOD, replace(sniff(GOOD, "a.csv"), positive='"""\nabort()\n"""'))[0]
+    for named in (spec, of_label):
+        assert "abort" not in compile(script(Run(named, split)), "repeat_run.py", "exec").co_names
+
+
+def test_a_spec_wants_its_own_file_whatever_the_case_of_its_digest_and_a_session_one_of_its_own(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(GOOD)
+    spec, files = own_spec(GOOD, sniff(GOOD, "table.csv"), name=str(path))
+    loud, plain = (
+        Spec.from_dict(spec.to_dict() | {"data": spec.data.to_dict() | {"sha256": sha256}})
+        for sha256 in (spec.data.sha256.upper(), None)
+    )
+    assert loud == spec
+    for where in ({"files": files}, {}):
+        np.testing.assert_array_equal(load_split(loud, **where).X_train, load_split(spec, **where).X_train)
+    for asked in (spec, plain):
+        with pytest.raises(DataError, match=r"this session does not have the file 'table\.csv'"):
+            load_split(asked, files=FileStore())
+    path.write_bytes(GOOD + b"1,2,yes\n")
+    with pytest.raises(DataError, match=r"the file 'table\.csv' differs from the spec's file"):
+        load_split(spec)
+
+
+# --- every data set in every setting that it suits: the run starts, trains, and is drawn
+
+
+logging.getLogger("streamlit").setLevel(logging.ERROR)  # figures are made without a page here
+
+
+def asked(setting, dataset, conversion, **more):
+    """The spec that the page's controls ask for, made small."""
+    problem = SETTINGS[setting]
+    values = {name: c.parameter.default for name, c in controls.controls_for(problem, dataset).items()}
+    values |= {"convert": conversion, "n": 150, "n_labeled": 20, "n_iter": 3, "n_features": 16, "batch_size": 8, **more}
+    if problem.labels == "pairs":
+        values["n_labeled"] = 8
+    plain = controls.to_spec(problem, values, dataset, seed=1).to_dict()
+    plain["diagnostics"]["n_probes"] = 8
+    return Spec.from_dict(plain)
+
+
+def drawn(figure):
+    """Have plotly check a figure's every property; return its traces."""
+    return go.Figure(figure).data
+
+
+# The first one is always tried: it is the toy where test_toys.py adds one.
+@pytest.mark.parametrize("dataset", tiers(sorted(DATASETS, key=lambda name: not name.startswith("toy")), 4, 7))
+def test_a_set_in_a_setting_starts_trains_and_is_drawn(dataset):
+    for setting, problem in SETTINGS.items():
+        for conversion in DATASETS[dataset].conversions_for(problem.labels):
+            check_combination(setting, dataset, conversion)
+
+
+def check_combination(setting, dataset, conversion):
+    spec = asked(setting, dataset, conversion)
+    assert spec.data.convert == conversion
+    live = LiveRun(spec)
+    live.advance()
+    run = live.run
+    assert run.t == 3
+    assert all(np.isfinite(value) for name, value in run.history.last().items() if name != "|f - f*|")
+    assert 0 <= run.history.last()["score_test"] <= 1
+    assert set(np.unique(run.split.y_hidden)) == set(range(len(run.split.class_names)))
+    theme = ("light", "dark")[len(dataset) % 2]
+    assert drawn(map_figure(run, theme))
+    third = curves.spectrum_figure if is_multiclass(run) else curves.error_figure
+    for figure in (curves.objective_figure, curves.score_figure, third):
+        assert drawn(figure(live, View(theme), "1"))
+    data, split = load_dataset(spec), run.split
+    made = convert(data, spec.data.convert, spec.data.positive)
+    np.testing.assert_array_equal(made.y[split.train_rows], split.y_hidden)
+    look = data_views.look_at(split, spec.problem.labels)
+    assert (look.pairs is not None) == (spec.problem.labels == "pairs")
+    assert drawn(data_charts.balance_chart(look.balance, theme=theme))
+
+
+def map_figure(run, theme):
+    state = map_view._new_map(run, (None, None))
+    shown = "classes" if is_multiclass(run) else "f"
+    state.values = map_view._values(run, state, shown)
+    heats = decision_heats(run, state.plane, [state.values], shown=map_view.KINDS[shown], theme=theme)
+    return run_map(run, state.plane, heats[0], title=shown, theme=theme, revision="1")

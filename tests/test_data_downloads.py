@@ -235,21 +235,3 @@ def test_the_command_fetches_and_refuses_in_one_sentence(served, cache, monkeypa
     assert "fetched" in capsys.readouterr().out
     for name, said in (("gone", "404"), ("bogus", "the set must be one of glass, gone")):
         assert said in refusal(capsys, ["data", "fetch", name])
-
-
-@each(
-    "name, said",
-    [
-        ("mnist", "No paper uses it as it is. TSGSU uses mnist8m, deformed copies of these digits."),
-        ("w6a", "Used in the paper of TSGS3VM. TSGS3VM has 49,749 rows of it."),
-        (
-            "poker",
-            "Used in the papers of PS3VT, TSGSU. TSGSU draws more than 100,000 points of it, more than this file has.",
-        ),
-        ("acoustic", "Used in the paper of TSGSU. TSGSU doubles the set by noise in its first column."),
-        ("road3d", "Used in the paper of QS3ORAO. QS3ORAO's table has 3 columns."),
-    ],
-)
-def test_a_set_says_which_papers_use_it_and_with_which_other_numbers_of_rows_and_columns(name, said, capsys):
-    assert main(["data", "describe", name]) == 0
-    assert said in capsys.readouterr().out

@@ -1,7 +1,6 @@
 """Edits of the data by hand: replayed to the bit, in the link and in the run, undone, and refused with one sentence."""
 
 import json
-import runpy
 
 import numpy as np
 import pytest
@@ -13,12 +12,10 @@ from opened_pages import bench_of, checked, errors, open_page, run_of, said
 from test_file_on_pages import opened, study_of
 
 from dsgcore import Spec
-from dsgcore.__main__ import main
 from dsgcore.data import Edit, edited, read_edits
-from dsgcore.data.edits import MOST_PAINTED
-from dsgcore.experiments import SETTINGS, LiveRun, Run, default_spec, load_split, script
+from dsgcore.experiments import SETTINGS, Run, default_spec, load_split
 from dsgcore.studies import Study, StudyError
-from pages.controls.hand import Hand, edits_in, edits_to_text
+from pages.controls.hand import Hand, edits_to_text
 from pages.live.tick import tick
 from pages.studies.links import link_to_run
 
@@ -45,47 +42,6 @@ def move(rows, *at):
 
 def paint(*at, to=None, **more):
     return {"do": "paint", "at": list(at), **({} if to is None else {"to": to}), **more}
-
-
-def some_edits(spec):
-    """Edits of every kind that suit a spec."""
-    split = load_split(spec)
-    free, known = (split.train_rows[own].tolist() for own in (split.y_train < 0, split.y_train >= 0))
-    first = {"do": "pair", "rows": free[:2]} if spec.problem.labels == "pairs" else label(free[:1], 1)
-    painted = paint(0.2, 0.3, 0.4, 0.5, 0.6, 0.7, to=0), paint(0.9, 0.1)
-    return [first, *painted, label(known[:1]), move(free[3:4], 0.5, 0.25), erase(free[4:9])]
-
-
-def numbers(run, n=5):
-    run.advance(n)
-    return {name: run.history.column(name).tolist() for name in run.history.last()}
-
-
-@each("name", SETTINGS)
-def test_an_edited_run_is_repeated_to_the_bit_by_its_text_and_differs_from_the_run_without_edits(name):
-    plain = default_spec(name)
-    spec = with_edits(plain.to_dict(), *some_edits(plain))
-    assert spec.sha256 != plain.sha256
-    again = Spec.from_json(spec.to_json(indent=2))
-    assert again == spec
-    own = numbers(Run(spec))
-    assert repr(numbers(Run(again))) == repr(own)
-    assert repr(numbers(Run(plain))) != repr(own)
-
-
-def test_the_exported_script_and_the_command_give_the_numbers_of_an_edited_run(tmp_path, monkeypatch):
-    plain = Spec.from_dict(SMALL)
-    spec = with_edits(plain.to_dict(), *some_edits(plain))
-    own = Run(spec)
-    own.advance(5)
-    own.history.write_csv(tmp_path / "own.csv")
-    (tmp_path / "repeat.py").write_text(script(own), encoding="utf-8")
-    (tmp_path / "spec.json").write_text(spec.to_json(), encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    runpy.run_path("repeat.py", run_name="__main__")
-    assert main(["run", "spec.json", "--out", "out", "--quiet"]) == 0
-    for written in ("history.csv", "out/history.csv"):
-        assert (tmp_path / written).read_bytes() == (tmp_path / "own.csv").read_bytes()
 
 
 # --- a dull twin: a dictionary of points, changed by one edit after another
@@ -179,29 +135,6 @@ def test_edits_equal_those_of_a_dull_twin(name, data):
 
 
 # --- what is refused: in a spec, by its data, and in a link
-
-
-def test_the_most_painted_points_are_allowed_keep_the_share_of_test_points_and_fit_in_a_link():
-    at = np.random.default_rng(0).random(2 * MOST_PAINTED).round(3).tolist()
-    labels = (paint(*at[20 * to : 20 * to + 20], to=to, is_labeled=True) for to in (0, 1))
-    spec = with_edits(SMALL, erase(), *labels, paint(*at[40:5000], to=0), paint(*at[5000:], to=1))
-    split = load_split(spec)
-    assert len(split.y_train) + len(split.y_test) == MOST_PAINTED
-    assert len(split.labeled) == 20
-    assert abs(len(split.y_test) - spec.data.test_share * (MOST_PAINTED - 20)) <= 2
-    edits = (SHEET, *(Edit("paint", at=tuple(at[k : k + 100]), to=k // 100 % 2) for k in range(0, 10_000, 100)))
-    text = edits_to_text(edits)
-    assert edits_in(text) == edits
-    assert len(text) < 40_000
-
-
-def test_a_run_after_an_edit_has_the_same_data_as_a_first_run_and_shows_the_run_before():
-    first = LiveRun(Spec.from_dict(SMALL))
-    first.advance(3)
-    spec = with_edits(SMALL, erase([int(first.run.split.train_rows[-1])]))
-    second = LiveRun(spec, first)
-    assert second.ghost is not None
-    np.testing.assert_array_equal(second.run.split.X_train, load_split(spec).X_train)
 
 
 # --- on a page

@@ -12,15 +12,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from golden_files import keep, summary
+from golden_text import said, text
+from sklearn.datasets import load_iris
 from small_specs import OWN_LESSON
 from test_cli import contents as files_of
 from test_cli import write_person
+from test_label import moons
 
+from dsgcore import label
 from dsgcore.__main__ import main
 from dsgcore.comparing import samples
 from dsgcore.data.reading.recipe import MISSING_WORDS
 
 NOISE = 1e-12
+SHOWN = (".csv", ".html", ".json", ".npz", ".parquet")
 
 
 class Terminal(io.StringIO):
@@ -141,7 +146,7 @@ def commands(tmp_path, monkeypatch, jobs_here, capsys):
 
     def kept(name):
         text = (golden_files.FOLDER / f"{name}.txt").read_text(encoding="utf-8")
-        lines, known = [], set()
+        lines, known = [], {}
         for line in [line.removeprefix("$ ") for line in text.splitlines() if line.startswith("$ ")]:
             errors = Terminal()
             with redirect_stderr(errors):
@@ -154,9 +159,11 @@ def commands(tmp_path, monkeypatch, jobs_here, capsys):
             lines += [f"  ! {text.replace(' TIME', '').rstrip()}" for text in told if text.strip()] + [
                 f"  ended {code}"
             ]
-            for file in sorted(file for file in (tmp_path / "o").rglob("*") if file.is_file() and file not in known):
-                known.add(file)
-                lines += [plain(one, tmp_path) for one in contents(file, tmp_path)]
+            for file in sorted(file for file in (tmp_path / "o").rglob("*") if file.is_file()):
+                content = file.read_bytes()
+                if file not in known or (known[file] != content and file.suffix in SHOWN):
+                    lines += [plain(one, tmp_path) for one in contents(file, tmp_path)]
+                known[file] = content
         assert not (tmp_path / "-").exists()
         keep(name, lines)
 
@@ -173,3 +180,41 @@ def test_commands_that_are_refused_or_say_little(commands, tmp_path):
     before = files_of(tmp_path)
     commands("commands_refused")
     assert {file: one for file, one in files_of(tmp_path).items() if file in before} == before
+
+
+def labeled(table, target="kind", **options):
+    found = label(table, target, **{"method": "LogisticRegression"} | options)
+    return "\n".join([found.report, text(found.table), *found.notes])
+
+
+def test_labels_of_tables_that_are_given_in_python(monkeypatch):
+    monkeypatch.setattr(samples, "MOST_OF_SLOW", 50)
+    (table, kind), two = moons(300, 100), {"drop": ["id", "where"]}
+    known, iris = table["kind"].notna(), load_iris(as_frame=True).frame.set_axis([*"abcd", "kind"], axis=1)
+    of_a_side = table["kind"].where((table["a"] > 0.3) & (np.arange(300) % 4 > 0))
+    mixed = np.random.default_rng(0).permutation(table["kind"].to_numpy())
+    is_rare = table["a"] > table["a"][known].nlargest(4).iloc[-1]  # of three labels, which "a" tells
+    levels = pd.Series(np.array(["low", "medium", "high"])[np.digitize(table["a"], [-0.3, 1.0])]).where(known)
+    odd = table.assign(nested=[[1, 2]] * 300, wave=table["a"] + 1j, told=[{"a": 1}] * 300)
+    ordered = {"method": "SVR", "drop": ["id"]}
+    rows = {
+        "kept columns": (table, {"keep": ["id"], "ask": 5}),
+        "missing numbers left out": (table, {"missing": "drop", "drop": ["id"]}),
+        "a column that tells": (table.assign(answer=np.where(kind == "yes", 1.0, 0.0)), two),
+        "labels of one side": (table.assign(kind=of_a_side), two),
+        "labels by chance": (table.assign(kind=mixed), two),
+        "a rare class": (table.assign(kind=np.where(known, np.where(is_rare, "yes", "no"), None)), two),
+        "a slow method": (table, {"method": "SelfTraining", "drop": ["id"]}),
+        "an order": (table.assign(kind=levels), {"ordered": True, **ordered}),
+        "words without an order": (table.assign(kind=levels.replace("high", "blue")), {"ordered": True, **ordered}),
+        "an order that is given": (table.assign(kind=levels), {"order": ("high", "low", "medium"), **ordered}),
+        "whole numbers": (iris.assign(kind=iris["kind"].where(np.arange(150) % 3 == 0, -1)), {}),
+        "odd columns": (odd, {"drop": ["id"]}),
+        "types of Arrow": (table.convert_dtypes(dtype_backend="pyarrow"), {"drop": ["id"]}),
+        "numbers as names": (table.set_axis(range(5), axis=1), {"target": 4, "drop": ["0"], "keep": "0"}),
+        "lists that are kept": (odd, {"keep": ["nested"]}),
+        "no label is missing": (table.assign(kind=kind), {}),
+        "one class": (table.assign(kind="a"), {}),
+    }
+    kept = [line for name, (own, how) in rows.items() for line in (name, *said(labeled, own, **how).splitlines())]
+    keep("labels", kept)

@@ -10,14 +10,15 @@ import numpy as np
 import pandas as pd
 from drawn_tables import WRITERS, asked, csv_text, table, typed
 from golden_files import FOLDER, keep, shown, summary
-from stranger_files import FILES, FOLDERS, HELD, folder_of
+from hostile_files import REFUSED
+from stranger_files import FILES, FOLDERS, HELD, TYPES, folder_of
 from stranger_files import frame as with_labels
 
 from dsgcore.__main__ import main
 from dsgcore.cli.predict import Fitted
 from dsgcore.core.errors import DSGError
 from dsgcore.data import DATASETS, edited, load, read_edits, rows_of
-from dsgcore.data.datasets import LABELS, convert
+from dsgcore.data.datasets import LABELS, CountError, convert
 from dsgcore.data.edits import check_complete
 from dsgcore.data.inspection import class_balance, column_summary, coverage, leaks, pair_consistency
 from dsgcore.data.reading import LOCAL, File, Limits, Recipe, Source
@@ -39,7 +40,8 @@ def lines_of(work):
     try:
         yield from (line for line in work if line)
     except DSGError as error:
-        yield f"  refused: {type(error).__name__}: {error}"
+        nearest = f"; nearest {error.nearest}" if isinstance(error, CountError) else ""
+        yield f"  refused: {type(error).__name__}: {error}{nearest}"
 
 
 def shown_recipe(recipe):
@@ -153,6 +155,8 @@ def test_files_of_strangers(tmp_path, monkeypatch):
         lines += lines_of(as_rows(path))
     for name, column in HELD.items():
         lines += [name, *lines_of(of_stranger(File.of_table(with_labels(c=column)), drop=["c"]))]
+    for name, column in TYPES.items():
+        lines += [name, *lines_of(of_stranger(File.of_table(with_labels(c=column)), target="label"))]
     for number, (name, tables) in enumerate(FOLDERS.items()):
         (folder := Path(f"folder {number}")).mkdir()
         folder_of(folder, tables)
@@ -170,17 +174,15 @@ def of_model(capsys, train, new, fit=None, encoding=None, reading=None, workbook
     named = ["--header", "--target=kind"] if "kind" in train else ["--no-header"]
     given = [*(named if fit is None else fit), *([f"--encoding={encoding}"] if encoding else [])]
     small = [
-        "--out",
-        "model",
+        "--out=model",
         "--quiet",
+        "--scaling=none",
         "--set",
         "n_iter=2",
         "--set",
         "n_features=8",
         "--set",
         "sigma=1",
-        "--scaling",
-        "none",
     ]
     yield f"  fit {main(['fit', 'TSGS3VM', 'train.csv', *small, *given])}"
     yield from (f"  ! {line}" for line in capsys.readouterr().err.splitlines())
@@ -200,6 +202,13 @@ def test_new_tables_for_a_model(tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(folder)
         lines += [f"{name}; {options}", *lines_of(of_model(capsys, *text.split("===\n"), **options))]
     keep("data_alike", lines)
+
+
+def test_hostile_files():
+    lines = []
+    for name, (file_name, content) in REFUSED.items():
+        lines += [name, *lines_of(of_stranger(File(Source.of_bytes(content, file_name), Limits()), "binary"))]
+    keep("data_hostile", lines)
 
 
 def shown_split(split):
@@ -336,6 +345,8 @@ def test_specs_and_edits_that_are_refused():
         [{"do": "paint", "at": [0.5] * 2_000_000}],
         [{"do": "paint", "at": [0.5] * 5_002}] * 2,
         [{"do": "erase", "rows": [*range(50_001)]}],
+        [{"do": "paint", "at": [0.25, 0.75] * 10, "to": to, "is_labeled": True} for to in (0, 1)]
+        + [{"do": "erase", "rows": [*range(700)]}, {"do": "paint", "at": [0.5] * 4_000, "to": 1}],
     )
     lines = []
     for line in (FOLDER / "tables" / "specs.txt").read_text(encoding="utf-8").splitlines():

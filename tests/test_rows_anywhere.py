@@ -11,6 +11,7 @@ from cases import each, some
 from four_estimators import FOUR, SMALL, make
 from four_estimators import same as same_model
 from pyarrow import parquet
+from stranger_files import folder_of, piece
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGSU
 from dsgcore.data import DataError, rows_of
@@ -141,11 +142,8 @@ def test_all_that_a_run_needs_is_read_in_one_pass_and_nothing_else(points, monke
 
 def test_a_part_that_cannot_be_used_is_named_in_one_sentence(points, tmp_path):
     X, y = points[0].copy(), points[1]
-    folder, label = as_parquet(tmp_path, X, y, CUTS[1])
-    with pytest.raises(DataError, match="no column 'height'"):
-        rows_of(folder, label, features=["height"])
     X[2100, 1] = np.nan
-    as_parquet(tmp_path, X, y, CUTS[1])
+    folder, label = as_parquet(tmp_path, X, y, CUTS[1])
     said = r"part 6 of 8 \(part-003.parquet, row group 0\) holds NaN.* row 52, column 'x1'"
     with pytest.raises(DataError, match=said):
         rows_of(folder, label, missing=None, sample=7)[0][:]
@@ -154,31 +152,20 @@ def test_a_part_that_cannot_be_used_is_named_in_one_sentence(points, tmp_path):
     words = [b"no", b"yes"] * (N // 2)
     words[2100] = b"\xff"  # no UTF-8, and not in the sample
     table = pyarrow.table({"x0": X[:, 0], "label": pyarrow.array(words).view("string")})
-    parquet.write_table(table, tmp_path / "one.parquet", row_group_size=700)
-    with pytest.raises(
-        DataError, match=r"^the labels of part 4 of 6 \(one.parquet, row group 3\) cannot be read: [^\n]*$"
-    ):
-        rows_of(tmp_path / "one.parquet", "label", sample=7)
-    with pytest.raises(DataError, match=r"^the sample of part 4 of 6 .* cannot be read: [^\n]*$"):
-        rows_of(tmp_path / "one.parquet", "label")
+    parquet.write_table(table, one := tmp_path / "one.parquet", row_group_size=700)
     (folder / "part-002.parquet").write_bytes(b"no such thing")
-    with pytest.raises(DataError, match=r"^part-002.parquet cannot be read: [^\n]*$"):
-        make(QSGS2AUC).fit(folder, label)
-    with pytest.raises(DataError, match="array 2 must have 3 columns"):
-        rows_of([X, X[:, :2]])
-    with pytest.raises(DataError, match="a label for each of 4000 rows"):
-        rows_of([X], y[:-1])
-    with pytest.raises(DataError, match="there is no file or folder"):
-        make(QSGS2AUC).fit(tmp_path / "nothing", "label")
-
-
-def test_a_column_of_text_is_categories_wherever_the_rows_are(points, tmp_path):
-    frame = pd.DataFrame(points[0], columns=list("abc")).assign(town="x", label=points[1].astype(object))
-    frame.loc[frame.label == -1, "label"] = None  # a label that is missing
-    frame.astype({"label": "Int8"}).to_parquet(tmp_path / "one.parquet", row_group_size=1000)
-    assert rows_of(tmp_path, "label")[0].names == ("a", "b", "c", "town: x")
-    rows, y = rows_of(tmp_path, "label", features=["a", "b", "c"])
-    same(make(QSGS2AUC).fit(rows, y), make(QSGS2AUC).fit(*points))
+    for use, said in (
+        (
+            lambda: rows_of(one, "label", sample=7),
+            r"the labels of part 4 of 6 \(one.parquet, row group 3\) cannot be read: ",
+        ),
+        (lambda: rows_of(one, "label"), "the sample of part 4 of 6 .* cannot be read: "),
+        (lambda: make(QSGS2AUC).fit(folder, label), "part-002.parquet cannot be read: "),
+        (lambda: rows_of([X, X[:, :2]]), "array 2 must have 3 columns"),
+        (lambda: make(QSGS2AUC).fit(tmp_path / "nothing", "label"), "there is no file or folder"),
+    ):
+        with pytest.raises(DataError, match=f"^{said}[^\n]*$"):
+            use()
 
 
 def test_a_category_outside_the_sample_is_found_in_its_part_and_has_a_column(tmp_path):
@@ -301,20 +288,6 @@ def test_a_dask_table_is_trained_on_however_it_was_made(tmp_path):
 # --- folders of Parquet files, as programs write them
 
 
-def folder_of(folder, **files):
-    """Write tables to a folder; the names of the files have `/` for a folder, and their endings."""
-    folder.mkdir(exist_ok=True)
-    for name, table in files.items():
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        table.to_parquet(file, index=False)
-    return folder
-
-
-def piece(start, n=20, **more):
-    return pd.DataFrame({"a": np.arange(start, start + n) * 0.5, "t": np.arange(n) % 2} | more)
-
-
 def test_an_id_of_several_rows_stays_a_feature_in_rows_that_are_far_apart(tmp_path):
     own = pd.DataFrame({"user_id": np.arange(2000) // 10 * 7, "a": np.arange(2000) % 9, "label": np.arange(2000) % 2})
     own.to_parquet(tmp_path / "t.parquet", row_group_size=300, index=False)
@@ -324,7 +297,7 @@ def test_an_id_of_several_rows_stays_a_feature_in_rows_that_are_far_apart(tmp_pa
 
 
 def test_the_name_of_a_folder_is_no_guess_of_the_labels(tmp_path):
-    folder = folder_of(tmp_path / "t", **{"year=2020/x.parquet": piece(0), "year=2021/x.parquet": piece(20)})
+    folder_of(folder := tmp_path / "t", {"year=2020/x.parquet": piece(0), "year=2021/x.parquet": piece(20)})
     assert File.of_path(folder).recipe("classes").column("label") == "t"
     large = PartedTable.of(folder).prepared("classes")
     assert large.features.recipe.column("label") == "t"
@@ -334,15 +307,6 @@ def test_the_name_of_a_folder_is_no_guess_of_the_labels(tmp_path):
 
 
 MANY, WIDE = 20_000, 30
-
-
-class WatchedMap(np.memmap):
-    """A memory map that notes the rows that are read."""
-
-    def __getitem__(self, index):
-        if getattr(self, "asked", None) is not None:
-            self.asked.update(np.atleast_1d(np.arange(len(self))[index]).tolist())
-        return np.asarray(super().__getitem__(index))
 
 
 @pytest.fixture
@@ -357,10 +321,18 @@ def task_of(make_task):
     def make(X, **plan):
         y = np.full(MANY, -1)
         y[:50], y[50:100] = 1, 0
-        task = make_task(X=np.zeros((MANY, 1)), y=y, dtype="float32", **plan)
-        return replace(task, X=X)
+        return replace(make_task(X=np.zeros((MANY, 1)), y=y, dtype="float32", **plan), X=X)
 
     return make
+
+
+class WatchedMap(np.memmap):
+    """A memory map that notes the rows that are read."""
+
+    def __getitem__(self, index):
+        if getattr(self, "asked", None) is not None:
+            self.asked.update(np.atleast_1d(np.arange(len(self))[index]).tolist())
+        return np.asarray(super().__getitem__(index))
 
 
 def trained(task):

@@ -54,7 +54,7 @@ TESTS = {
     "test_kernels.py::test_sums_equal_the_product_with_the_matrix",
     "test_app.py::test_every_kernel_runs_on_its_page",
     "test_data.py::test_an_entry_describes_what_it_loads",
-    "test_data_recipes.py::test_a_set_in_a_setting_starts_trains_and_is_drawn",
+    "test_data.py::test_a_set_in_a_setting_starts_trains_and_is_drawn",
     "test_race.py::test_every_competitor_is_named_and_runs_with_the_runs_parameters",
     "test_race.py::test_a_race_in_a_process_of_its_own_gives_the_same_numbers",
 }
