@@ -1,4 +1,4 @@
-"""The commands: their ends and results, what their options become, the places of results, and their streams."""
+"""The commands: their ends, what their options become, places of results, streams, and files as editors save them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data sets known by name: what each promises, conversions, hidden labels, and assumptions that are broken on purpose."""
+"""Data sets known by name, conversions, hidden labels, assumptions broken on purpose, and one's own table in a spec."""
 
 import csv
 import logging
@@ -88,6 +88,12 @@ def test_an_entry_describes_what_it_loads(name):
         for wrong in (option.low - 1, option.high + 1, float("nan"), "some"):
             with pytest.raises(DataError, match=f"^{option.name} must be"):
                 load(name, **{option.name: wrong})
+    for wrong, said in (
+        (f"{name}-", "the data set must be one of .*"),
+        (name, f"the options of {name} are .*, got 'gamma'"),
+    ):
+        with pytest.raises(DataError, match=rf"^{said}"):
+            load(wrong, gamma=1)
 
 
 # --- drawn sets
@@ -227,6 +233,8 @@ def test_labeled_counts_follow_the_prior_but_reach_every_class(seed, n_labeled):
     small = hide_labels(labeled_data([2, 40]), 2, 0.9, seed)  # a class of two rows: one for testing and one label
     assert sorted(small.y_train[small.labeled]) == [0, 1]
     assert np.bincount(small.y_test).tolist() == [1, 37]
+    with pytest.raises(DataError, match="at least 2 training rows must be left, got 0 of 4"):
+        hide_labels(labeled_data([2, 2]), 2, 0.9, seed)
     # The labels that rare classes get beyond their share are taken from the large classes alike.
     many = hide_labels(labeled_data([4] * 20 + [300, 300]), 40, 0.5, seed)
     assert np.bincount(many.y_train[many.labeled]).tolist() == [1] * 20 + [10, 10]

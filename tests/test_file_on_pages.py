@@ -351,3 +351,17 @@ def test_the_table_shows_the_numbers_of_the_file_and_not_those_of_its_precision(
     np.testing.assert_allclose(shown, [*said[:2], [3.4e38, -2.5, 0.3333333]], rtol=1e-7)
     assert shown[0].tolist() == said[0].tolist()
     assert as_written(said) is said
+
+
+def test_minus_one_beside_two_classes_is_unlabeled_on_the_page_and_a_switch_says_otherwise():
+    X = np.random.default_rng(0).normal(size=(240, 2))
+    content = lines("a,b,label", *(f"{a},{b},{i % 3 - 1}" for i, (a, b) in enumerate(X)))
+    app = give(open_own(**{"solver.n_iter": "5"}), "table.csv", content)
+    assert run_of(app).split.class_names == ("0", "1")
+    assert "80 rows without a label" in written(app).replace("\\", "")
+    switch = next(box for box in app.text_input if box.label == "A label that means “not labeled”")
+    assert switch.value == "auto"
+    switch.set_value("none").run()
+    assert not app.exception
+    assert "240 rows, 2 features, 2 classes: not" in written(app).replace("\\", "")
+    assert "without a label" not in written(app)

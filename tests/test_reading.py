@@ -1,4 +1,4 @@
-"""One reader of text, sparse text and arrays: dialects, encodings, first rows, and lines that are told by their numbers."""
+"""One reader of text, sparse text and arrays, and what a table's columns become: numbers, categories and text."""
 
 import csv
 import gzip
