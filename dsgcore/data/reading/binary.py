@@ -197,7 +197,9 @@ def as_in_parquet(table: pd.DataFrame) -> pd.DataFrame:
             changed[str(name)] = NESTED if _is_nested(whole.type) else exact(whole)
         elif column.dtype == object and column.map(lambda cell: isinstance(cell, _SEVERAL)).any():
             changed[str(name)] = NESTED
-        elif column.dtype.kind == "S" or (isinstance(column.dtype, np.dtype) and not column.dtype.isnative):  # as of FITS
+        elif column.dtype.kind == "S" or (
+            isinstance(column.dtype, np.dtype) and not column.dtype.isnative
+        ):  # as of FITS
             changed[str(name)] = column.astype(object if column.dtype.kind == "S" else column.dtype.newbyteorder("="))
     return with_columns(frame, changed)
 
