@@ -11,6 +11,7 @@ from dsgcore import PS3VT, ModelError, load_model, save_model
 from dsgcore.kernels import Gaussian
 from dsgcore.multiclass.features import FixedFeatures, Weights
 from dsgcore.solver.model import Expansion
+from dsgcore.solver.model_files import MAX_HEADER_CHARACTERS
 
 SIZES = (7, 1, 20, 7, 64)
 DECAYS = (1.0, 0.9, 0.75, -0.5, 0.99)
@@ -84,3 +85,64 @@ def assert_refused(file, words):
     assert "\n" not in message
     assert "allow_pickle=True" not in message, "NumPy's advice to load pickles is not passed on"
     assert len(message) < 500
+
+
+WRONG = (None, {}, [], [1], -1, 0, 2.5, 2**32, 2**40, "x", "1", float("nan"), float("inf"), True)
+WRONG_KERNELS = (
+    *({"name": ["gaussian"]}, {"name": "sinc"}, {"name": "gaussian", "sigma": -1.0}),
+    {"name": "gaussian", "width": 1.0},
+)
+WRONG_HEADERS = ("", "{", "[1, 2]", "3", "null", "[" * 100_000, '"x"', 3.5, [""])
+
+
+def changed_members(model):
+    """Give files of a model whose header or arrays are replaced, one at a time, each with the change's name."""
+    arrays = parts(model)
+    own = arrays.pop("header")
+    for field in own:
+        yield f"no {field}", edited(model, header={name: value for name, value in own.items() if name != field})
+        for value in (*WRONG, *WRONG_KERNELS):
+            yield f"{field} {value}", edited(model, header=own | {field: value})
+    yield "another kind", edited(model, header=own | {"model": "weights" if "kernel" in own else "expansion"})
+    yield "a field more", edited(model, header=own | {"x" * 99: 1})
+    yield "a long header", edited(model, header=own | {"kernel": {"name": "x" * MAX_HEADER_CHARACTERS}})
+    for text in WRONG_HEADERS:
+        yield f"header {str(text)[:9]}", edited(model, header=text)
+    for code in (0x110000, 2**32 - 1):  # these are no characters
+        no_text = np.array([code] * 3, dtype=np.uint32).view("U3").reshape(())
+        yield f"characters {code}", edited(model, header=no_text)
+    yield "an array more", edited(model, extra=np.zeros(3))
+    for name, array in arrays.items():
+        yield f"no {name}", edited(model, **{name: None})
+        if own["model"] != "estimator":
+            for change, wrong in wrong_arrays(array).items():
+                yield f"{name} {change}", edited(model, **{name: wrong})
+    text = arrays.get("text", np.zeros(0, np.uint8)).tobytes().decode()
+    for now in (
+        "[" * 20,
+        '{"number": 1}',
+        "7",
+        text.replace('"fields"', '"field"'),
+        text.replace("array 0", "array 99"),
+    ):
+        if text:
+            yield f"text {now[:9]}", edited(model, text=np.frombuffer(now.encode(), dtype=np.uint8))
+
+
+def wrong_arrays(array):
+    """Return arrays that are no part of a model in place of one that is, by their names."""
+    n = len(array)
+    made = {f"as {kind.__name__}": array.astype(kind) for kind in (np.float32, float, complex, int, str)}
+    made |= {"empty": array[:0], "shorter": array[1:], "one more": np.resize(array, (n + 1, *array.shape[1:]))}
+    made |= {
+        "turned": array.T,
+        "deeper": array[..., None],
+        "a number": array.flat[0].reshape(()),
+        "flat": array.ravel(),
+    }
+    if array.dtype.kind == "i":
+        made |= {"zero": np.zeros_like(array), "huge": np.full_like(array, 2**62), "negative": -array}
+    made |= {"dates": array.astype(int).astype("M8[s]"), "records": np.zeros(array.shape, dtype=[("a", "f8")])}
+    for bad in (np.nan, np.inf, -np.inf):
+        made[str(bad)] = np.where(np.arange(array.size).reshape(array.shape) == 3, bad, array)
+    return made

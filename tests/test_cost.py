@@ -1,29 +1,46 @@
-"""What a run needs: memory and time, links to runs that need too much, and how shares are written."""
+"""What a run needs, memory and time, and links to runs that need too much; and what each parameter allows."""
 
 import json
 import re
 import tracemalloc
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 from cases import each
+from hypothesis import given
+from hypothesis import strategies as st
 from opened_pages import bench_of, errors, open_page, said
 
 from dsgcore.__main__ import main
-from dsgcore.core.cost import GIGABYTE, per_cent
+from dsgcore.core.cost import GIGABYTE
+from dsgcore.core.errors import DSGError
+from dsgcore.core.parameters import (
+    Choice,
+    Flag,
+    Integer,
+    ParameterError,
+    Real,
+    Text,
+    check_all,
+    grid,
+    parameters_of,
+    quoted,
+)
 from dsgcore.data import DATASETS, DataError, Edit, load, sets
 from dsgcore.diagnostics import convergence, limits
 from dsgcore.experiments import FileStore, LiveRun, Run, Spec, SpecError, data_of, engine, load_dataset, load_split
 from dsgcore.experiments.data_of import with_choice
 from dsgcore.experiments.engine import Budget, check_cost, cost_of
-from dsgcore.experiments.spec import SETTINGS
+from dsgcore.experiments.spec import SETTINGS, DataSpec, DiagnosticsSpec, StopSpec
+from dsgcore.kernels import KERNELS
+from dsgcore.solver.parameters import SolverParameters
+from dsgcore.solver.stopping import Stopping
+from dsgcore.solver.task import Plan
 from dsgcore.studies.runs import make_run
 from pages.controls.hand import edits_to_text
 from pages.session import bench as benches
 
-ROOT = Path(__file__).parents[1]
 SERVER = Budget(GIGABYTE, 1.0)
 MAP, BLOBS, INVERSE = {"feature_map": "fourier"}, {"name": "blobs", "n": 40_000}, {"variant": "preconditioned softmax"}
 # For each: the spec, and the parameters that a user can reduce.
@@ -53,43 +70,6 @@ def test_what_costs_too_much_is_refused_before_anything_is_made_and_what_is_said
         tracemalloc.stop()
     section, value = "data" if smaller == "n" else "solver", int(str(caught.value).split()[-4])
     check_cost(Spec.from_dict(given | {section: given.get(section, {}) | {smaller: value}}), SERVER)
-
-
-@each("setting", SETTINGS)
-def test_what_a_setting_begins_with_fits_many_times(setting):
-    check_cost(Spec.from_dict({"setting": setting}), Budget(GIGABYTE // 4, 0.05))
-
-
-def test_a_change_in_mid_run_counts_and_a_files_size_once_it_is_read():
-    given = {"setting": "auc", "data": {"name": "two_moons", "n": 20_000}}
-    given["solver"] = {"n_iter": 100_000, "n_features": 16}
-    check_cost(Spec.from_dict(given), SERVER)
-    given["changes"] = [{"t": 5, "name": "n_features", "value": 65_536}]
-    with pytest.raises(SpecError, match="memory"):
-        check_cost(Spec.from_dict(given), SERVER)
-    spec = Spec.from_dict({"setting": "auc", "data": {"name": "file", "path": "a.csv"}})
-    check_cost(spec, SERVER)
-    check_cost(spec, SERVER, (1000, 10))
-    with pytest.raises(SpecError, match="smaller data set"):
-        check_cost(spec, SERVER, (100_000_000, 100))
-
-
-def test_a_preconditioner_costs_its_matrix_and_a_system_in_each_iteration():
-    solver, width = {"n_features": 2000, "n_iter": 10}, 2 * 2000
-    plain, inverse = (
-        cost_of(Spec.from_dict({"setting": "multiclass", "problem": {"variant": variant}, "solver": solver}))
-        for variant in ("softmax", INVERSE["variant"])
-    )
-    assert inverse.memory - plain.memory >= 8 * width**2
-    assert inverse.seconds > plain.seconds
-
-
-def test_the_shape_follows_from_the_options():
-    spec = Spec.from_dict({"setting": "auc", "data": {"name": "high_dimensional", "n": 300, "n_irrelevant": 30}})
-    split = load_split(spec)
-    shape = len(split.X_train) + len(split.X_test), split.X_train.shape[1]
-    assert DATASETS["high_dimensional"].shape(300, 30) == shape
-    assert cost_of(spec) == cost_of(spec, shape)
 
 
 @pytest.mark.ci
@@ -124,17 +104,6 @@ def test_announced_memory_is_about_what_a_run_takes(setting, given):
 
 
 BIG = {"setting": "auc", "data": {"name": "high_dimensional", "n": 200_000, "n_irrelevant": 500}}
-
-
-def test_batches_of_more_classes_and_a_product_of_more_projections_take_longer():
-    classes = ({"name": "ordinal_ramp", "n_classes": k} for k in (3, 20))
-    few, many = (cost_of(Spec.from_dict({"setting": "ordinal", "data": data})) for data in classes)
-    assert many.seconds > 2 * few.seconds
-    kernels = [{"name": "dot_product", "power": power} for power in ("1", "5")]
-    wide = {"data": {"name": "high_dimensional"}, "solver": {"n_features": 4096, "n_iter": 10}}
-    one, five = (cost_of(Spec.from_dict({"setting": "auc", "kernel": kernel, **wide})) for kernel in kernels)
-    assert five.seconds > 1.5 * one.seconds
-    assert five.memory > one.memory + 4 * 100 * 4096 * 4
 
 
 @pytest.fixture
@@ -250,8 +219,75 @@ def test_pause_ends_the_way_to_a_late_iteration(monkeypatch):
     assert bench.live.run.t == reached < 20
 
 
-def test_shares_are_written_in_one_way():
-    assert [per_cent(share) for share in (0.333, 12.5, -0.001)] == ["33 %", "1,250 %", "0 %"]
-    own = [path for folder in ("dsgcore", "pages") for path in (ROOT / folder).rglob("*.py")]
-    assert len(own) > 100
-    assert [path.name for path in own if re.search(r"\.\d%|:%\}", path.read_text(encoding="utf-8"))] == []
+# --- parameters: what each kind allows, the lists of all records, and the values of every iteration
+
+
+KINDS = (
+    *(Real("lam", 0.5, low=0.0, high=2.0), Real("x", 0.0), Integer("n_iter", 5, low=1, high=10)),
+    *(Choice("schedule", "constant", options=("constant", "theta/t")), Flag("stratified", True), Text("path", "a")),
+)
+
+
+@given(st.one_of(st.none(), st.booleans(), st.floats(), st.integers(), st.text(), st.lists(st.integers())))
+def test_any_value_is_allowed_in_the_type_of_the_default_or_refused_in_one_sentence(value):
+    for parameter in KINDS:
+        try:
+            checked = parameter.check(value)
+        except ParameterError as error:
+            said = str(error)
+        else:
+            assert type(checked) is type(parameter.default)
+            assert parameter.check(json.loads(json.dumps(checked))) == checked == value
+            continue
+        assert said == f"{parameter.name} must be {parameter.allowed()}, got {quoted(value)}"
+        assert "\n" not in said
+
+
+# --- records check their parameters when they are made; scikit-learn's estimators do not, as is their rule
+
+
+RECORDS = [*KERNELS.values(), *SETTINGS.values(), SolverParameters, DataSpec, StopSpec, DiagnosticsSpec, Stopping]
+
+
+@each("record", RECORDS)
+def test_every_parameter_of_every_record_is_checked_and_has_its_words_and_default(record):
+    parameters, needed = parameters_of(record), {"name": "two_moons"} if record is DataSpec else {}
+    assert check_all(parameters, {}, "it") == {p.name: p.default for p in parameters}
+    for parameter in parameters:
+        assert record is Stopping or (parameter.label and parameter.sentence.endswith(".")), parameter.name
+        for bad in (object(), float("nan"), "no such word", -7, [], 10**400):
+            try:
+                parameter.check(bad)
+            except DSGError as error:
+                said = str(error)
+            else:
+                continue
+            with pytest.raises(DSGError) as raised:
+                record(**{parameter.name: bad})
+            assert str(raised.value) == said
+        if isinstance(parameter, Real | Integer):
+            for value in (parameter.low, parameter.high):
+                assert getattr(record(**needed, **{parameter.name: value}), parameter.name) == value
+
+
+@each("record", [record for record in RECORDS if record is not Stopping])
+def test_a_slider_offers_allowed_values_in_order_with_the_default_among_them(record):
+    for parameter in parameters_of(record):
+        if isinstance(parameter, Real | Integer) and parameter.name != "positive":  # a label, which has no slider
+            values = grid(parameter)
+            assert list(values) == sorted(set(values))
+            assert [parameter.check(value) for value in values] == list(values)
+            assert parameter.default is None or parameter.default in values
+            assert 5 <= len(values) <= 60
+
+
+# --- the parameters of every iteration: schedules, and changes on the way
+
+
+def test_steps_follow_their_schedule():
+    steps = {"constant": 2.0, "theta/t": 2.0 / 4, "theta/sqrt(T)": 2.0 / 4, "theta/T^(3/4)": 2.0 / 8}
+    for schedule, expected in steps.items():
+        setting = Plan(schedule, step_size=2.0, lam=0.3, n_features=7, n_iter=16).at(4)
+        assert setting.size == pytest.approx(expected, rel=1e-15)
+        assert (setting.lam, setting.n_features) == (0.3, 7)
+        assert setting.decay == pytest.approx(1 - expected * 0.3, rel=1e-15)

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import each
-from four_estimators import FOUR
 from four_estimators import make as small
 from own_tables import read, sniff_file
 from sklearn.base import clone
@@ -18,7 +17,6 @@ from dsgcore.cli.predict import write_scores
 from dsgcore.core.errors import DSGError
 from dsgcore.data import rows_of
 from dsgcore.kernels import KERNELS
-from dsgcore.kernels.kernels import ResolutionWarning
 
 pytestmark = [pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 X = np.random.default_rng(0).normal(size=(120, 2))
@@ -97,8 +95,7 @@ def test_a_fit_on_far_points_is_right_or_refused(model, size):
 @each("size", [1e155, 1e300])
 @each("model", baselines())
 def test_a_baselines_fit_on_far_points_is_refused(model, size):
-    with pytest.raises(DSGError, match=r"^X\[\d+, \d\] must be of size 1e\+70 at most.*scale the points$"):
-        clone(model).fit(X * size, Y)
+    assert refused(lambda: clone(model).fit(X * size, Y))[1]
 
 
 @each("number", [1e39, 1e300])
@@ -120,7 +117,7 @@ def test_files_with_far_points_get_no_scores(tmp_path, dtype, size):
     assert not list((tmp_path / "scores").glob("*.parquet"))
 
 
-# --- warnings about coordinates that floating-point numbers round too coarsely: the column, and a remedy
+# --- coordinates that floating-point numbers round too coarsely: kept text has the warnings
 
 
 NEAR = np.random.default_rng(0).normal(size=(150, 2))
@@ -131,28 +128,6 @@ TIMES = pd.DataFrame({"size": NEAR[:, 0], "time": NEAR[:, 1] + EPOCH})
 
 def make(cls=QSGS2AUC, **parameters):
     return small(cls, **{"n_iter": 100, "n_features": 32, "batch_size": 64, **parameters})
-
-
-@each("cls", FOUR)
-def test_a_fit_and_a_prediction_in_float32_say_so(cls):
-    far = NEAR + EPOCH
-    with pytest.warns(ResolutionWarning, match=r'columns 0, 1 of X hold numbers of size 1.7e\+09.*dtype="float64"'):
-        model = make(cls).fit(far, LABELS)
-    with pytest.warns(ResolutionWarning, match="float32 rounds to steps"):
-        model.predict(far[:1])
-    near = make(cls).fit(NEAR, LABELS)
-    with pytest.warns(ResolutionWarning):
-        near.predict(far)
-    with pytest.warns(ResolutionWarning):
-        make(cls).partial_fit(far, LABELS, classes=[0, 1])
-
-
-def test_the_column_is_named_and_others_are_not_wherever_the_rows_are(tmp_path):
-    TIMES.assign(label=LABELS).to_parquet(tmp_path / "table.parquet")
-    for given in ((TIMES, LABELS), (tmp_path / "table.parquet", "label")):
-        with pytest.warns(ResolutionWarning, match="column 'time' of X holds numbers") as said:
-            make(sigma=0.5).fit(*given)
-        assert "size'" not in str(said[0].message)
 
 
 def test_whole_numbers_are_not_rounded_on_the_way_to_float64(tmp_path):
@@ -177,11 +152,6 @@ def test_scaling_loses_nothing_of_large_numbers():
         size = off.max(axis=0) if scaling == "unit" else off.std(axis=0)
         scaled = (off - (0 if scaling == "unit" else off.mean(axis=0))) / size
         np.testing.assert_allclose(rows[:], scaled, atol=1e-5)
-
-
-@each("held", [NEAR, 100 * NEAR, NEAR + 1e3, (1000 * NEAR).astype(int), NEAR.astype(np.float32), NEAR * [1, 1e-3]])
-def test_where_nothing_is_lost_nothing_is_said(held):
-    make(n_iter=4, sigma=1e-3).fit(held, LABELS).predict(held)  # a warning would be an error
 
 
 # Writers of two clouds whose first column counts seconds since 1970.

@@ -1,17 +1,24 @@
 """Golden results of functions of the core, the kernels and the solver, called directly with odd arguments."""
 
 import io
+import re
+from dataclasses import replace
 from itertools import product
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 from golden_text import asked_all, check, said, text
+from saved_models import KINDS, changed_members
 from sklearn.semi_supervised import LabelSpreading
 from test_golden_estimators import ALL, ORDERED, SIZES, points
 
-from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Safe
+from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Safe, load_model
+from dsgcore.comparing import reproductions
 from dsgcore.core import cost, metrics, parameters, sampling, threads
 from dsgcore.core.files import check_place, read_text, whole_files
+from dsgcore.experiments import Spec, default_spec
+from dsgcore.experiments.engine import Budget, check_cost, cost_of
 from dsgcore.kernels import KERNELS, features, kernels, loops, widths
 from dsgcore.problems import as_in_paper, thresholds
 from dsgcore.problems.auc import SemiSupervisedAUC
@@ -21,10 +28,11 @@ from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.problems.supervised import Supervised
 from dsgcore.solver import checkpoint, measures, model_files, task
 from dsgcore.solver.automatic_step import step_sizes
-from dsgcore.solver.loop import AllPoints, Carried, DrawnPoints, VisitedPoints, solve
+from dsgcore.solver.loop import AllPoints, Carried, DrawnPoints, VisitedPoints, solve, training_points
 from dsgcore.solver.model import restore
 from dsgcore.solver.start import plan_start
 from dsgcore.solver.stopping import Stopping, ValuesMean
+from dsgcore.studies import Study
 
 RNG = np.random.default_rng(7)
 F, G, H = RNG.normal(size=(3, 60))
@@ -35,6 +43,11 @@ PARTS += [parameters.Real("many", 1.0, low=0.0, many=True), parameters.Integer("
 PARTS += [parameters.Choice("c", "a", options=("a", "b")), parameters.Flag("f", True), parameters.Text("t", "x")]
 PARTS += [parameters.Items("i", (), item=parameters.Integer("n", 3, low=2), least=1, most=3)]
 WRONG = ("a", "", -3, 2, 7.0, 0.25, np.nan, None, True, [4, 5.0], [], (0.5, -1), {"a": 1})
+
+
+def needs(spec, *shape):
+    """Return what a run needs, and whether a server of one gigabyte lets it run."""
+    return cost_of(spec, *shape), said(check_cost, spec, Budget(cost.GIGABYTE, 1.0), *shape)
 
 
 def test_core(tmp_path):
@@ -66,6 +79,7 @@ def test_core(tmp_path):
         (metrics.auc, Y2, np.round(F, 1)),
         (metrics.auc, Y2 * 0, F),
         (metrics.auc, Y2, F * np.nan),
+        (metrics.auc, Y2, np.where(np.abs(F) > 1.0, np.sign(F) * np.inf, F)),
         (metrics.known, Y3 - 1, F),
     ]
     rows += [
@@ -74,12 +88,30 @@ def test_core(tmp_path):
         for more in ({}, {"loss": "squared", "margin": 0.3}, {"margin": 0.0}, {"margin": -1.0})
     ]
     rows += [
+        (thresholds.thresholds, np.repeat([0, 1, 2, 3][: len(sizes)], sizes), np.full(sum(sizes), 5.0))
+        for sizes in ((1, 1, 4), (1, 1, 1, 6))
+    ]
+    rows += [(thresholds.classify, np.array([-3, -1, 0, 0.5, 0.6, 9]), np.array([-1, 0.5, 0.5, 2]))]
+    rows += [
         (thresholds.class_measures, Y3, F, np.array([-0.2, 0.6])),
         (thresholds.cuts_of, {"threshold": 0.3, "shift": 0.1}),
     ]
     rows += [(cost.duration_text, s) for s in (0.4, 89.6, 90, 5399, 5401, 1e6)] + [
         (cost.per_cent, s, n) for s, n in ((0.1234, 1), (-0.001, 0), (12.5, 2))
     ]
+    two = {"setting": "auc", "data": {"name": "two_moons", "n": 20_000}}
+    long = {**two, "solver": {"n_iter": 100_000, "n_features": 16}}
+    variants = ("softmax", "preconditioned softmax", "released")
+    specs = [
+        *({"setting": "ordinal", "data": {"name": "ordinal_ramp", "n_classes": k}} for k in (3, 20)),
+        *({**two, "kernel": {"name": "dot_product", "power": power}} for power in ("1", "5")),
+        *({"setting": "multiclass", "problem": {"variant": variant}} for variant in variants),
+        *(long, {**long, "changes": [{"t": 5, "name": "n_features", "value": 65_536}]}),
+        {"setting": "auc", "data": {"name": "high_dimensional", "n": 300, "n_irrelevant": 30}},
+    ]
+    own_file = Spec.from_dict({"setting": "auc", "data": {"name": "file", "path": "a.csv"}})
+    rows += [(needs, Spec.from_dict(given)) for given in specs]
+    rows += [(needs, own_file, shape) for shape in ((1000, 10), (10**8, 100))]
     rows += [
         (cost.memory_of_data, 300, 7),
         (cost.seconds_of_features, 300, 7, 65, 8),
@@ -102,6 +134,14 @@ def test_core(tmp_path):
     rows += [(parameters.counted, n, "class") for n in (0, 1, 5)] + [
         (parameters.quoted, w) for w in (*WRONG, "x" * 200)
     ]
+    spec = default_spec("auc")
+    wrong_seeds = (-3, 2**32, 0.5, "1", None, True)
+    wrong_changes = (task.Change(0, "step_size", 1.0), task.Change(3, "step_size", -1.0), task.Change(3, "seed", 1.0))
+    rows += [(replace, spec, {"": 1, "seed": seed}) for seed in wrong_seeds]
+    rows += [(replace, spec, {"": 1, "changes": (change,)}) for change in wrong_changes]
+    rows += [(Study, spec, {"": 1, "seeds": seeds}) for seeds in ((), (1, 1), *((0, seed) for seed in wrong_seeds))]
+    rows += [(Study, spec, {"": 1, **one}) for one in ({"seconds": -1.0}, {"is_best_first": "yes"})]
+    rows += [(lambda: parameters.quoted([10**5000]),)]
     rows += [(parameters.known, given, PARTS, "the part") for given in ({"r": 1, "q": 2}, 5, {})]
     rows += [
         (parameters.check_all, PARTS, given, "it", {"n": 7})
@@ -393,6 +433,31 @@ def again(model, run):
     return [held.header.get("run"), restore(held)]
 
 
+def large_task(problem, n, n_drawn, batch_size, n_iter):
+    """Return a task on n points at the origin whose sources draw from n_drawn of them in all."""
+    codes, plan = np.arange(n) % 2, task.Plan("constant", None, 0.0, 8, n_iter)
+    problem = problem.bind(codes)
+    rows = {source: np.arange(n_drawn // 3 + 1) for source in problem.sources}
+    return task.Task(problem, kernels.Gaussian(1.0), np.zeros((n, 2)), rows, plan, batch_size, 0, np.dtype(float))
+
+
+def step_of(problem, n, batch_size):
+    """Return the automatic step of a problem with n labeled points."""
+    return step_sizes(large_task(problem, n, 3 * n - 3, batch_size, 10))
+
+
+def looked_ahead(n, n_drawn):
+    """Return how far a fit that may end early looks ahead each time, and which points a run of each length carries."""
+    own = large_task(SemiSupervisedAUC(), n, n_drawn, 2, 3200)
+    points = VisitedPoints(own, own.new_model(), is_staged=True)
+    found = [points.stop]
+    while points.stop < 3200:
+        points.batch(points.stop + 1)
+        found.append(points.stop)
+    kinds = [large_task(SemiSupervisedAUC(), n, n_drawn, 2, n_iter) for n_iter in (3, 1000, 9000)]
+    return found, [type(training_points(one, one.new_model())).__name__ for one in kinds], points.needed_after
+
+
 def own_values(cls, n):
     """Return the parameters of a paper that differ from the defaults."""
     usual = cls().get_params()
@@ -406,6 +471,10 @@ def test_solver():
         (PROBLEMS[i].rows if i >= 0 else PROBLEMS[3].bind, np.array(y))
         for i in (0, 5, -1, 8, 12)
         for y in ([1, 0, -1, 3], [1, 1, -1], [0, 0, 1], [0, 2, -1], [-1, -1], [4, 4, 4, -1], [-2, -2, -1], [7, 7])
+    ]
+    rows += [
+        (getattr(PROBLEMS[i], name), {source: (1e25 * values).astype(kind) for source, values in f.items()})
+        for i, name, kind in product((0, 2), ("terms", "risk_terms"), ("float32", "float64"))
     ]
     rows += [(task.by_labels, n) for n in (2, 1024, 1025, 4096, 16_384, 10**6)]
     rows += [(SimilarUnlabeled, p) for p in (0.5, 0.4995)] + [(PROBLEMS[0].coefficients, f)]
@@ -421,6 +490,13 @@ def test_solver():
     rows += [(as_in_paper.paper_grid, name) for name in ("auc", "s3vm_step", "pnu_auc", "x")] + [
         (as_in_paper.paper_grid, "auc", {"": 1, "names": n, "prefix": "p__"}) for n in (("gamma",), ("C",))
     ]
+    svm = SemiSupervisedSVM(unlabeled_weight=0.0)
+    rows += [
+        (step_of, problem, n, batch_size)
+        for problem in (svm, SemiSupervisedAUC())
+        for n, batch_size in ((100, 128), (2048, 256), (51_200, 1024))
+    ]
+    rows += [(looked_ahead, n, n_drawn) for n, n_drawn in ((10**4, 15), (10**4, 500), (10**4, 700), (40, 39))]
     rows += [(own_values, c, n) for c in (QSGS2AUC, TSGS3VM, QS3ORAO, PS3VT, TSGSU, DSG) for n in (None, 777)]
     check("solver", [*lines, *asked_all(rows)])
 
@@ -438,6 +514,11 @@ def test_few_labels():
         for n in (6, 12):
             lines.append(f"{cls.__name__} {n} {said(model.fit, X, np.where(np.arange(60) < n, kind, -1))}")
             lines.append(f"    {said(model.decision_function, X)}")
+        times = pd.DataFrame({"size": X[:, 0], "time": X[:, 1] + 1.7e9})  # float32 rounds these coarsely
+        warned = said(model.decision_function, times.to_numpy()[:1]).partition(" !! ")[2]
+        lines.append(f"    of times {warned}")
+        model.set_params(**{"sigma": 0.5} if "sigma" in known else {})
+        lines.append(f"    {said(model.fit, times, np.where(np.arange(60) < 12, kind, -1))}")
     own, y = LabelSpreading(kernel="knn"), np.where(np.arange(60) < 9, np.arange(60) % 3, -1)
     for model, labels in ((own, y), (own, np.minimum(y, 1)), (TSGS3VM(**SIZES), np.minimum(y, 1))):
         model = Safe(model)
@@ -448,3 +529,66 @@ def test_few_labels():
 
 def true_codes(codes):
     return np.maximum(codes, 0)
+
+
+def reproduced(asked, *scores, chance=0.5, seconds=(1.0, 1.0, 1.0)):
+    """Return the outcome of made-up fits on three draws, and each check; a rival's fit takes a second."""
+    rows = [
+        ("one", name, 9, seed, seconds[seed] if name == "QSG-S2AUC" else 1.0, score, chance)
+        for name, own in zip(("QSG-S2AUC", "SAMULT", "PNU-AUC"), scores, strict=False)
+        for seed, score in enumerate(own if isinstance(own, tuple) else (own, own + 0.01, own + 0.02))
+    ]
+    found = reproductions.Reproduced(asked, pd.DataFrame(rows, columns=reproductions.COLUMNS))
+    checks = [(one.claim, one.state, one.words, one.difference, one.low, one.high) for one in found.checks]
+    return found.outcome, asked.checked, checks
+
+
+def test_reproductions(tmp_path):
+    """Outcomes of the papers' figures, from the scores and seconds of their fits."""
+    figure = replace(reproductions.reproductions()["auc/fig2"], within=0.01)
+    both = replace(figure, rivals=({"of": "SAMULT", "claims": ["faster", "better"]}, *figure.rivals[1:]))
+    better, faster = (replace(figure, claim=claim, within=0.0) for claim in ("better", "faster"))
+    rows = [
+        *((figure, 0.8, *rivals) for rivals in ((0.7, 0.805), (0.7, 0.9), (0.9,), ((0.7, 0.9, 0.8), 0.81))),
+        (figure, (0.7, 0.9, 0.8), (0.81, 0.81, 0.81)),
+        *((figure, 0.8, 0.79, 0.6, {"chance": chance}) for chance in (0.77, 0.78)),
+        (figure, 0.8, 0.9, {"chance": 0.85}),
+        *((both, 0.8, *rivals, {"chance": chance}) for rivals, chance in (((0.805, 0.8), 0.5), ((0.7,), 0.9))),
+        *((better, 0.8, *rivals) for rivals in ((0.8, (0.8002, 0.8101, 0.82)), ((0.79, 0.81, 0.8),))),
+        (better, (0.8, 0.812), (0.8, 0.81)),
+        (better, (0.8, 0.81, 0.82), (0.80002, 0.81001, 0.82)),
+        *((better, 0.8, 0.7, {"chance": chance}) for chance in (0.78, 0.8)),
+        *(
+            (faster, 0.8, 0.9, {"chance": chance, "seconds": seconds})
+            for seconds in ((0.5, 0.6, 0.7), (9.0, 8.0, 7.0), (0.0008, 0.04, 0.001))
+            for chance in (0.7, 0.8)
+        ),
+        (faster, 0.8, 0.7, {"chance": 0.75, "seconds": (0.5, 0.6, 0.7)}),
+    ]
+    lines = asked_all(
+        [
+            (reproduced, *row[:-1], {"": 1, **row[-1]}) if isinstance(row[-1], dict) else (reproduced, *row)
+            for row in rows
+        ]
+    )
+    y, few = np.repeat([0, 1], [196, 4]), np.arange(200) % 20
+    rows = [(reproductions.how_to_get, names) for names in (["codrna", "baby"], ["svhn", "pet"], ["higgs7500"])]
+    rows += [(reproductions.drawn_split, np.arange(400.0).reshape(200, 2), own, 10, 50, 3) for own in (y, few)]
+    rows += [
+        (lambda name: reproductions.read_set(reproductions.find_set(name, tmp_path), "classes"), name)
+        for name in ("iris", "wine", "sgemm")
+    ]
+    (tmp_path / "sgemm.npz").write_bytes(b"no archive")
+    given = ((TSGS3VM, {}), (QSGS2AUC, {"lam": 2.0}), (QSGS2AUC, {"step_size": 0.1}), (QSGS2AUC, {"nonsense": 1}))
+    rows += [(lambda cls, own: cls.as_in_paper(**own).get_params(), cls, own) for cls, own in given]
+    rows += [(QS3ORAO.as_in_paper, {"": 1, "gamma": (0.1, 0.9)}), (as_in_paper.AS_IN_PAPER["multiclass"].at, None)]
+    check("reproductions", [line.replace(str(tmp_path), "TMP") for line in (*lines, *asked_all(rows))])
+
+
+def test_model_files():
+    """The sentences that refuse model files with a changed member."""
+    lines = []
+    for kind, make in KINDS.items():
+        found = [re.split(", got |has format ", said(load_model, file))[0] for _, file in changed_members(make())]
+        lines += [f"{kind}: {sentence}" for sentence in sorted({*found})]
+    check("model_files", lines)

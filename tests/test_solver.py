@@ -1,32 +1,35 @@
-"""The solver: its loop, its draws, the automatic step, the mean of the second half, and runs that diverge."""
+"""The solver: its loop, draws, automatic step, mean of the second half, exact start, runs that diverge, and rates."""
 
-import zlib
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 
 import naive
 import naive_problems
 import numpy as np
 import pytest
 from cases import each
+from four_estimators import make, moons_with_few_labels
 from hypothesis import given
 from hypothesis import strategies as st
+from naive_problems import exact_optimum, quadratic
 from small_specs import changed, finished
 
-from dsgcore import Spec
+from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Spec, load_model
 from dsgcore.core import sampling
-from dsgcore.core.sampling import FREQUENCIES, MAX_SEED, TOGETHER, batch_rows, batches, generator, places_around
+from dsgcore.core.sampling import TOGETHER, batch_rows, places_around
 from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, summary
-from dsgcore.kernels import DotProduct, Gaussian
+from dsgcore.kernels import DotProduct, Gaussian, features
 from dsgcore.problems import PROBLEMS, SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
-from dsgcore.problems.s3vm import SemiSupervisedSVM
+from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.problems.supervised import Supervised
 from dsgcore.solver import automatic_step
 from dsgcore.solver.automatic_step import settle_step, step_sizes
-from dsgcore.solver.loop import AllPoints, Carried, DrawnPoints, VisitedPoints, solve, training_points
-from dsgcore.solver.measures import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
+from dsgcore.solver.loop import AllPoints, Carried, DrawnPoints, VisitedPoints, solve
+from dsgcore.solver.measures import AverageNorm, DualCoefficients, ExactTwin, GradientNorm, SquaredNorm, slope
+from dsgcore.solver.start import SourceHinge, plan_start
 from dsgcore.solver.task import FIXED, SCHEDULES, Change, Plan, Task
 
 
@@ -72,7 +75,7 @@ def test_equals_the_papers_algorithm_1_and_2(make_task, schedule):
 @each("carry", [AllPoints, VisitedPoints, DrawnPoints])
 @each("first", [0, 11])  # from the beginning, and on from a model
 def test_values_and_averages_at_batch_points_are_those_of_the_model_before_the_step(make_task, carry, first):
-    task = make_task(n_iter=20, average_after=6)
+    task = make_task(n_iter=70, average_after=6)
     if carry is DrawnPoints:
         task = replace(task, features=FIXED)
     model = solved(task).prefix(first)
@@ -83,63 +86,6 @@ def test_values_and_averages_at_batch_points_are_those_of_the_model_before_the_s
         for source, rows in iterate.batch.items():
             for values, own in ((iterate.f, before), (iterate.average, mean)):
                 np.testing.assert_allclose(values[source], own.evaluate(task.X[rows]), rtol=1e-10, atol=1e-13)
-
-
-@each("start, stop", [(0, 0), (0, 1), (3, 70), (64, 130)])
-def test_joined_batches_are_those_of_the_iterations(make_task, start, stop):
-    task = make_task(n_iter=130, batch_size=3)
-    expected = [np.concatenate(list(task.batch(t).values())) for t in range(start + 1, stop + 1)]
-    expected = np.reshape(expected, (stop - start, 3 * len(task.rows)))
-    np.testing.assert_array_equal(task.joined_batches(start, stop), expected)
-
-
-def test_visited_points_are_given_up_after_their_last_visit_unless_each_is_visited_often(make_task):
-    task = make_task(n_iter=5, batch_size=2)
-    points = VisitedPoints(task, task.new_model())
-    assert points.needed_after.tolist() == [len(np.unique(task.joined_batches(t, 5))) for t in range(1, 6)]
-    for n_iter, expected in ((1000, AllPoints), (3, VisitedPoints)):
-        task = make_task(n_iter=n_iter)
-        assert isinstance(training_points(task, task.new_model()), expected)
-
-
-@each(
-    "n, n_drawn, ends",
-    [
-        (10_000, 15, [50, 200, 800, 3200]),  # so few rows cost less than a plan for all iterations
-        (10_000, 500, [50, 3200]),  # most rows are never drawn, and all others within 150 iterations
-        (10_000, 700, [50, 100, 150, 200, 250, 3200]),  # from here on all rows cost less than all earlier blocks
-        (10_000, 10_000, list(range(50, 3201, 50))),
-    ],
-)
-def test_a_fit_that_may_end_early_looks_ahead_as_far_as_the_rows_that_it_draws_from_suggest(
-    make_task, n, n_drawn, ends
-):
-    of_three = {source: np.arange(n_drawn // 3 + 1) for source in ("positive", "negative", "unlabeled")}
-    task = replace(make_task(n_iter=3200, batch_size=2), X=np.zeros((n, 2)), rows=of_three)
-    points = VisitedPoints(task, task.new_model(), is_staged=True)
-    found = [points.stop]
-    while points.stop < 3200:
-        points.batch(points.stop + 1)
-        found.append(points.stop)
-    assert found == ends
-
-
-def test_the_same_seed_gives_the_same_bits_with_and_without_an_average(make_task):
-    first, again, averaged, other = (
-        np.stack(solved(make_task(seed=seed, dtype="float32", n_iter=9, average_after=after)).blocks)
-        for seed, after in ((3, None), (3, None), (3, 4), (4, None))
-    )
-    np.testing.assert_array_equal(again, first)
-    np.testing.assert_array_equal(averaged, first)
-    assert (other != first).any()
-
-
-def test_a_step_that_is_too_big_ends_the_run_with_finite_coefficients(make_task):
-    task = make_task(step_size=1e30, n_iter=50, dtype="float32")
-    with np.errstate(over="ignore", invalid="ignore"):
-        iterates = list(solve(task, task.new_model()))
-    assert 0 < len(iterates) < 50
-    assert all(np.isfinite(iterate.weights).all() for iterate in iterates)
 
 
 @each("with_variance", [False, True])
@@ -169,36 +115,26 @@ def test_a_run_goes_on_and_points_join_late_as_if_from_the_start(make_task, with
         assert_alike(getattr(late, at), getattr(early, at), rtol=1e-9)
 
 
-def test_the_exact_twin_and_its_dual_equal_the_recursion(make_task):
-    task = make_task(n_iter=5)
-    probes = task.X[-6:]
-    twin, dual, drawn = ExactTwin(task.kernel, probes), DualCoefficients(len(task.X)), []
-    for iterate in solve(task, task.new_model()):
-        drawn.append((np.concatenate(list(iterate.batch.values())), iterate.weights, 0.3, 0.2))
-        twin.advance(iterate.points, iterate.weights, iterate.step.size, iterate.step.decay)
-        dual.advance(iterate.rows, iterate.weights, iterate.step.size, iterate.step.decay)
-
-    def kernel(x, z):
-        return np.exp(-task.kernel.sigma * np.sum((x - z) ** 2))
-
-    expected = [naive.exact_twin(z, task.X, *zip(*drawn, strict=True), kernel) for z in probes]
-    np.testing.assert_allclose(twin.h, expected, rtol=1e-10, atol=1e-13)
-    np.testing.assert_allclose(dual.values @ task.kernel.matrix(task.X, probes), expected, rtol=1e-10, atol=1e-13)
-    with np.errstate(over="ignore"):  # the square of such weights is too large
-        twin.advance(np.zeros((1, 3)), np.array([1e200]), 1.0, 1.0)
-        assert twin.bound() == np.inf
-
-
-def test_the_running_norms_are_those_of_the_exact_twin_and_of_the_mean_of_its_second_half(make_task):
-    task = make_task(n_iter=40, n_features=4000, average_after=20)
-    K = task.kernel.matrix(task.X, task.X)
-    dual, total, norm, of_average = DualCoefficients(40), np.zeros(40), SquaredNorm(), AverageNorm(20)
+def test_the_exact_twin_its_dual_and_the_running_norms_equal_the_recursion(make_task):
+    task, drawn = make_task(n_iter=40, n_features=4000, average_after=20), []
+    twin, dual, total = ExactTwin(task.kernel, task.X[-6:]), DualCoefficients(40), np.zeros(40)
+    norm, of_average = SquaredNorm(), AverageNorm(20)
     for it in solve(task, task.new_model()):
         step = it.step.size, it.step.decay
+        drawn.append((np.concatenate(list(it.batch.values())), it.weights, 0.3, 0.2))
+        twin.advance(it.points, it.weights, *step)
         dual.advance(it.rows, it.weights, *step)
         total += dual.values * (it.t > 20)
         norm.advance(it.values, it.weights, it.block, *step)
         of_average.advance(it.averages, it.weights, *step, norm.value)
+
+    def kernel(x, z):
+        return np.exp(-task.kernel.sigma * np.sum((x - z) ** 2))
+
+    K = task.kernel.matrix(task.X, task.X)
+    expected = [naive.exact_twin(z, task.X, *zip(*drawn, strict=True), kernel) for z in task.X[-6:]]
+    np.testing.assert_allclose(twin.h, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose((dual.values @ K)[-6:], expected, rtol=1e-9, atol=1e-12)
     # Estimates with random features: 4000 of them leave a few per cent of |f|.
     assert norm.value == pytest.approx(dual.values @ K @ dual.values, rel=0.05)
     assert of_average.value == pytest.approx(total @ K @ total / 20**2, rel=0.02)
@@ -209,27 +145,6 @@ def test_the_running_norms_are_those_of_the_exact_twin_and_of_the_mean_of_its_se
 
 
 shuffled_rows = partial(batch_rows, is_shuffled=True)
-KEYS = st.tuples(st.integers(0, MAX_SEED), st.text(max_size=12), st.integers(0, 100_000))
-
-
-def words(seed, stream, t, size=4):
-    return generator(seed, stream, t).integers(2**63, size=size).tolist()
-
-
-@given(KEYS, KEYS)
-def test_other_key_other_draws(one, other):
-    # Four 63-bit numbers agree by chance once in 2**252; names whose CRC-32 agree are one stream, see below.
-    same_key = (one[0], zlib.crc32(one[1].encode()), one[2]) == (other[0], zlib.crc32(other[1].encode()), other[2])
-    assert (words(*one) == words(*other)) == same_key
-
-
-def test_no_two_streams_have_one_number_and_iterations_do_not_overlap():
-    # A long draw that ran into the next iteration's counter would repeat its numbers.
-    assert not set(words(0, FREQUENCIES, 1, size=50_000)) & set(words(0, FREQUENCIES, 2, size=50_000))
-    # Some problems know their sources only from the data: ordinal classes.
-    of_problems = {s for p in PROBLEMS.values() if isinstance(p.sources, tuple) for s in p.sources}
-    names = {FREQUENCIES, "similar", *of_problems, *(f"class {j}" for j in range(1, 1001))}
-    assert len({zlib.crc32(name.encode()) for name in names}) == len(names)
 
 
 @given(st.integers(1, 40), st.integers(1, 60))
@@ -238,30 +153,6 @@ def test_a_pass_visits_each_row_once_wherever_batches_end(n, size):
     visited = np.concatenate([shuffled_rows(9, "positive", t, rows, size) for t in range(1, n_iter + 1)])
     for start in range(0, len(visited) - n + 1, n):
         assert sorted(visited[start : start + n]) == rows.tolist()
-
-
-def test_draws_and_passes_are_numpys_and_very_many_rows_are_drawn_independently():
-    drawn = generator(7, "class 3", TOGETHER + 4).integers(0, 50, size=20)
-    np.testing.assert_array_equal(batch_rows(7, "class 3", TOGETHER + 4, np.arange(50), 20), drawn)
-    n_iter = TOGETHER + 5  # the iterations that are drawn together end within a pass
-    orders = [generator(7, "class 3", number).permutation(47) for number in range(20 * n_iter // 47 + 1)]
-    visited = np.concatenate([shuffled_rows(7, "class 3", t, np.arange(47), 20) for t in range(1, n_iter + 1)])
-    np.testing.assert_array_equal(visited, np.concatenate(orders)[: len(visited)])
-    rows = np.arange(sampling.MOST_SHUFFLED + 1)
-    np.testing.assert_array_equal(shuffled_rows(3, "unlabeled", 2, rows, 50), batch_rows(3, "unlabeled", 2, rows, 50))
-
-
-def test_a_source_has_a_batch_of_its_size_and_keeps_its_draws_when_others_come_or_go():
-    rows = {name: np.arange(100) for name in ("positive", "negative", "unlabeled")}
-    together = batches(1, 5, rows, 30)
-    assert {source: len(batch) for source, batch in together.items()} == dict.fromkeys(rows, 30)
-    assert list(together) == list(rows)
-    assert (together["positive"] != together["unlabeled"]).any()
-    alone = batches(1, 5, {"negative": rows["negative"]}, 30)["negative"]
-    assert (together["negative"] == alone).all()
-    expected = alone.copy()
-    alone[:] = -1  # a batch is the caller's own
-    assert (batches(1, 5, rows, 30)["negative"] == expected).all()
 
 
 @each("is_shuffled", [False, True])
@@ -276,6 +167,7 @@ def test_batches_drawn_together_are_those_of_each_iteration_in_any_order(n, size
             batch = batch_rows(3, "unlabeled", number, rows, size, is_shuffled=is_shuffled)
             np.testing.assert_array_equal(batch, rows[places[number - first]])
             assert batch.dtype == rows.dtype
+            batch[:] = -1  # a batch is the caller's own
 
 
 # --- the automatic step
@@ -338,52 +230,14 @@ def test_of_very_many_features_a_part_gives_the_automatic_step(make_task, monkey
     assert automatic(make_task, n_features=256) == automatic(make_task, n_features=64)
 
 
-@each(
-    "problem, n, batch_size, step",
-    [
-        *((SemiSupervisedSVM(unlabeled_weight=0.0), n, 128, step) for n, step in ((100, 2), (2048, 4), (51_200, 20))),
-        (SemiSupervisedSVM(unlabeled_weight=0.0), 2048, 256, 4.0 * 2**0.4),
-        (SemiSupervisedSVM(unlabeled_weight=0.0), 51_200, 1024, 48.0),
-        *((SemiSupervisedAUC(), n, 128, 1.0) for n in (100, 51_200)),
-        (SemiSupervisedAUC(), 100, 1024, 1.0),
-        (SemiSupervisedAUC(), 2048, 256, 2**0.25),
-        (SemiSupervisedAUC(), 51_200, 1024, 2.0),
-    ],
-)
-def test_steps_are_longer_with_many_labels_and_larger_mini_batches(problem, n, batch_size, step):
-    X, y, plan = np.zeros((n, 2)), np.arange(n) % 2, Plan("constant", None, 0.0, 8, 10)
-    rows = problem.rows(y) | {"unlabeled": np.arange(5)}
-    sizes = step_sizes(Task(problem.bind(y), Gaussian(1.0), X, rows, plan, batch_size, 0, np.dtype(float)))
-    # A hinge loss goes by its slope, others by a quarter of the largest step.
-    assert sizes.automatic / (1.0 if sizes.largest is None else sizes.largest / 4) == pytest.approx(step)
-
-
 @each("name", PROBLEMS)
-def test_a_run_says_its_automatic_step_and_is_the_run_with_that_step(name):
-    spec = short(name)
-    assert spec.solver.step_size is None
-    assert Spec.from_json(spec.to_json()) == spec
-    run, again = finished(spec), Run(spec)
-    again.advance(3)
-    again.advance()
-    assert_same_history(run, again)
+def test_a_run_with_the_automatic_step_is_the_run_with_that_step(name):
+    run = finished(short(name))
     step = summary(run)["automatic_step"]
-    assert step == run.engine.automatic_step
     assert run.history.column("step_size")[0] == run.engine.task.plan.at(1).size
     named = finished(short(name, step_size=step))
     np.testing.assert_array_equal(named.history.column("objective"), run.history.column("objective"))
     assert summary(named)["automatic_step"] is None
-
-
-def test_a_run_can_be_steered_to_the_automatic_step_and_away_from_it():
-    run = Run(short("auc", step_size=0.2))
-    for step in (None, 0.1):
-        run.advance(3)
-        run.change("step_size", step)
-    run.advance()
-    steps = run.history.column("step_size").tolist()
-    assert steps == [0.2] * 3 + [run.engine.automatic_step] * 3 + [0.1] * 6
-    assert_same_history(run, finished(Spec.from_json(run.spec.to_json())))
 
 
 # --- the mean of the second half
@@ -428,27 +282,21 @@ def assert_average_is_the_models(run):
 
 
 @each("name", PROBLEMS)
-def test_a_run_records_the_average_at_every_sixteenth_iteration_where_its_spec_asks_for_it(name):
-    run, plain = (finished(averaged(name, n_iter=40, average=average)) for average in ("tail", None))
-    assert set(run.history.names) - set(plain.history.names) == {"objective_average", "score_average"}
+def test_a_steered_run_is_replayed_with_its_average_which_changes_nothing_else(name):
+    runs = [Run(averaged(name, n_iter=40, average=average, step_size=0.05)) for average in ("tail", None)]
+    for parameter, value in (("step_size", 0.02), ("lam", 0.5), ("step_size", None)):
+        for run in runs:
+            run.advance(4)
+            run.change(parameter, value)
+    run, plain = runs
+    for one in runs:
+        one.advance()
     assert_same_history(plain, run)
-    column = run.history.column("objective_average")
-    assert np.isfinite(column).all()  # rows in between hold what was measured last
-    assert column[0] == pytest.approx(run.history.column("objective")[0])
+    assert_same_history(run, finished(Spec.from_json(run.spec.to_json())))
+    assert run.history.column("step_size")[-1] == run.engine.automatic_step
+    column = run.history.column("objective_average")  # rows in between hold what was measured last
     assert (np.flatnonzero(np.diff(column)) + 2).tolist() == [16, 32, 40]
     assert_average_is_the_models(run)
-    assert plain.result is plain.model
-
-
-@each("name", PROBLEMS)
-def test_a_steered_run_is_replayed_with_its_average(name):
-    run = Run(averaged(name))
-    for parameter, value in (("step_size", 0.02), ("lam", 0.5)):
-        run.advance(4)
-        run.change(parameter, value)
-    run.advance()
-    assert_average_is_the_models(run)
-    assert_same_history(run, finished(run.spec))
 
 
 def test_a_run_that_diverges_goes_back_with_its_average():
@@ -527,9 +375,234 @@ def test_a_run_that_diverged_stands_as_a_whole_where_growth_set_in(setting, is_l
         assert np.isfinite(values).all(), name
 
 
-def test_a_mini_batch_tells_of_the_function_before_its_step(monkeypatch):
-    monkeypatch.setattr(MOST_POINTS, 10)
-    # Without a ridge, the objective that the first step too far is recorded with is still low.
-    run = steered_too_far("auc", lam=0.0)
-    assert run.history.column("objective")[21] < run.start_objective
-    assert run.model_t == 21
+# --- runs that start from the exact solution for some of their points
+
+
+STARTED = (QSGS2AUC, TSGS3VM)
+
+
+def startable(name, n):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 3)), np.resize([0, 1, -1, -1], n)
+    given = {"correction": "identity", "prior": 0.7} if name == "similar_unlabeled" else {}
+    if given:
+        y = np.concatenate([np.arange(n // 2) // 2, np.full(n // 2, -1)])
+    problem = PROBLEMS[name](**given).bind(y)
+    return Task(problem, Gaussian(0.5), X, problem.rows(y), Plan("constant", 0.5, 0.1, 8, 30), 64, 0, np.dtype(float))
+
+
+@each("n", [40, 136])
+@each("name", ["auc", "s3vm", "similar_unlabeled", "ordinal"])
+def test_the_first_iteration_minimises_the_objective_on_its_features(name, n):
+    task = startable(name, n)
+    model = task.new_model()
+    assert plan_start(task, "exact")
+    (begun,) = islice(solve(task, model), 1)
+    assert [block.shape[1] for block in model.blocks] == [128]
+    assert task.plan.at(2).n_features == 8
+    phi = features.explicit(task.X, model.frequencies(1, 128))
+    best = model.kernel.feature_map.coefficients(model.blocks[0])
+    np.testing.assert_allclose(phi @ best, model.evaluate(task.X), atol=1e-9)
+    np.testing.assert_allclose(phi[begun.rows].T @ -begun.weights, best, atol=1e-6)  # a sum over points, as h is
+
+    def objective(alpha):
+        terms = task.problem.risk_terms({source: phi[rows] @ alpha for source, rows in task.rows.items()})
+        if name == "s3vm":  # of its labeled points alone
+            del terms["unlabeled"]
+        return sum(terms.values()) + 0.5 * task.plan.lam * alpha @ alpha
+
+    rng = np.random.default_rng(1)
+    for size in (1e-3, 1e-1):
+        others = [objective(best + size * rng.normal(size=best.shape)) for _ in range(20)]
+        assert min(others) > objective(best)
+
+
+@each("cls", STARTED)
+def test_a_started_fit_is_nearer_to_a_long_one_after_a_few_iterations(cls):
+    X, _, few = moons_with_few_labels(200)
+    sizes = {"sigma": 5.0, "n_features": 64, "batch_size": 64}
+    long = make(cls, n_iter=400, **sizes).fit(X, few).model_.evaluate(X)
+    short = [make(cls, start=start, n_iter=20, **sizes).fit(X, few).model_.evaluate(X) for start in (None, "exact")]
+    from_zero, started = (np.linalg.norm(f - long) for f in short)
+    assert started < 0.8 * from_zero
+
+
+def test_a_run_without_an_exact_solution_starts_at_0():
+    X, _, few = moons_with_few_labels(100)
+    for own in ({"cls": TSGSU, "loss": "logistic"}, {"kernel": "dot_product"}):
+        values = [make(**own, start=start).fit(X, few).decision_function(X) for start in (None, "exact")]
+        np.testing.assert_array_equal(*values)
+
+
+@each("bad", [np.nan, np.inf])
+def test_a_support_vector_machine_of_numbers_that_are_not_finite_is_refused(bad):
+    K, risk = np.eye(4), SourceHinge(np.array([1.0, 1.0, 0.0]), np.array([1.0, -1.0, 0.0]))
+    K[1, 2] = bad
+    with pytest.raises(np.linalg.LinAlgError, match="not finite"):
+        risk.solution(np.eye(4)[:, :3], K, 1.0)
+
+
+@each("kind", ["separable", "overlapping", "nothing in common", "indefinite"])
+def test_a_support_vector_machine_has_no_gap_to_its_dual(kind):
+    rng, y = np.random.default_rng(5), np.array([1.0, 1.0, 0.0, -1.0, -1.0, 1.0, 0.0, -1.0] * 8)
+    X = rng.normal(size=(64, 3)) + {"separable": 4.0, "overlapping": 0.3}.get(kind, 0.0) * y[:, None]
+    K = {"nothing in common": np.zeros((64, 64)), "indefinite": X @ np.diag([1.0, 0.5, -1.0]) @ X.T}.get(kind, X @ X.T)
+    M = np.stack([(y == sign) / np.count_nonzero(y == sign) for sign in (1.0, -1.0, 0.0)], axis=1)
+    risk = SourceHinge(np.array([3.0, 2.0, 0.0]), np.array([1.0, -1.0, 0.0]))
+    lam, cost = 0.1, M @ np.array([3.0, 2.0, 0.0])
+    a = risk.solution(M, K, lam)
+    assert (y * a >= 0).all()
+    assert (np.abs(a) <= cost / lam + 1e-12).all()
+    assert not a[y == 0].any()
+    np.testing.assert_array_equal(risk.is_counted, [True, True, False])
+    if kind == "indefinite":  # no minimum, but an end
+        return
+    objective = cost @ np.maximum(0.0, 1.0 - y * (K @ a)) + lam * a @ K @ a / 2
+    dual = lam * (np.abs(a).sum() - a @ K @ a / 2)
+    assert objective - dual == pytest.approx(0.0, abs=2e-3 * cost.sum())
+
+
+def test_a_support_vector_machine_without_a_ridge_has_finite_weights():
+    X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
+    risk = SourceHinge(np.array([1.0, 1.0]), np.array([1.0, -1.0]))
+    a = risk.solution(np.stack([y / 2, (1 - y) / 2], axis=1), X @ X.T, 0.0)
+    np.testing.assert_allclose(X @ X.T @ a, X[:, 0], atol=2e-3)  # the hard margin's
+
+
+@each("cls", (*STARTED, QS3ORAO))
+def test_auto_is_the_exact_start_for_few_labels_where_kernel_and_ridge_are_the_defaults(cls):
+    for n_labeled, parameters, start, tol in (
+        (40, {}, "exact", {TSGS3VM: 0.02, QS3ORAO: 0.03}.get(cls, 0.05)),
+        (513, {}, None, 0.02),
+        (40, {"sigma": 3.0}, None, 0.02),
+        (40, {"lam": 0.5}, None, 0.02),
+    ):
+        X, _, few = moons_with_few_labels(600, n_labeled=n_labeled)
+        automatic, named = (
+            cls(random_state=0, n_features=16, **parameters, **more).fit(X, few)
+            for more in ({}, {"start": start, "tol": tol})
+        )
+        assert automatic.n_iter_ == named.n_iter_
+        np.testing.assert_array_equal(automatic.decision_function(X), named.decision_function(X))
+
+
+def test_a_started_run_goes_on_in_parts_from_its_checkpoint_and_its_model_from_a_file(tmp_path):
+    X, _, few = moons_with_few_labels(100)
+    given = {"start": "exact", "dtype": "float64"}
+    whole = make(n_iter=20, **given).fit(X, few).model_.evaluate(X)
+    parts = make(n_iter=10, **given).partial_fit(X, few, classes=[0, 1]).partial_fit(X, few)
+    np.testing.assert_allclose(parts.model_.evaluate(X), whole, rtol=1e-9, atol=1e-11)
+
+    def stop(iterate):
+        if iterate.t == 15:
+            raise KeyboardInterrupt
+
+    how = {"checkpoint": tmp_path / "run.npz", "every": 10}
+    with pytest.raises(KeyboardInterrupt):
+        make(n_iter=20, **given).fit(X, few, callback=stop, **how)
+    again = make(n_iter=20, **given).fit(X, few, **how)
+    again.model_.save(tmp_path / "model.npz")
+    for model in (again.model_, load_model(tmp_path / "model.npz")):
+        np.testing.assert_array_equal(model.evaluate(X), whole)
+    for other in ({"start": None}, {"sampling": "independent"}):
+        with pytest.raises(ValueError, match="belongs to another run"):
+            make(n_iter=20, **given | other).fit(X, few, **how)
+
+
+# --- rates: the papers' theorems on the way to the optimum, on 400 points
+#
+# Convex cases (QSG-S2AUC, QS3ORAO, and TSGSU with the squared loss and without correction): with steps theta / t and
+# theta lam in (1, 2), E |f_t - f*|^2 = O(1 / t). The reason is |f_t - f*|^2 <= 2 |f_t - h_t|^2 + 2 kappa ||h_t -
+# f*||^2, and both parts have this rate. f* is computed exactly. The squares are means over all 400 points and over the
+# seeds. A slope is fitted by least squares to the logarithms of mean square and t, over the last decade of t, at points
+# evenly spaced in log t.
+#
+# Non-convex cases (TSGSU with a correction, TSGS3VM): with a constant step theta / sqrt(T) or theta / T^(3/4), the
+# measurement is the running mean of ||grad J(h_t)||^2 in the kernel's space, relative to the start. J is the whole
+# sample's objective. The average: `test_convergence.py`, beside the last iterate of a run with a constant step.
+
+
+N, KERNEL = 400, Gaussian(1.0)
+
+
+def clusters(n_classes, distance, n_labeled):
+    """Normal clusters in a row, in two dimensions, and the classes of the first points, -1 for the others."""
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, n_classes, N)
+    X = rng.normal(size=(N, 2)) + distance * classes[:, None]
+    return X, np.where(np.arange(N) < n_labeled, classes, -1)
+
+
+def pairs_of_clusters(prior=0.7, distance=1.5, n_pairs=60):
+    """Pairs of points of one of two clusters, then unlabeled points; and pair ids, -1 for the unlabeled."""
+    rng = np.random.default_rng(0)
+    share = prior**2 / (prior**2 + (1 - prior) ** 2)
+    paired = np.repeat(rng.random(n_pairs) < share, 2)
+    classes = np.concatenate([paired, rng.random(N - len(paired)) < prior])
+    X = rng.normal(size=(N, 2)) + distance * classes[:, None]
+    return X, np.concatenate([np.arange(2 * n_pairs) // 2, np.full(N - len(paired), -1)])
+
+
+# Problems on their points, by their name.
+CONVEX = {
+    "QSG-S2AUC": (SemiSupervisedAUC(), clusters(2, 1.2, 80)),
+    "QS3ORAO": (SemiSupervisedOrdinal(), clusters(4, 0.8, 120)),
+    "TSGSU, identity": (SimilarUnlabeled(0.7, correction="identity"), pairs_of_clusters()),
+}
+NON_CONVEX = [
+    *(
+        (SimilarUnlabeled(0.7, correction=correction), pairs_of_clusters(), Plan("theta/sqrt(T)", 5.0, 0.5, 64, 1500))
+        for correction in ("absolute value", "ReLU")
+    ),
+    *(
+        (
+            SemiSupervisedSVM(labeled_weight=4.0, unlabeled_weight=2.0, loss=loss),
+            clusters(2, 1.5, 80),
+            Plan("theta/T^(3/4)", 20.0, 1.0, 64, 1500),
+        )
+        for loss in LOSSES
+    ),
+]
+
+
+def rated_task(problem, sample, plan, batch_size, seed):
+    """Return the task, and the kernel matrix of all points, in float64."""
+    X, y = sample
+    problem, dtype = problem.bind(y), np.dtype(np.float32)
+    task = Task(problem, KERNEL, X.astype(dtype), problem.rows(y), replace(plan), batch_size, seed, dtype)
+    return task, KERNEL.matrix(X, X)
+
+
+def rated(task):
+    """Yield every iterate's number with f at all points and h's dual coefficients after it; both change in place."""
+    model = task.new_model()
+    points, dual = AllPoints(task, model), DualCoefficients(N)
+    for iterate in solve(task, model, training=points):
+        dual.advance(iterate.rows, iterate.weights, iterate.step.size, iterate.step.decay)
+        yield iterate.t, points.values, dual.values
+
+
+@pytest.mark.weekly
+@each("name", CONVEX)
+def test_the_distance_falls_as_one_over_t_and_the_optimum_is_reached_to_three_per_cent(name):
+    at, squares = np.unique(np.logspace(0, np.log10(2000), 67).round().astype(int)), []
+    plan = Plan("theta/t", 1.5, 1.0, 64, 2000)  # theta lam = 1.5, within the theorem's (1, 2)
+    for seed in range(2):
+        task, K = rated_task(*CONVEX[name], plan, 32, seed)
+        optimum = K @ exact_optimum(K, *quadratic(task.problem, task.rows, N), plan.lam)
+        squares.append(
+            [(np.mean((f - optimum) ** 2), np.mean((f - K @ dual) ** 2)) for t, f, dual in rated(task) if t in at]
+        )
+    for part in np.mean(squares, axis=0).T:
+        assert slope(at[at >= 200], part[at >= 200]) == pytest.approx(-1.0, abs=0.25)
+    # Asked for by 10 000 iterations; where it falls as 1 / sqrt(t) that is 1.3 %.
+    assert np.sqrt(np.array(squares)[:, -1, 0] / np.mean(optimum**2)).mean() < 0.03
+
+
+@pytest.mark.weekly
+@each("problem, sample, plan", NON_CONVEX)
+def test_the_mean_squared_gradient_falls_below_a_twentieth_of_its_start(problem, sample, plan):
+    task, K = rated_task(problem, sample, plan, 64, seed=0)
+    norm = GradientNorm(task.problem, task.rows, K)
+    squared = [norm.at(np.zeros(N), plan.lam), *(norm.at(dual, plan.lam) for _, _, dual in rated(task))]
+    assert np.mean(squared[:-1]) < 0.05 * squared[0]

@@ -124,13 +124,15 @@ def read(file: str | Path | IO[bytes]) -> ModelFile:
         if text.dtype.kind != "U" or text.size != 1 or text.dtype.itemsize > 4 * MAX_HEADER_CHARACTERS:
             raise ValueError(f"it must be text of at most {MAX_HEADER_CHARACTERS} characters")
         header: dict[str, Any] = json.loads(str(text))
+        if not isinstance(header, dict):
+            raise ValueError("it must be an object with fields")
         number = header.pop("format", None)
         if number != FORMAT:
             raise ModelError(f"the model file has format {number!r}, this program reads format {FORMAT}")
         model = _MODEL.check(header.pop("model", None))
     except ModelError:
         raise
-    except (AttributeError, TypeError, ValueError, RecursionError, SystemError) as error:
+    except (TypeError, ValueError, RecursionError, SystemError) as error:
         raise damaged_header(error) from error
     return ModelFile(model, header, arrays)
 
