@@ -130,7 +130,7 @@ BODIES += (b'{"code": "A", "client": "c", "name": "n", "round": 1, "guess": "1",
 PARTS = ({"round": 10**40}, {"client": 7}, {"guess": ["1"]}, {"name": "x" * 60}, {"code": []}, {"code": "222222"})
 PARTS += ({"guess": "<img src=x onerror=alert(1)>"}, {"round": 2}, {"name": NUMBER.name}, {"age": float("nan")})
 LENGTHS = ((LONGEST_ANSWER, None), (LONGEST_ANSWER + 1, None), (1_000_000, None), (1, ""), (1, "-1"))
-OF = ("auc/unlabeled\nWho <i>knows</i>? | I do\ns3vm/gap", "auc/unlabeled\nno-lesson", "<script>alert(1)")
+OF = ("auc/unlabeled\nWho <i>knows</i>? | I do | I do not\ns3vm/gap", "auc/unlabeled\nno-lesson", "<script>alert(1)")
 
 
 def test_what_a_room_answers(rooms, room, phones):
