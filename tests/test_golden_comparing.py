@@ -15,14 +15,16 @@ from small_specs import OWN_LESSON
 
 from dsgcore.cli.runs import axis_of
 from dsgcore.comparing import Comparison, Fit, FitRequest, Sample, html_of, rounds
+from dsgcore.comparing.label import label
 from dsgcore.comparing.methods import METHODS, SCORES, chosen_methods
 from dsgcore.comparing.report import text_of
-from dsgcore.comparing.reproductions import reproduction
+from dsgcore.comparing.reproductions import archive_of, read_set, reproduction
 from dsgcore.comparing.samples import about_labels, about_shift, fit
 from dsgcore.data.reading import File
 from dsgcore.diagnostics import check_possible, convergence, four_runs, limits
 from dsgcore.experiments import SETTINGS, FileStore, Spec, load_split
 from dsgcore.experiments.engine import Budget
+from dsgcore.experiments.verdict import choice_measures
 from dsgcore.explained import (
     example,
     first_steps,
@@ -256,6 +258,7 @@ def test_samples_fits_and_rounds(monkeypatch):
             found += lines_of("split", (*arrays, split.class_names))
         some = np.where(np.arange(len(y)) < 3, y, np.where(y == 0, -1, y))
         found += [*about_labels(some, sample.classes, is_ordered=False), *about_shift(X, y)]
+        found += about_shift(X + 1e5 * (y < 0)[:, None], y)
         for method in chosen_methods(None, kind):
             found += lines_of(method.name, (vars(method), " ".join(repr(method.make(0)).split())))
             if method.name in FITTED:
@@ -358,6 +361,8 @@ STUDIES = {
         "axes": [{"name": "solver.lam", "values": [0.1, 0.01]}],
     },
     "trajectories": {"others": [SPEC | {"solver": SMALL | {"lam": 0.2}}], "seeds": [2, 3, 7], "data_seed": 9},
+    "zero": {"axes": [{"name": "problem.gamma", "values": [0, 0.5], "scale": "log"}], "seeds": [1]},
+    "diverging": {"spec": SPEC | {"solver": SMALL | {"step_size": 1e6}}, "seeds": [2], "data_seed": 9},
     "data": {
         "axes": [{"name": "data.name", "values": ["xor", "digits", "friedman"]}],
         "seeds": [0],
@@ -509,6 +514,7 @@ def test_rooms_lessons_and_the_idea_in_numbers(tmp_path):
             found += tried("  over", rooms.answer, key.code, "phone number 000078", asked.name, turn, guesses[0], 9.0)
             rooms.again(key)
         rooms.reveal(key)
+        found += results_csv(rooms.questions(key)).split("\n") if number == 1 else []  # before there is a result
         rooms.tell(key, OUTCOME)
         rooms.shut(key, number > 2)
         found += states()
@@ -597,6 +603,21 @@ def test_what_is_refused(tmp_path):
     for said in BAD_STUDIES:
         found += tried("study", lambda given: len(Study.from_dict({"spec": SPEC, **given})), said)
     found += tried("figure", reproduction, "auc/fig9")
+    rng, files_of_sets = np.random.default_rng(5), {}
+    for name, codes in (("two", [3, 7]), ("three", [0, 1, 2, 2]), ("five", range(5))):
+        files_of_sets[name] = tmp_path / f"{name}.npz"
+        own = {"X": rng.normal(size=(60, 3)) * [1, 9, 0], "y": np.resize(codes, 60)}
+        np.savez(files_of_sets[name], **own, **{"y5": own["y"]} if name == "five" else {})
+    files_of_sets["text"] = tmp_path / "text.libsvm"
+    files_of_sets["text"].write_text("".join(f"{k * k % 17 / 4} 1:{k} 3:{k % 5 - 2}\n" for k in range(50)))
+    for (name, file), labels in product(files_of_sets.items(), ("binary", "pairs", "ordinal", "classes")):
+        found += tried(f"set {name} {labels}", read_set, file, labels)
+    names = ("codrna", "poker25k", "mnist10k", "higgs7500", "HIGGS", "webspam", "wine", "letter", "none")
+    found += lines_of("archives", {name: (one := archive_of(name)) and (one.name, one.archive) for name in names})
+    few = ([0.2, 0.4, 0.4, 0.9], [0.5], np.linspace(0.0, 1.0, 21))
+    for choices, score in product(few, (0.4, 0.95, 0.0)):
+        found += lines_of(f"choices {score}", choice_measures(np.array(choices), score))
+    found += of_labeled_rows()
     for given in ({"axes": []}, [], "{"):
         found += tried("study", Study.from_dict, given)
     for text in (
@@ -652,6 +673,32 @@ def test_what_is_refused(tmp_path):
         for one in () if ways is None else ways[1]:
             found += lines_of("  trajectory", (one.seeds, one.quantities, one.t, one.slope("error"), one.n_diverged))
     golden_files.check("refusals", [line.replace(str(tmp_path), "FOLDER") for line in found])
+
+
+def of_labeled_rows():
+    """Yield what labeling the rows of a table says: by a given method, the verdict's, and the usual one without a verdict."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"a": rng.normal(size=90), "b": np.arange(90) % 4, "id": [f"r{k}" for k in range(90)]})
+    of_a = np.digitize(frame["a"] + 0.4 * rng.normal(size=90), [-0.4, 0.4])
+    for classes, n_known, options in (
+        (("low", "mid", "top"), 60, {"method": "SVC", "ask": 4, "keep": ["id"]}),
+        (
+            ("low", "mid", "top"),
+            60,
+            {"ordered": True, "order": ["mid", "low", "top"], "method": "OrdinalSVC", "ask": 1},
+        ),
+        (("no", "yes"), 60, {"method": "LogisticRegression", "ask": 200}),
+        (("no", "yes"), 4, {"ask": 3}),
+        (("no", "yes"), 60, {"method": "OrdinalSVC"}),
+        (("no", "yes"), 60, {"keep": ["x"]}),
+        (("no", "yes"), 60, {"method": "SVC", "keep": ["row"]}),
+    ):
+        y = pd.Series([classes[min(k, len(classes) - 1)] for k in of_a]).where(np.arange(90) < n_known)
+        if n_known < 9:
+            y[1:n_known] = y[0]
+            y[n_known - 1] = "yes" if y[0] == "no" else "no"
+        table = frame.assign(kind=y, row=1)
+        yield from tried(f"label {classes} {n_known} {options}", label, table, "kind", seconds=30.0, **options)
 
 
 def odd_csv():

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import cycle
+from pathlib import Path
 from types import SimpleNamespace
 
 import golden_text
 import numpy as np
 import pytest
 from golden_files import _FRACTION, check, summary
+from golden_text import said
 from google.protobuf.message import Message
 from hostile_files import GOOD
 from opened_pages import bench_of, checked, full, left_in_browser, open_page
@@ -24,14 +26,17 @@ from room_phones import CURVE, GUESSES, MAP, NUMBER, PICK, Phones
 from small_specs import small
 from test_file_on_pages import table
 
-from dsgcore.core.metrics import paired_difference
+from dsgcore.core.metrics import Difference, paired_difference
 from dsgcore.data.inspection import Coverage
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.experiments.race import Heat, RaceResult
 from dsgcore.jobs import JobQueue
+from dsgcore.jobs.job import Job
+from dsgcore.model_selection import FoldError, Suggestion
 from dsgcore.rooms.rooms import SIGNS
 from dsgcore.settings import panels
 from dsgcore.solver.task import Change
+from dsgcore.tuning.search import Tried
 from pages.charts.detail_charts import confusion_chart, histogram_chart, parts_chart, risk_chart, shares_chart
 from pages.charts.figures import Curve, line_chart
 from pages.charts.live_chart import encoded
@@ -42,17 +47,19 @@ from pages.gallery.data_views import agreement
 from pages.live import map_view, tick
 from pages.live.judgement import look_at
 from pages.race import result as race_result
+from pages.room import entrance
 from pages.room.drawings import answers
 from pages.session import bench as benches
 from pages.session import link as link_of_run
-from pages.shell import plain_text
+from pages.shell import plain_text, sharing
 from pages.shell.room_key import cookie_name
 from pages.stage import step
 from pages.studies import links
 from pages.studies.differing import differing, said_difference
 from pages.workbench import page as workbench
+from pages.workbench import suggest_view
 
-WIDTH, LONGEST, MOST = 380, 80, (500, 40)  # of a line, of a text; new lines of a page, and of one after a step
+WIDTH, LONGEST, MOST = 380, 80, (500, 50)  # of a line, of a text; new lines of a page, and of one after a step
 NOT_SHOWN = """id js_content css_content component_name page_script_hash deferred_file_id label_visibility wrap element_type
 arrow_data form_id url is_default has_min has_max data_type columns query_param_key editing_mode row_height library
 ignore_rerun accept_new_options tracked template ticks ticklen tickcolor exponentformat allow_empty width_config set_value
@@ -141,9 +148,13 @@ def drawn(node):
             yield "component " + "-".join(child.proto.id.split("-")[3:])
             for text in filter(None, [*child.proto.bytes.decode().split("\n"), child.proto.json]):
                 yield from of_json(json.loads(text))
-        elif child.type == "arrow_data_frame":
-            yield f"table {child.value.shape}"
-            yield from child.value.head(12).to_csv(float_format="%.5g").splitlines()
+        elif child.type == "dataframe":
+            head, *rows = child.value.to_csv(float_format="%.5g").splitlines()
+            yield from [
+                f"table {child.value.shape} {head}",
+                *rows[:2],
+                *map(shortened, filter(None, ["\n".join(rows[2:])])),
+            ]
         else:
             yield from parts(child.type, {field.name: one for field, one in child.proto.ListFields()})
 
@@ -187,10 +198,13 @@ PAGES = {
         f"{SHORT}sigma=2 at=8 > set kernel = orthogonal_gaussian; set kernel = matern; set nu = 1/2; set length = 5.0; "
         "set kernel = dot_product; set kernel = matern; set kernel = laplacian; set data = blobs; press preset-0",
         f"{SHORT}seed=7 speed=slow at=8 > set setting-auc = s3vm",
+        f"{SHORT}sigma=2 at=8 > press suggest-values; press suggest-set; press suggest-set; set Row = 3; press suggest-use; "
+        "set suggest-seconds = 10; press suggest-more; press suggest-close",
+        f"{SHORT}data.n_labeled=2 at=8 > press suggest-values; set n_labeled = 10",
         "data.name=breast_cancer seed=7 n_iter=8 at=8 > set setting-auc = ordinal",
         " ".join(f"{name}=abc" for name in BAD) + " seed=inf speed=x map=x columns=x log_objective=x",
         "data.name=breast_cancer n_iter=8 map_x=bogus map_y=bogus hide=bogus at=999999 changes=,,,, ETA=1 lambda=1 data.size=2",
-        "n_iter=8 at=3 changes=3:lam=0.5",
+        "data.name=iris data.positive=virginica n_iter=8 at=3 changes=3:lam=0.5",
         f"{SHORT}at=4 > label; undo; redo; paint; clear; unlabel; label",
         "data.name=digits n_labeled=200 sigma=0.5 lam=0.01 n_features=4 n_iter=128 at=100 speed=fast > remedy; end",
         "step_size=1000 speed=instant map=f > end",
@@ -248,6 +262,8 @@ PAGES = {
                 ),
             )
         ),
+        "lesson=unlabeled present=1 speed=instant > press room-open; run; bodies; gone; press room-reveal; run",
+        "lesson=unlabeled present=1 speed=instant > press room-open; press lesson-leave",
         "lesson=unlabeled present=1 room=22222222",
         "lesson=unlabeled present=1 lecture=auc/unlabeled,none",
     ),
@@ -277,6 +293,7 @@ PAGES = {
         "n_iter=5 > set su_data = wine; set su_positive = class_1",
         "data.name=gaussian_mixture n=100 n_labeled=2000",
         "data.name=file > file table.csv; set su_n_labeled = 200",
+        "data.name=file n_iter=3 > file some.csv",
     ),
     "supervised": (f"{SPEC}data.name=digits kernel.name=matern nu=5/2 mistakes=true n_labeled=30",),
     "multiclass": (
@@ -304,9 +321,14 @@ PAGES = {
         f"{FEW} vary=solver.lam solver.lam.n=3 > start study-start; set x_view = Contour; set x_view = Importance",
         f"{FEW} vary=solver.lam,solver.step_size,solver.batch_size random=true points=4 seeds=1 > start study-start; "
         "set x_best = 0.25; set x_view = Contour; set x-contour-across = Mini-batch",
+        f"{FEW} vary=kernel.sigma,solver.step_size,solver.lam kernel.sigma.n=3 solver.lam.n=3 > start study-start; "
+        "set x_view = Parallel; set x_best = 0.25; set x_view = Importance; set x_view = Contour; "
+        "set x-contour-across = Regularisation; set x_measure = objective; set x_view = Importance",
+        f"{FEW} vary=problem.pairing,kernel.sigma kernel.sigma.n=3 > start study-start; set x_view = Parallel",
         "ETA=1 problem.s.rang=1 setting=x data.name=x measure=x view=x seeds=nan random=maybe",
         "solver.step_size.range=auto,auto kernel.sigma.range=0.1,0.5,1",
         "setting=multiclass problem.feature_map=linear",
+        "kernel.name=laplacian seeds=1 vary=kernel.sigma > set x_data = digits",
         "setting=multiclass problem.feature_map=linear vary=kernel.sigma",
         "setting=auc data.name=xor",
         "data.name=file > file table.csv",
@@ -376,6 +398,7 @@ FILES = {
     "gaps.csv": lines("a,b,label", *(f"{'NA' if a else a},{b if b else -999},{y}" for a, b, y, _ in ROWS)),
     "sums.csv": lines("name,a,label", *(f"{'Total' if i == 29 else y},{a},{k}" for i, (a, _, k, y) in enumerate(ROWS))),
     "pairs.csv": with_pairs(),
+    "some.csv": lines("a,b,label", *(f"{a},{b + i / 9},{y if i % 4 else ''}" for i, (a, b, y, _) in enumerate(ROWS))),
 }
 EDITS = {
     "label": {"do": "label", "rows": [30], "to": 1},
@@ -500,6 +523,25 @@ class Visit:
             self.said.append(phones.send(key.code, guess, **sent).text)
         self.app.run()
 
+    def gone(self):
+        """Close the class's room from another page."""
+        entrance.rooms().close(self.bench.group.room)
+
+    def bodies(self):
+        """Let phones send what is no answer."""
+        sent = {"code": self.bench.group.room.code, "client": "0" * 32, "name": "x", "round": 1, "guess": "1", "age": 0}
+        changes = {
+            "round": (None, "x", 1e400, [], 0),
+            "age": (None, "x", -1, []),
+            "guess": (None, 1, []),
+            "client": ([], "0"),
+        }
+        made = [sent | {name: value} for name, values in changes.items() for value in values] + [[], 1, None, {}, sent]
+        texts = [*map(json.dumps, made), "", "[" * 5000, "{", "x" * 4000]
+        for number, text in enumerate(texts):
+            reply = Phones().post("/r/room/answer", text.encode())
+            self.said += [f"{number} {reply.status_code} {reply.text}"]
+
     def results(self):
         """Open the lecturer's notes and the results of all questions of the class's room."""
         key, phones = self.bench.group.room, Phones()
@@ -523,6 +565,28 @@ class Visit:
         self.app.run()
 
 
+def suggested(queue, spec, split, seconds, *, search=None, lease=None):
+    """Return a job that has found what a search of that time would not find again: it follows from what is asked."""
+    if spec.data.n_labeled < 3:
+        raise FoldError(f"a class has one label of {spec.data.n_labeled}, for {seconds} s")
+    found = (
+        ({"sigma": spec.kernel.sigma * 3, "lam": 0.25}, 0.9),
+        ({}, 0.8),
+        ({"step_size": 0.75}, np.nan),
+        ({"lam": 7.0}, 0.7),
+    )
+    tried = tuple(
+        Tried(own, (np.array([score - 0.1, score + 0.05]),), 8 * (k + 1)) for k, (own, score) in enumerate(found)
+    )
+    gains = tuple(
+        Difference.around(one.mean - 0.8, 0.01 * (k or np.nan), len(split.X_train), "folds")
+        for k, one in enumerate(tried)
+    )
+    more = {} if search else tried[0].parameters
+    gain = Difference.around(0.0004 if search else 0.1, 0.03, 5, "folds")
+    return Job.done(Suggestion(more, gain, 0.9, tried, seconds + (search or 0), gains=gains, search=seconds))
+
+
 @pytest.fixture
 def steady(store, rooms, jobs_here, monkeypatch):
     """Let drawings reach the link's step, do jobs at once, let each take the same time and memory, and draw no room's code."""
@@ -536,6 +600,7 @@ def steady(store, rooms, jobs_here, monkeypatch):
     monkeypatch.setattr("pages.room.lecturer.token_hex", lambda n: n * "0a")
     for place, name in ((benches, "LONGEST_GO"), *((tick, name) for name in SLICES)):
         monkeypatch.setattr(place, name, 600.0)  # on a busy machine a second is not enough
+    monkeypatch.setattr(suggest_view, "begin_suggesting", suggested)
     submit = JobQueue.submit
 
     def timed(*given, **options):
@@ -578,7 +643,7 @@ ROUNDS = {PICK: [[0, 1, 1], [2, 1]], NUMBER: [[0.05, 0.41], [0.9]], CURVE: [[[0.
 ROUNDS[MAP] = [[[0.05, 0.95] + [0.55, 0.25] * 4], [[0.3, 0.7] * 5]]
 
 
-def test_functions_return_what_they_returned():
+def test_functions_return_what_they_returned(monkeypatch):
     lines, rng = [], np.random.default_rng(7)
     for function in (
         plain_text.in_sentence,
@@ -604,6 +669,17 @@ def test_functions_return_what_they_returned():
     lines += [f"said_difference: {[said_difference(paired_difference(*pair)) for pair in pairs]}"]
     for function in (plain_text.short_number, control.brief, control.shown, race_result._seconds):
         lines += [f"{function.__name__}: {[function(value) for value in NUMBERS]}"]
+    odd = {
+        "data": [],
+        "a": [np.float64(1.5), np.nan, {"b": -np.inf}],
+        "c": np.array([2.0, np.nan]),
+        "d": np.int64(3),
+        "e": Path("x"),
+    }
+    lines += [f"encoded: {said(encoded, one)}" for one in (odd, dict(list(odd.items())[:-1]), {"c": odd["c"][:1]})]
+    for text in ("", "x", "2.5", "0", "-1", "inf", "nan", "1e-9"):
+        monkeypatch.setenv("DSGLAB_X", text)
+        lines += [f"_named {text!r}: {sharing._named('DSGLAB_X', 7.0)}"]
     for asked, rounds in ROUNDS.items():
         for result in QUESTION_RESULTS:
             value = {"value": [0.7, 0.6, 0.5, 0.4, 0.3, 0.2]} if asked is CURVE and result else result
@@ -660,4 +736,6 @@ def test_functions_return_what_they_returned():
     one = {"name": "iris", "convert": "one against the rest"}
     iris = [Spec.from_dict({"setting": "auc", "data": one | {"positive": code}}) for code in (0, 2)]
     lines += [f"in a table {differing(iris, 'AB')}"]
+    iris += [Spec.from_dict({"setting": "auc", "data": {"name": "iris", "convert": one["convert"], "n_labeled": 30}})]
+    lines += [f"to {brief(links.link_to_run(spec))}" for spec in iris]
     check("pages_functions", [part for line in lines for part in textwrap.wrap(line, WIDTH)])

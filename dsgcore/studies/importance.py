@@ -52,10 +52,10 @@ class Importance:
 
     @property
     def ends(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The lowest and the highest share of each axis, without the most extreme split on both sides."""
+        """The lowest and the highest share of each axis, without the most extreme split on both sides; the mean is between."""
         ordered = np.sort(self.shares, axis=0)
         inside = ordered[1:-1] if len(ordered) > 2 else ordered
-        return inside[0], inside[-1]
+        return np.minimum(inside[0], self.mean), np.maximum(inside[-1], self.mean)
 
 
 @dataclass(frozen=True, eq=False)
