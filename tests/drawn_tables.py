@@ -35,7 +35,7 @@ def cell(form, v):
             "day": int(a * 9) % 28 + 1,
             "month": int(a * 7) % 12 + 1,
         },
-        **{"truth": "yes" if v > 0 else "no", "date": np.datetime64("2020-03-01") + int(v * 90)},
+        **{"truth": "yes" if v > 0 else "no", "date": np.datetime64("2020-03-01") + np.timedelta64(int(v * 90), "D")},
         **{"color": ("red", "green", "blue", "grey")[int(a * 3) % 4], "rank": ("low", "medium", "high")[int(a) % 3]},
         **{"mixed": f"{v:.1f}" if v > -6 else "broken", "sentinel": "-999" if v > 6 else f"{v:.1f}"},
         **{"dash": "-" if v > 5 else f"{v:.0f}", "doubt": "unknown" if v > 5 else "ab"[v > 0]},

@@ -69,10 +69,10 @@ def check(name, lines):
 
 
 def _versions():
-    """Return what the kept texts and numbers depend on: the system, Python, and the packages whose results they show."""
+    """Return what the kept texts and numbers depend on: the system, and the packages whose results they show."""
     names = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "numba", "plotly", "streamlit")
     own = [f"{name} {'.'.join(version(name).split('.')[:2])}" for name in names]
-    return [f"{sys.platform} {platform.machine()}", f"python {sys.version_info[0]}.{sys.version_info[1]}", *own]
+    return [f"{sys.platform} {platform.machine()}", *own]
 
 
 def _are_near(then, now):

@@ -1,6 +1,7 @@
 """Any value, call and its warnings as short text, for the golden results of numbers."""
 
 import dataclasses
+import re
 import textwrap
 import warnings
 from enum import Enum
@@ -91,7 +92,7 @@ def asked_all(rows):
     lines = []
     for function, *arguments in rows:
         given = arguments.pop() if arguments and isinstance(arguments[-1], dict) and arguments[-1].pop("", None) else {}
-        name = getattr(function, "__qualname__", type(function).__name__)
+        name = re.split("(?:<locals>|<listcomp>)[.]", getattr(function, "__qualname__", type(function).__name__))[-1]
         shown = f"{' '.join(map(_short, arguments))[:60]} {text(given) if given else ''}"
         lines.append(f"{name} {shown} -> {said(function, *arguments, **given)}")
     return lines

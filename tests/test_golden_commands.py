@@ -84,7 +84,8 @@ def person(folder):
     """Write a person's files: tables, a folder of Parquet files, specs and a study."""
     rng, n = np.random.default_rng(3), 80
     table = pd.DataFrame(rng.normal(size=(n, 3)).round(3), columns=["a", "b", "c"]).assign(
-        town=np.resize(["bonn", "ulm", "köln", "jena"], n), day=[str(np.datetime64("2020-01-05") + i) for i in range(n)]
+        town=np.resize(["bonn", "ulm", "köln", "jena"], n),
+        day=[str(day) for day in np.arange("2020-01-05", n, dtype="datetime64[D]")],
     )
     table["grade"] = np.array(["low", "medium", "high"])[np.digitize(table["a"], [-0.5, 0.5])]
     table["class"] = np.where(table["a"] + table["b"] / 2 > 0, "yes", "no")
