@@ -9,19 +9,25 @@ import numpy as np
 import pandas as pd
 from golden_text import asked_all, check, said, text
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from test_golden_estimators import asked, kept, learned, points
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import LinearSVC
+from test_golden_estimators import ALL, asked, kept, learned, points
 
 from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, DSGSoftmax, Run, Spec, load_model, prior, save_model
 from dsgcore.baselines import PNUAUC, SUSL, SVOREX, EverydayNeighbors, EverydaySVC
 from dsgcore.baselines.basis import choose_centers
 from dsgcore.data import rows_of
+from dsgcore.estimators import classes
+from dsgcore.experiments import script
 from dsgcore.model_selection import SeenLabels
 from dsgcore.multiclass import automatic, graph
 from dsgcore.multiclass import loop as steps
 from dsgcore.multiclass.problem import MultiClass
+from dsgcore.problems import SemiSupervisedAUC, SimilarUnlabeled
 from dsgcore.solver.stopping import Stopping
+from dsgcore.solver.task import drawn_rows
 from dsgcore.tuning import calibrated, folds, safe, search, suggesting
 
 SMALL = {"n_iter": 12, "n_features": 8, "batch_size": 6, "tol": None, "random_state": 2}
@@ -72,21 +78,33 @@ def test_multiclass():
         ]
         rows += [(graph.largest_eigenvalue, np.cov(rng.normal(size=(70, 90)))), (steps.make_task, problem, X, y * 0, 3)]
         lines += ["    " + line for line in asked_all(rows)]
-    for more in (
-        {},
-        {"variant": "softmax"},
-        {"variant": "preconditioned softmax"},
-        {"feature_map": "linear", "loss": "logistic"},
+    few = ([0, 1, 0, 1], [0] * 11 + [1], [0] * 12)
+    rows = [(automatic.left_out_factor, rng.normal(size=(len(y), 2)), np.array(y), 0.5) for y in few]
+    rows += [(graph.laplacian, np.ones((6, 2)), 2), (graph.laplacian, np.zeros((1, 2)), 3)]
+    overflowing = replace(SOLVED[0], tau_I=0.0, step_size=1e6)
+    rows += [(lambda: [*steps.descend(steps.make_task(overflowing, 1e305 * X, codes_of(points("classes", 1)[1]), 0))],)]
+    lines += asked_all(rows)
+    linear = {"feature_map": "linear", "loss": "logistic"}
+    for more, solver, data in (
+        ({}, {}, {}),
+        ({"variant": "softmax"}, {}, {}),
+        ({"variant": "preconditioned softmax"}, {}, {}),
+        (linear, {}, {}),
+        (linear | {"fit_intercept": True}, {"start": "exact"}, {}),
+        (linear, {"schedule": "theta/t"}, {"name": "ten_digits", "n_labeled": 12, "stratified": False}),
     ):
         plain = Spec.from_dict({"setting": "multiclass"}).to_dict()
-        plain["data"] |= {"n": 120, "n_labeled": 16}
-        plain["solver"] |= {"n_iter": 18, "n_features": 9, "batch_size": 6, "average": "tail"}
+        plain["data"] = data or plain["data"] | {"n": 120, "n_labeled": 16}
+        plain["solver"] |= {"n_iter": 18, "n_features": 9, "batch_size": 6, "average": "tail"} | solver
         plain["problem"] |= more
         for features in ("fixed", "fresh")[: 1 + ("variant" in more)]:
             run = Run(Spec.from_dict({**plain, "solver": plain["solver"] | {"features": features}}))
             run.advance()
             columns = {name: run.history.column(name) for name in run.history.names if "second" not in name}
-            lines += [f"run {more} {features}", *(f"    {name} {text(own)}" for name, own in columns.items())]
+            lines += [f"run {more} {solver} {features}", *(f"    {name} {text(own)}" for name, own in columns.items())]
+            said_of = [run.health, run.stop_reason, run.start_objective, ".fit(" in script(run)]
+            lines += [f"    {text(said_of)} without effect: {run.spec.problem.without_effect}"]
+            lines += [f"    links {said(getattr(run.engine, 'links', None), 40)}"]
             lines.append(
                 f"    {text([run.result_test_values, run.engine.at(7).W, run.engine.average_at(9).W, run.result_score])}"
             )
@@ -122,6 +140,19 @@ def test_tuning():
         *((folds.PNUAUCRisk(12, 30).weight, eta, 0.3) for eta in (0.4, -0.4)),
     ]
     rows += [(search.best_part, [*range(n)]) for n in (1, 7, 11)]
+    many = {n: np.r_[np.arange(n) % 2, -np.ones(9000, int)] for n in (1024, 2000, 20_000)}
+    rows += [(drawn_rows, SemiSupervisedAUC(), labels, "shuffled") for labels in many.values()]
+    rows += [(drawn_rows, SemiSupervisedAUC(), many[2000], "independent")]
+    rows += [(drawn_rows, SimilarUnlabeled(), np.r_[np.arange(2000) // 2, many[2000][2000:]], "shuffled")]
+    own, values = np.array([0, 1]), np.array([1.0, 6.0, 2.0, 4.0])
+    rows += [(classes.decision_threshold, share, own, values[:2], values) for share in (0.25, 0.5, "labels", 0.0, 1.0)]
+    rows += [(classes.decision_threshold, 0.5, own, values[:2], values[:1])]
+    rows += [(classes.best_threshold, own == 1, np.array(two)) for two in ([1.0, 0.0], [3.0, 3.0], [-1e30, -2e30])]
+    rows += [(suggesting.suggest, asked, X, y) for asked in (object(), LinearSVC(), GridSearchCV(TSGS3VM(), {}, cv=2))]
+    rows += [(suggesting.suggest, make_pipeline(StandardScaler(), LinearSVC()), X, y)]
+    rows += [(suggesting.suggest, QSGS2AUC(**SMALL), X, y, {"": 1, "seconds": -1.0})]
+    rows += [(suggesting.suggest, QSGS2AUC(**SMALL), X, np.where(np.arange(90) < 2, [0, 1] * 45, -1))]
+    rows += [(cls.as_in_paper, n) for cls in (TSGS3VM, TSGSU, QSGS2AUC) for n in (-5, "x")]
     held = calibrated.Confidence(4).fit(rng.normal(size=40), rng.random(40) < 0.7)
     rows += [
         (held.probability, np.linspace(-2, 2, 5)),
@@ -172,6 +203,14 @@ def test_tuning():
         (safe.Safe(QSGS2AUC(**SMALL)), y),
         (EverydaySVC(), y),
         (QSGS2AUC(**SMALL), np.where(np.arange(90) < 6, y, -1)),
+        (TSGSU(**SMALL, y_holds="classes"), y),
+        (PS3VT(n_iter=20, feature_map="fourier", n_features=9, sigma=500.0, random_state=4), y),
+        (
+            make_pipeline(
+                MinMaxScaler(), make_pipeline(StandardScaler(), calibrated.Calibrated(TSGS3VM(**SMALL), random_state=5))
+            ),
+            words,
+        ),
     ]
     with patch.object(search.time, "monotonic", lambda: next(clock)):
         for number, (model, labels) in enumerate(tuned):
@@ -263,6 +302,8 @@ def test_refusals_and_files(tmp_path):
         "far": X * 1e25,
         "more": np.c_[X, X],
         "ints": (X * 2**30).astype(int),
+        "named": pd.DataFrame(X, columns=["a", "b", "c"]),
+        "array for NumPy alone": type("Held", (), {"__array__": lambda self, dtype=None, copy=None: X})(),
     }
     for model in map(clone, LEARNERS):
         name = type(model).__name__ + getattr(model, "y_holds", "")[:2]
@@ -281,6 +322,12 @@ def test_refusals_and_files(tmp_path):
         for what, own in places.items():
             sentence = said(lambda: model.predict(own).shape)  # noqa: B023
             by_sentence.setdefault(sentence, []).append(f"{name} predict {what}")
+    for cls in ALL:
+        for name in cls().get_params():
+            sentence = said(cls(**{name: np.array([1.0, 2.0])}).fit, X[:20], y[:20])
+            by_sentence.setdefault(sentence, []).append(f"{cls.__name__} {name} array")
+        longest = max(cls().get_params(), key=len)
+        by_sentence.setdefault(said(cls().set_params, **{longest[:-1]: 1}), []).append("misspelled")
     lines = [f"{sentence}\n    {', '.join(names)[:150]}" for sentence, names in by_sentence.items()]
     file, own = tmp_path / "run.npz", QSGS2AUC(**SMALL, sigma=0.3, lam=0.1, step_size=0.2)
     seen = []
@@ -297,10 +344,15 @@ def test_refusals_and_files(tmp_path):
         (own.fit, X, y, {"": 1, "checkpoint": tmp_path / "z", "every": 0}),
         (lambda: [seen, own.model_],),
     ]
+    sizes, exact = [], QSGS2AUC(**SMALL, start="exact")
+    exact.fit(X, y, callback=lambda it: sizes.append({name: len(rows) for name, rows in it.batch.items()}))
+    rows += [(lambda: sizes[:2],)]
+    rows += [(lambda: PNUAUC(lam=0.1).fit(np.ones((8, 2)), [0, 0, 0, 1, 1, -1, -1, -1]).prior_,)]
     rows += [(own.partial_fit, X, y, c) for c in (None, [0, 1], [0, 1, 2], [1, 1])] + [
         (QSGS2AUC().partial_fit, X, y),
         (parts_of, QSGS2AUC(**SMALL), X, y),
         *((choose_centers, X[:, :2], given, 3) for given in (None, 5, 39, 40, 41, X[:4, :2], X[:4])),
+        *((own.partial_fit, X, np.where(y == 0, other, y)) for other in (3, -1)),
         (own.automatic_values, X, y),
         (own.most_iterations, y),
     ]

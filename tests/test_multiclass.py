@@ -1,4 +1,4 @@
-"""PS3VT and its presets: the loop against naive twins and the authors' program, the estimators, and their defaults."""
+"""PS3VT and its presets: the loop against naive twins and the authors' program, the estimators, and runs of them on pages."""
 
 import runpy
 from dataclasses import replace
@@ -10,32 +10,34 @@ import numpy as np
 import oracle_files
 import pytest
 from cases import each
+from opened_pages import bench_of, click_like_a_browser, open_page, run_of
 from scipy.optimize import minimize
 from scipy.special import softmax
 from scipy.stats import sem
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
-from small_specs import finished
+from small_specs import changed, finished
 
-from dsgcore import LRCMC, PS3VT, SSMC, DSGSoftmax, LinearMC, load_model
+from dsgcore import LRCMC, PS3VT, SSMC, DSGSoftmax, LinearMC, Run, Spec, load_model
 from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import batch_rows
-from dsgcore.experiments import Run, Spec, load_split, script
+from dsgcore.experiments import LiveRun, load_split, long_work, script
 from dsgcore.experiments.engine import learned_score
-from dsgcore.experiments.run import Health
+from dsgcore.jobs import Job, JobQueue, JobState
 from dsgcore.kernels import Gaussian, block_frequencies
 from dsgcore.kernels.features import explicit
 from dsgcore.multiclass import automatic
+from dsgcore.multiclass import graph as graphs
 from dsgcore.multiclass import loop as task_module
 from dsgcore.multiclass.automatic import RIDGE_FACTORS, left_out_factor, smooth_minimiser
 from dsgcore.multiclass.features import FixedFeatures, LazyFeatures
 from dsgcore.multiclass.graph import MAX_ANCHORS, laplacian, mean_distance, smoothness
 from dsgcore.multiclass.loop import MultiClassTask, descend, make_task, shrink, tail_mean
 from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.twin import KernelTwin
 from dsgcore.solver.stopping import Stopping
 
 # Forty points in three dimensions; nineteen have one of four labels.
@@ -217,17 +219,6 @@ def test_the_softmax_estimator_equals_its_naive_twin(is_preconditioned, average,
         model.fit(X, np.zeros(40))
 
 
-def test_a_run_with_an_exact_start_is_not_called_above_its_start():
-    problem = {"loss": "logistic", "feature_map": "linear", "fit_intercept": True, "theta": 0.5, "radius": 1e6}
-    given = {"setting": "multiclass", "data": {"name": "iris", "n_labeled": 60}, "problem": problem}
-    solvers = ({"n_iter": 40, "start": start} for start in (None, "exact"))
-    plain, exact = (finished(Spec.from_dict({**given, "solver": solver})) for solver in solvers)
-    for run in (plain, exact):
-        assert run.health is Health.GOOD
-        assert run.start_objective == pytest.approx(np.log(3))
-    assert exact.history.column("objective")[0] < 0.6 * plain.history.column("objective")[0]
-
-
 each_softmax = each("variant", ("softmax", "preconditioned softmax"))
 
 
@@ -238,11 +229,6 @@ def softmax_run(variant, steps=None, **solver):
     run = Run(Spec.from_dict({"setting": "multiclass", **given}))
     run.advance(steps)
     return run
-
-
-@each("variant", ["printed", "softmax"])
-def test_the_script_of_a_run_whose_step_shrinks_has_no_estimator_because_none_does_so(variant):
-    assert ".fit(" not in script(softmax_run(variant, schedule="theta/t"))
 
 
 each_kind = each("features", ["fresh", "fixed"])
@@ -262,14 +248,6 @@ def test_a_run_of_the_softmax_variant_is_its_estimators_bit_for_bit(variant, fea
     np.testing.assert_array_equal(load_model(tmp_path / "model.npz").evaluate(X_test), model.decision_function(X_test))
     np.testing.assert_allclose(run.result_test_values, model.decision_function(X_test), atol=1e-13)
     np.testing.assert_array_equal(run.engine.learned(run.spec, run.split), run.result_test_values)
-    W, row = run.engine.model.W, run.history.last()
-    assert row["term: ridge"] == pytest.approx(0.005 * np.vdot(W, W), rel=1e-12)
-    sizes = [row[f"singular value {i}"] for i in (1, 2, 3)]
-    np.testing.assert_allclose(sizes, np.linalg.svdvals(W)[:3], rtol=1e-6)
-    if average:
-        W, y = run.result.W, run.split.y_train
-        loss = log_loss(y[y >= 0], softmax(run.result.evaluate(run.split.X_train[y >= 0]), axis=1))
-        assert row["objective_average"] == pytest.approx(loss + 0.005 * np.vdot(W, W), rel=1e-12)
 
 
 @each_softmax
@@ -334,14 +312,6 @@ def test_the_mean_distance_is_exact_or_close():
     assert mean_distance(many) == pytest.approx(np.pi**0.5, abs=0.06)
 
 
-def test_points_that_coincide_have_weight_one_and_more_neighbours_than_points_are_all_the_others():
-    coinciding = laplacian(np.ones((6, 2)), n_neighbors=2)
-    assert np.isfinite(coinciding.toarray()).all()
-    np.testing.assert_allclose(coinciding.sum(axis=1), 0.0, atol=1e-12)
-    five = np.random.default_rng(2).normal(size=(5, 2))
-    np.testing.assert_array_equal(laplacian(five, n_neighbors=50).toarray(), laplacian(five, n_neighbors=4).toarray())
-
-
 # The parts of the objective
 
 
@@ -381,41 +351,7 @@ def test_singular_value_thresholding_is_the_proximal_operator(shape, n_kept):
     np.testing.assert_allclose(best.x.reshape(shape), W, atol=1e-3)
 
 
-@each("tau_S", [0.0, 0.2])
-def test_records_hold_the_terms_before_the_step_and_the_singular_values_after_it(tau_S):
-    task = small_task(tau_S=tau_S, batch_size=None)
-    W = task.start()
-    for iterate in descend(task):
-        assert iterate.terms == pytest.approx(task.terms(W), rel=1e-10, abs=1e-14)
-        np.testing.assert_allclose(iterate.gradient, task.problem.gradient(W, task.X, task.y, task.M), rtol=1e-10)
-        W = iterate.W
-        np.testing.assert_allclose(iterate.singular_values, np.linalg.svd(W, compute_uv=False), atol=1e-13)
-    assert iterate.t == 12
-
-
 # Special cases, seeds
-
-
-@each("parameters", [{}, {"feature_map": "fourier", "n_features": 8}])
-def test_same_seed_same_bits_other_seed_other_numbers(parameters):
-    first, again, other = (weights_of(small_task(seed, **parameters)) for seed in (5, 5, 6))
-    np.testing.assert_array_equal(first, again)
-    assert (first[-1] != other[-1]).any()
-
-
-@each("tau_S", [0.0, 0.2])
-@each("tau_I", [0.0, 0.003])
-@each("batch_size", [1, 4, None])
-def test_a_run_that_continues_gives_the_same_bits(tau_S, tau_I, batch_size):
-    task = small_task(tau_S=tau_S, tau_I=tau_I, batch_size=batch_size, step_size=40.0)  # such steps reach the ball
-    weights = weights_of(task)
-    np.testing.assert_array_equal(weights_of(task, W=weights[4], t=5), weights[5:])
-
-
-def test_a_run_that_overflows_ends_before_that_step():
-    task = make_task(MultiClass(tau_I=0.0, step_size=1e6, n_iter=5), X * 1e305, Y, 0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        assert weights_of(task) == []
 
 
 # The estimators
@@ -492,11 +428,8 @@ def test_the_model_is_the_average_of_the_iterations_made_or_without_one_the_last
     np.testing.assert_allclose(model.coef_, W[:-1].T, rtol=1e-10)
     np.testing.assert_allclose(model.intercept_, W[-1], rtol=1e-9)
     as_long = {"tol": None, "n_iter": model.n_iter_, "random_state": 4, "start": start}
-    np.testing.assert_allclose(PS3VT(**as_long).fit(FAR, FEW).coef_, model.coef_, rtol=1e-12)
-    model = PS3VT(**as_long, average=None).fit(FAR, FEW)
-    task = make_task(model.problem_, FAR, FEW, 4)
-    last = weights_of(task, W=start and exact(task))[-1]
-    np.testing.assert_allclose(model.coef_, task.plain(last)[:-1].T, rtol=1e-12)
+    last = PS3VT(**as_long, average=None).fit(FAR, FEW)
+    np.testing.assert_allclose(last.coef_, task.plain(weights[-1])[:-1].T, rtol=1e-10)
 
 
 @each("features, tau_I", [("linear", None), ("fourier", None), ("fourier", 10.0)])
@@ -596,11 +529,6 @@ def test_the_ridge_is_one_that_labels_which_were_left_out_ask_for():
     assert chosen[0] > 1.0 > chosen[2]
 
 
-@each("y", [[0, 1, 0, 1], [0] * 11 + [1], [0] * 12])
-def test_where_hardly_any_labels_can_be_left_out_the_ridge_is_some_of_the_usual(y):
-    assert left_out_factor(np.random.default_rng(0).normal(size=(len(y), 2)), np.array(y), 0.5) in RIDGE_FACTORS
-
-
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 def test_features_that_are_too_many_to_be_held_give_the_same_model(loss, monkeypatch):
     model = PS3VT(feature_map="fourier", n_features=32, n_iter=60, loss=loss, random_state=0)
@@ -641,3 +569,201 @@ def test_default_arguments_are_as_good_as_a_logistic_regression(load, scaler):
 def test_default_arguments_on_fourier_features_are_as_good_as_svc(load):
     ours, theirs = errors(load, StandardScaler, lambda s: PS3VT(feature_map="fourier", random_state=s), SVC)
     assert ours <= theirs + 0.04
+
+
+# Runs of specs
+
+
+def small(**changes):
+    """A quick spec; keywords go to the section that has them."""
+    plain = Spec.from_dict({"setting": "multiclass"}).to_dict()
+    plain["data"] |= {"n": 160, "n_labeled": 16}
+    plain["solver"] |= {"n_iter": 20, "n_features": 24, "batch_size": 8}
+    return changed(plain, **changes)
+
+
+# The estimator's values for the same numbers as in `small`.
+SAME = {"lam": 1e-6, "tau_S": 0.05, "batch_size": 8, "sigma": 30.0, "n_features": 24, "is_orthogonal": False}
+SAME |= {"loss": "hinge", "tol": None, "random_state": 0}
+AUTOMATIC = {"step_size": "auto", "average": "tail", "fit_intercept": True, "n_iter": 30}
+SHORT = {"solver.n_iter": "20"}
+
+
+@each("features", ["linear", "fourier"])
+@each("is_full", [False, True])
+def test_the_run_is_the_estimators(features, is_full):
+    run = finished(small(feature_map=features, is_full_gradient=is_full, radius=5.0))
+    own = {"tau_I": 1e-3, "step_size": 1.0, "radius": 5.0, "n_iter": 20, "average": None, "fit_intercept": False}
+    own |= SAME | {"feature_map": features, "batch_size": None if is_full else 8}
+    estimator = PS3VT(**own).fit(run.split.X_train.astype(np.float64), run.split.y_train)
+    np.testing.assert_array_equal(run.model.W, estimator.coef_.T)
+    assert not [name for name in run.history.names if name.endswith("_average")]  # none was asked for
+    if features == "linear":
+        assert "error_mean" not in run.history.names
+        with pytest.raises(ValueError, match="no exact-kernel twin"):
+            run.exact_values(run.split.X_test)
+
+
+@pytest.mark.parametrize("features", ["linear", "fourier"])
+def test_a_spec_can_ask_for_the_automatic_step_the_average_and_an_intercept(tmp_path, features):
+    run = finished(small(**AUTOMATIC, feature_map=features, tau_I=0.0))
+    estimator = PS3VT(**SAME, tau_I=0.0, radius=10.0, n_iter=30, feature_map=features)
+    estimator.fit(run.split.X_train.astype(np.float64), run.split.y_train)
+    assert run.engine.automatic_step == estimator.step_size_ == run.history.column("step_size")[0]
+    W = run.result.W
+    np.testing.assert_allclose(W[:-1], estimator.coef_.T, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(W[-1], estimator.intercept_, rtol=1e-10, atol=1e-14)
+    values = run.result.evaluate(run.split.X_test)
+    assert run.history.last()["score_average"] == run.problem.score(run.split.y_test, values)
+    run.result.save(tmp_path / "model.npz")
+    assert load_model(tmp_path / "model.npz").evaluate(run.split.X_test).tobytes() == values.tobytes()
+    np.testing.assert_allclose(run.engine.average_at(30).W, W, rtol=1e-12)
+    assert (run.engine.average_at(12).W == run.engine.model_at(12).W).all()
+
+
+@each("changes", [{}, {"tau_I": 0.0}, {"is_full_gradient": True, "lam": 0.1}, AUTOMATIC])
+def test_the_exact_twin_on_the_features_own_kernel_is_the_run_itself(changes, monkeypatch):
+    monkeypatch.setattr(KernelTwin, "_kernel", lambda twin, Z: twin.features(Z) @ twin.features(twin.X).T)
+    run = Run(small(**changes))
+    run.advance(10)
+    for name, value in (("tau_S", 0.2), ("lam", 0.05), ("tau_I", 0.002)):
+        run.change(name, value)
+    run.advance(5)
+    np.testing.assert_allclose(run.engine.twin.values(), run.test_values[:256], atol=1e-10)
+    np.testing.assert_allclose(run.exact_values(run.split.X_test[5:9]), run.test_values[5:9], atol=1e-10)
+    assert "error_mean" in run.history.names
+
+
+def test_large_samples_are_not_scored_whole(monkeypatch):
+    whole = finished(small())
+    monkeypatch.setattr("dsgcore.multiclass.engine.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+    monkeypatch.setattr("dsgcore.multiclass.graph.MAX_KEPT_FEATURES", 10)
+    run = finished(small())
+    assert run.training_values is None
+    assert "score_unlabeled" in set(whole.history.names) - set(run.history.names)
+    np.testing.assert_array_equal(run.history.column("score_test"), whole.history.column("score_test"))
+
+
+# The graph
+
+
+def test_a_graph_is_made_once_for_the_same_points_and_neighbours_and_without_weight_on_it_none(monkeypatch):
+    made, laplacian = [], graphs.laplacian
+
+    def counted(X, *given, **more):
+        made.append((len(X), given[0]))
+        return laplacian(X, *given, **more)
+
+    monkeypatch.setattr(graphs, "laplacian", counted)
+    run = Run(small(tau_I=0.0))
+    run.advance(5)
+    assert made == []
+    run.change("tau_I", 0.01)  # steered in later, it is the one of the start
+    run.advance()
+    assert made == [(112, 10)]
+    assert run.history.column("term: graph")[4] == 0.0 < run.history.last()["term: graph"]
+    assert (finished(run.spec).model.W == run.model.W).all()
+    live = LiveRun(small(), LiveRun(small(step_size=0.5)))
+    LiveRun(small(sigma=3.0), live)
+    assert len(made) == 2  # run, twin and the next runs have one
+    LiveRun(small(n_neighbors=5), live)
+    LiveRun(small(seed=1), live)  # other data
+    assert len(made) == 4
+
+
+def test_neighbours_found_piece_by_piece_are_those_found_at_once(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    X[:40] = X[0]  # more twins than neighbours are listed
+    whole, told = graphs.laplacian(X), []
+    monkeypatch.setattr("dsgcore.multiclass.graph.ROWS_AT_A_TIME", 77)
+    pieces = graphs.laplacian(X, report=told.append)
+    np.testing.assert_array_equal(pieces.toarray() == 0, whole.toarray() == 0)
+    np.testing.assert_allclose(pieces.toarray(), whole.toarray(), rtol=1e-12)
+    assert told == [77 / 300, 154 / 300, 231 / 300, 1.0]
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("n", [200, 6000])
+def test_the_default_weight_of_the_graph_overshot_on_many_points(n, tmp_path):
+    # Four clusters in 30 dimensions, where the graph's pull grows with the number of points.
+    y = np.arange(n) % 4
+    np.savez(tmp_path / "points.npz", X=np.random.default_rng(0).normal(size=(n, 30)) + 3.0 * np.eye(30)[y], y=y)
+    plain = Spec.from_dict({"setting": "multiclass"}).to_dict()
+    plain["data"] = {"name": "file", "path": str(tmp_path / "points.npz"), "n_labeled": 40}
+    run = finished(changed(plain, sigma=0.5, n_iter=40))
+    row, largest = run.history.last(), np.linalg.eigvalsh(run.engine.task.M)[-1]
+    assert row["tau_I"] == pytest.approx(min(1e-3, 0.1 / (row["step_size"] * largest)))
+    assert run.history.column("term: graph").max() < 1.0  # 110, all that the ball allows, where it overshoots
+    assert row["objective"] < 1.5
+
+
+def test_left_open_the_weight_is_what_the_step_bears_at_most_a_thousandth_and_too_large_a_one_is_said():
+    assert small().problem.tau_I is None
+    assert finished(small()).model.W.tobytes() == finished(small(tau_I=1e-3)).model.W.tobytes()
+    runs = (Run(small(step_size=step, feature_map="linear", n=10_000)) for step in (1000.0, 5000.0))
+    weight, other = (run.engine.automatic_tau_I for run in runs)
+    assert other == pytest.approx(weight / 5)
+    engine = Run(small(tau_I=1e-3)).engine
+    borne = engine.largest_step * 1e-3 / engine.step_at(1)
+    assert "swing" in Run(small(tau_I=1.1 * borne)).engine.caution
+    assert Run(small(tau_I=0.9 * borne)).engine.caution == Run(small()).engine.caution == ""
+
+
+def test_the_weight_is_steered_from_auto_and_the_link_says_so():
+    changes = {"problem.tau_I": "0.01", "changes": "0:tau_I=auto,4:tau_I=0.01"}
+    app = open_page("multiclass", **SHORT, **changes, at="7")
+    spec = run_of(app, "multiclass").spec
+    assert spec.problem.tau_I is None
+    assert [(change.t, change.value) for change in spec.changes] == [(4, 0.01)]
+    assert app.warning == []
+    app.session_state["mc_tau_I"] = None
+    app.run()  # nothing can be found in the middle of a run: it begins again
+    assert run_of(app, "multiclass").spec.changes == ()
+    assert not app.exception
+
+
+# A graph that takes long to make
+
+
+@pytest.fixture
+def waits_for_all(monkeypatch):
+    monkeypatch.setattr("dsgcore.multiclass.engine.MIN_POINTS_TO_WAIT_FOR", 10)
+
+
+def test_long_work_is_there_until_it_has_been_done_and_the_run_is_the_same(waits_for_all):
+    spec, told = small(), []
+    split = Run(small(tau_I=0.0)).split
+    work = long_work(spec, split)
+    work.keep(work.function(*work.arguments, report=told.append))
+    assert long_work(spec, split) is None
+    assert long_work(small(tau_I=0.0), split) is None
+    assert [share for _, share in told] == sorted(share for _, share in told)
+    assert "neighbours of 112 points" in told[0][0]
+    assert long_work(small(sigma=3.0), split).arguments[1] is not None  # the graph, with other features
+    run = Run(spec, split)
+    run.advance()
+    assert run.model.W.tobytes() == finished(spec).model.W.tobytes()
+
+
+def test_a_page_waits_for_the_graph_of_a_large_set_which_can_be_cancelled_and_is_given_up_for_other_data(
+    waits_for_all, jobs_here
+):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JobQueue, "submit", lambda *_, **__: Job())  # preparations wait until they are cancelled
+        app = open_page("multiclass", **SHORT, at="7")
+        bench = bench_of(app, "multiclass")
+        first = bench.jobs.preparation.job
+        assert bench.live is None
+        assert len(app.get("progress")) == 1
+    app.button(key="preparing-cancel").click().run()
+    app.run()
+    assert any("cancelled" in warning.value for warning in app.warning)
+    app = click_like_a_browser(app, "try-again")
+    assert first.state is JobState.CANCELLED
+    assert app.selectbox(key="mc_data"), "the whole page is drawn again, and ticks"
+    assert run_of(app, "multiclass").t == 7
+    app.selectbox(key="mc_data").select("Blobs").run()
+    assert bench.jobs.preparation is None
+    assert run_of(app, "multiclass").spec.data.name == "blobs"
+    assert run_of(app, "multiclass").engine.task.M is not None
+    assert not app.exception

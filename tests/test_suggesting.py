@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import count
 
 import numpy as np
 import pytest
-from cases import each, some
+from cases import each
 from clocks import use_steady_clock
 from numpy.typing import NDArray
 from opened_pages import bench_of, click_like_a_browser, left_in_browser, open_auc
 from scipy import stats
 from sklearn.datasets import make_moons
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.svm import LinearSVC
 from small_specs import finished
 
-from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
+from dsgcore import PS3VT, QSGS2AUC
 from dsgcore.core.metrics import Difference, Effect, accuracy_half_width
 from dsgcore.experiments import SETTINGS, Spec, begin_suggesting, default_spec, load_split, suggest_values
 from dsgcore.experiments.engine import ENGINES
-from dsgcore.experiments.suggesting import MOST_POINTS, _seen, with_values
+from dsgcore.experiments.suggesting import with_values
 from dsgcore.jobs import JobQueue, JobState
-from dsgcore.model_selection import Calibrated, FoldError, Suggestion, suggest
+from dsgcore.model_selection import Suggestion, suggest
 from dsgcore.settings import profile_of
-from dsgcore.tuning.search import ROUNDS, Search, Subject
+from dsgcore.tuning.search import Search, Subject
 from pages.workbench import suggest_view
 
 X, Y = make_moons(400, noise=0.15, random_state=0)
-SEEN, THREE = np.where(np.arange(400) < 60, Y, -1), np.where(np.arange(400) < 90, np.arange(400) % 3, -1)
+SEEN = np.where(np.arange(400) < 60, Y, -1)
 QUICK = {"n_iter": 40, "n_features": 32, "batch_size": 16, "random_state": 0}
-PAIRS = np.where(np.arange(400) < 120, np.arange(400) // 2, -1)
-KINDS = {QS3ORAO: THREE, TSGS3VM: SEEN, PS3VT: THREE, QSGS2AUC: SEEN, TSGSU: PAIRS}
 
 
 @pytest.fixture(autouse=True)
@@ -47,11 +40,6 @@ def steady_clock(monkeypatch):
 def of(kind, **given):
     """An estimator of this kind that is quick."""
     return kind(**{name: value for name, value in QUICK.items() if name in kind().get_params()}, **given)
-
-
-def tuned(found):
-    """The names of all parameters that a search has tried."""
-    return {name for one in found.tried for name in one.parameters}
 
 
 # --- for an estimator
@@ -82,73 +70,6 @@ def test_the_estimators_own_values_stay_where_nothing_is_clearly_better():
     assert all(len(one.tried) > 1 for one in found)
 
 
-@each("kind, is_inside", some([(kind, inside) for kind in KINDS for inside in (False, True)][:-1], 3, 9))
-def test_every_method_can_be_asked_alone_and_in_a_pipeline_by_its_names(kind, is_inside):
-    model, points, prefix = of(kind), X, ""
-    if is_inside:
-        model = Calibrated(model, n_splits=2) if kind is not QS3ORAO else model
-        model, points = make_pipeline(StandardScaler(), make_pipeline(MinMaxScaler(), model)), 100.0 * X
-        prefix = "pipeline__qs3orao__" if kind is QS3ORAO else "pipeline__calibrated__estimator__"
-    found = suggest(model, points, KINDS[kind], seconds=3.0)
-    model.set_params(**found.parameters)
-    assert {name.startswith(prefix) for name in tuned(found)} == {True}
-    assert np.isfinite(found.score)
-    assert any(one.parameters == {} for one in found.tried)
-    assert found.best_estimator_.predict(points).shape == (400,)
-
-
-OF_A_KIND = [
-    *((kind, {"kernel": "matern"}, {"length"}, {"sigma"}) for kind in (QSGS2AUC, TSGS3VM, QS3ORAO)),
-    (TSGS3VM, {}, {"sigma", "C", "C_star"}, {"labeled_weight"}),
-    (TSGS3VM, {"labeled_weight": 10.0}, {"sigma", "labeled_weight"}, {"C", "C_star"}),
-]
-
-
-@each("kind, given, wanted, others", OF_A_KIND)
-def test_a_kernel_is_tuned_by_its_own_length_and_labels_by_the_weight_that_is_used(kind, given, wanted, others):
-    found = tuned(suggest(of(kind, **given), X, SEEN, seconds=6.0))
-    assert wanted <= found
-    assert not others & found
-
-
-def test_candidates_are_multiples_of_the_width_that_a_map_of_random_features_has():
-    found = suggest(of(PS3VT, feature_map="fourier", sigma=500.0), X, SEEN, seconds=30.0)
-    widths = [one.parameters["sigma"] for one in found.tried if "sigma" in one.parameters]
-    assert widths
-    assert min(widths) > 500.0 / 8.1
-
-
-def test_a_method_for_pairs_that_draws_them_from_labels_is_scored_by_labels():
-    found = suggest(of(TSGSU, y_holds="classes"), X, np.where(np.arange(400) < 120, X[:, 0] > 0.0, -1), seconds=3.0)
-    assert found.score > 0.5
-    assert all(one.on_folds[0].dtype == bool for one in found.tried)
-
-
-NO_ONE = r"estimator must be one of QSGS2AUC.*got (object|LinearSVC|GridSearchCV)$"
-BAD = [
-    (lambda: suggest(object(), X, SEEN), NO_ONE),
-    (lambda: suggest(make_pipeline(StandardScaler(), LinearSVC()), X, SEEN), NO_ONE),
-    (lambda: suggest(GridSearchCV(of(TSGS3VM), {}, cv=2), X, np.abs(SEEN)), NO_ONE),
-    (lambda: TSGS3VM.as_in_paper(-5), "n must be a whole number between 1 and 2147483647, got -5"),
-    *(
-        (lambda cls=cls: cls.as_in_paper("x"), "n must be a whole number between 1 and 2147483647, got 'x'")
-        for cls in (TSGS3VM, TSGSU, QSGS2AUC)
-    ),
-    (lambda: suggest(of(QSGS2AUC), X, SEEN, seconds=-1.0), "seconds must be"),
-    (lambda: suggest_values(spec_of("auc"), load_split(spec_of("auc")), seconds=0.0), "seconds must be"),
-    (
-        lambda: suggest(of(QSGS2AUC), X, np.where(np.arange(400) < 2, [0, 1] * 200, -1)),
-        "labeled points must be at least 5",
-    ),
-]
-
-
-@each("ask, said", BAD)
-def test_what_cannot_be_asked_is_said_in_a_sentence(ask, said):
-    with pytest.raises((ParameterError, FoldError), match=said):
-        ask()
-
-
 @pytest.mark.ci
 def test_several_classes_that_no_straight_lines_separate_get_random_features():
     ring = np.random.default_rng(0).integers(0, 3, 300)
@@ -159,28 +80,6 @@ def test_several_classes_that_no_straight_lines_separate_get_random_features():
     assert {"feature_map": "fourier", "n_features": 512} in [dict(one.parameters) for one in found.tried]
     assert found.parameters["feature_map"] == "fourier"
     assert found.gain.mean > 0.2
-
-
-def test_a_search_does_not_warn_that_its_shortened_fits_have_not_converged():
-    suggest(of(TSGS3VM).set_params(n_iter=1000, tol=1e-9), X, SEEN, seconds=2.0)  # a warning is an error
-
-
-def test_the_table_has_every_candidate_with_its_gain_over_the_own_values(monkeypatch):
-    asked, most = [], QSGS2AUC.most_iterations
-    monkeypatch.setattr(QSGS2AUC, "most_iterations", lambda self, y: asked.append(len(y)) or most(self, y))
-    found = suggest(of(QSGS2AUC), X, SEEN, seconds=20.0)
-    assert asked == [len(SEEN)]  # labels are encoded once for the number of iterations
-    table = found.table
-    assert len(table) == len(found.tried) > 2
-    for row, one, gain in zip(table.to_dict("records"), found.tried, found.gains, strict=True):
-        assert (row["score"], row["n"], row["unit"]) == (one.mean, gain.n, gain.unit)
-        assert all(row[name] == value for name, value in one.parameters.items())
-        assert (row["low"], row["high"]) == pytest.approx((gain.low, gain.high), nan_ok=True)
-        own = next(o for o in found.tried if not o.parameters) if one.n_iter == found.tried[0].n_iter else None
-        if own is not None and len(own.on_folds) == len(one.on_folds):
-            assert gain.mean == pytest.approx(one.mean - own.mean)
-    own_row = table[table.filter(list(found.tried[1].parameters) or ["sigma"]).isna().all(axis=1)]
-    assert own_row["gain"].tolist() == [0.0] * max(1, len(own_row))
 
 
 def test_a_search_follows_from_the_random_state_and_goes_on_where_it_was():
@@ -265,43 +164,6 @@ def test_what_cannot_be_fitted_is_never_preferred():
     assert searched(np.ones((5, 20), dtype=bool), np.full((5, 1), -np.inf)).gain.effect is None
 
 
-def test_a_search_that_goes_on_scores_nothing_twice():
-    asked, numbers = [], count()
-
-    class Counted(Scored):
-        def draw(self, drawn):
-            return {"drawn": next(numbers)}
-
-        def score(self, parameters, share, fold, until):
-            asked.append((str(parameters), share, fold))
-            return super().score(parameters, share, fold, until)
-
-    search, subject = Search(0), Counted(SLIGHTLY, OWN, NAMED)
-    search.go_on(subject, 1000.0)
-    search.go_on(subject, 1000.0)
-    assert len(asked) == len(set(asked))
-
-
-def test_where_the_time_ends_before_the_own_values_have_a_rival_in_a_round_the_round_before_tells():
-    class Slow(Scored):
-        def score(self, parameters, share, fold, until):
-            while parameters and share > ROUNDS[0][0] and not until():
-                pass
-            return super().score(parameters, share, fold, until)
-
-    found = Search(0).go_on(Slow(SLIGHTLY + 0.05, OWN, NAMED), 100.0)
-    n_folds = ROUNDS[0][1]
-    assert found.gain.n == n_folds
-    assert found.gain.mean == pytest.approx(np.mean((SLIGHTLY + 0.05 - OWN)[:n_folds]))
-
-
-def test_a_search_goes_on_after_a_time_that_was_too_short_for_a_round():
-    search, subject = Search(0), Scored(SLIGHTLY + 0.05, OWN)
-    assert search.go_on(subject, 0.1).parameters == {}
-    found = search.go_on(subject, 100.0)
-    assert found.tried[0].parameters == found.parameters != {}
-
-
 # --- for a spec
 
 
@@ -349,14 +211,6 @@ def test_in_the_background_its_time_is_kept_and_one_that_is_given_up_ends_at_onc
         assert given_up.state is JobState.CANCELLED
     assert 0.0 < job.result.seconds < 60.0
     assert "round" in job.progress[1]
-
-
-def test_more_points_than_are_looked_at_keep_all_labels():
-    seen = _seen(load_split(spec_of("auc", n=40_000, n_labeled=100)))
-    assert len(seen.X_train) == MOST_POINTS
-    assert len(seen.labeled) == 100
-    assert not len(seen.X_test)
-    assert np.array_equal(seen.y_hidden, seen.y_train)
 
 
 # --- on a page
