@@ -1,10 +1,6 @@
 """The papers' competitors and everyday peers: rules of all, then each by a second route."""
 
 import inspect
-import itertools
-import math
-import pickle
-import re
 import warnings
 from functools import partial
 
@@ -28,7 +24,7 @@ from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC, SVR
 
 from dsgcore.baselines import COMPETITORS, CUU, MPNUAUC, MSAMULT, PNUAUC, SAMULT, SUDH, SUSL, SVOREX, everyday
-from dsgcore.baselines.basis import Basis, IllPosedWarning, Linear, choose_centers, make_basis, solve_symmetric
+from dsgcore.baselines.basis import Basis, IllPosedWarning, Linear
 from dsgcore.baselines.centred_s3vm import BLS3VM, QNS3VM
 from dsgcore.baselines.gradient_s3vm import BGS3VM, FRS3VM
 from dsgcore.baselines.pair_risk import pnu_risk, samult_risk
@@ -36,14 +32,12 @@ from dsgcore.baselines.s3vm import S3VMLight
 from dsgcore.baselines.svorex import middle
 from dsgcore.kernels import Gaussian
 from dsgcore.model_selection import PNUAUCRisk
-from dsgcore.prior import energy_class_prior
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.problems.similar_unlabeled import LOSSES, SimilarUnlabeled
 
 THREE = (SUSL, SUDH, CUU)
 # The last setting of those that learn in several ones.
 SETTING = {cls: setting for setting, classes in COMPETITORS.items() for cls in classes}
-EACH = each("cls, setting", SETTING.items())
 
 
 def make(cls, **parameters):
@@ -70,25 +64,6 @@ def fit(model, X, y, **more):
 
 
 # --- every one
-
-
-@EACH
-def test_each_reports_its_progress_and_learns_the_same_whatever_the_classes_are_called(cls, setting):
-    (X, y), seen = data(setting), []
-    model = fit(make(cls), X, y, callback=seen.append)  # it returns None: the fit goes on
-    assert [p.step for p in seen] == list(range(1, len(seen) + 1))
-    assert all(p.step <= p.total for p in seen)
-    assert all(a.seconds <= b.seconds for a, b in itertools.pairwise(seen))
-    assert_array_equal(model.objectives_, [p.objective for p in seen if not math.isnan(p.objective)])
-    assert np.isfinite(model.objectives_).all()
-    assert isinstance(model.converged_, bool)
-    f = model.decision_function(X)
-    assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(X), f)
-    names = np.array(["grade 1", "grade 2", "grade 3", -1], dtype=object)
-    named = fit(make(cls), X, y if setting == "similar_unlabeled" else names[y])  # of pairs there are no names
-    assert_array_equal(named.decision_function(X), f)
-    if setting != "similar_unlabeled":
-        assert_array_equal(named.predict(X), names[model.predict(X)])
 
 
 @each("cls", [cls for cls in SETTING if cls.is_supervised])
@@ -134,15 +109,6 @@ def test_each_learns_what_it_is_for(model, points, wanted, least):
 # --- models that are linear in kernels at centres
 
 
-def test_centers_are_all_points_some_of_them_or_those_that_are_given():
-    X = np.arange(20.0).reshape(10, 2)
-    assert choose_centers(X, None, 0) is choose_centers(X, 10, 0) is X
-    some = choose_centers(X, 4, 0)
-    assert len({tuple(row) for row in some} & {tuple(row) for row in X}) == 4
-    assert_array_equal(choose_centers(X, 4, 0), some)
-    assert_array_equal(choose_centers(X, some, 0), some)
-
-
 @each("has_bias", [True, False])
 @each("kernel", [Gaussian(0.5), Linear(), None])
 def test_models_are_evaluated_in_pieces(kernel, has_bias):
@@ -156,44 +122,6 @@ def test_models_are_evaluated_in_pieces(kernel, has_bias):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dsgcore.baselines.basis.MAX_VALUES", 20)
         assert_allclose(basis.model(coef[:, 0]).evaluate(X), wanted[:, 0])
-
-
-@each("kernel", [Gaussian(0.5), Gaussian(1e-4), Linear()])
-def test_the_kernels_norm_is_the_length_of_the_designs_weights(kernel):
-    rng = np.random.default_rng(0)
-    X, centers = rng.normal(size=(30, 2)), rng.normal(size=(40, 2))
-    basis = make_basis(kernel, centers, "half rkhs", has_bias=True)
-    v = rng.normal(size=basis.size)
-    model = basis.model(v)
-    assert_allclose(model.evaluate(X), basis.penalised(X) @ v, atol=1e-6 * np.abs(v).sum())
-    a, kept = model.coef[:-1], basis.centers
-    assert a @ kernel.matrix(kept, kept) @ a == pytest.approx(v[:-1] @ v[:-1], rel=1e-3)  # of a flat kernel a is huge
-    # Centres that add nothing are left out: most of them, if the kernel is flat or linear.
-    K, P = kernel.matrix(centers, centers), basis.penalised(centers)[:, :-1]
-    assert_allclose(P @ P.T, K, atol=1e-12 * len(K) * K.max())
-    assert len(kept) == 2 if isinstance(kernel, Linear) else len(kept) <= 40
-
-
-SYSTEMS = [
-    ([1, 2, 3, 4, 5, 100.0], None),
-    ([-1, 2, -3, 4, 5, 100.0], "indefinite: at its solution the gradient is zero, .*"),
-    ([0, 0, 1, 2, 3, 4.0], "singular and was solved by least squares; .*"),
-    ([0.0] * 6, "singular and was solved by least squares; .*"),
-]
-
-
-@each("eigenvalues, said", SYSTEMS)
-def test_systems_are_solved_whatever_their_sign(eigenvalues, said):
-    rng = np.random.default_rng(0)
-    Q, b = np.linalg.qr(rng.normal(size=(6, 6)))[0], rng.normal(size=6)
-    A = Q * eigenvalues @ Q.T
-    A = (A + A.T) / 2
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        x = solve_symmetric(A, b, "NAME")
-    assert_allclose(x, np.linalg.pinv(A, rcond=1e-12) @ b, atol=1e-10)
-    assert [w.category for w in caught] == ([] if said is None else [IllPosedWarning])
-    assert said is None or re.fullmatch(f"NAME: the system is {said}", str(caught[0].message))
 
 
 # --- scikit-learn's own methods
@@ -433,15 +361,6 @@ def test_the_models_of_ordered_classes_are_the_binary_ones():
         assert_allclose(ordinal.ranking_function(X), f.mean(axis=1), rtol=1e-9)
         assert_allclose(ordinal.objectives_, [model.objective_ for model in binary])
     assert_allclose(second.priors_, [model.prior_ for model in pnu_auc])
-
-
-def test_pnu_auc_estimates_the_prior_by_energy_distance():
-    X, y, few = sample(n=600, n_labeled=100)
-    model = PNUAUC(lam=0.1).fit(X, few)
-    assert model.prior_ == energy_class_prior(X[few == 1], X[few == 0], X[few == -1])
-    assert abs(model.prior_ - y.mean()) < 0.1
-    same = PNUAUC(lam=0.1).fit(np.zeros((8, 2)) + 1.0, [0, 0, 0, 1, 1, -1, -1, -1])  # no distance: the labels' share
-    assert same.prior_ == 0.4
 
 
 def test_the_score_of_pnu_auc_is_its_zero_one_risk():

@@ -10,7 +10,6 @@ from four_estimators import moons_with_few_labels
 from numpy.testing import assert_allclose
 from scipy.optimize import check_grad
 from scipy.spatial.distance import cdist
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 from sklearn.svm import SVC
@@ -20,7 +19,6 @@ from dsgcore.baselines import PNUAUC, SAMULT, SUDH, SUSL, SVOREX, S3VMLight
 from dsgcore.baselines.basis import IllPosedWarning
 from dsgcore.baselines.centred_s3vm import BLS3VM, QNS3VM, Objective, centred_matrix
 from dsgcore.baselines.gradient_s3vm import BGS3VM, FRS3VM
-from dsgcore.baselines.s3vm import fit_to_tolerance
 from dsgcore.core.sampling import batch_rows, generator
 from dsgcore.kernels import Gaussian
 from dsgcore.model_selection import PNUAUCRisk, SimilarUnlabeledRisk
@@ -55,19 +53,6 @@ def test_s3vm_light_ends_in_a_machine_on_labels_that_no_switch_improves(share):
     slack = np.maximum(0.0, 1.0 - labels * f)[~IS_LABELED]
     positive, negative = slack[model.labels_ > 0], slack[model.labels_ < 0]
     assert (np.add.outer(positive, negative)[np.minimum.outer(positive, negative) > 0] <= 2.0 + 1e-3).all()
-
-
-def test_s3vm_lights_objective_falls_while_the_weight_stays():
-    model = fitted(S3VMLight, positive_share=0.7)  # far from the truth: labels must be switched
-    fall = np.diff(model.objectives_)[(np.diff(model.weights_, axis=0) == 0).all(axis=1)]
-    assert len(fall) > 3
-    assert (fall < 1e-3).all()
-    assert model.converged_
-    negative, positive = model.weights_.T
-    assert negative[-1] == positive[-1] == 1.0
-    assert len(np.unique(negative)) == 19  # the labels alone, 1e-5 2^0 .. 1e-5 2^16, and 1
-    both = (negative > 0) & (positive < 1)
-    assert_allclose(positive[both] / negative[both], 91 / 39)
 
 
 def test_s3vm_light_labels_one_or_two_unlabeled_points():
@@ -123,21 +108,6 @@ def test_bls3vm_reaches_labeled_values_beyond_the_regressions_second_kink():
     model = BLS3VM("linear", C=1e4, C_star=1.0, tol=1e-9).fit(x[:, None], few)
     f_l, _ = check_optimality(model, x[:, None], few, C=1e4, C_star=1.0, s=-0.3, atol=1e-2)
     assert np.abs(f_l).max() > 1000
-
-
-@each("reached, asked", [(0.0, [1.0]), (5.0, [1.0, 10.0]), (100.0, [1.0, 10.0, 100.0]), (200.0, [1.0, 10.0, 100.0])])
-def test_a_machine_that_cannot_reach_its_tolerance_is_fitted_to_a_coarser_one(reached, asked):
-    class Machine:
-        def set_params(self, tol, max_iter):
-            found.append(tol)
-
-        def fit(self, G, y, sample_weight):
-            if found[-1] < reached:
-                warnings.warn("not reached", ConvergenceWarning, stacklevel=1)
-
-    found = []
-    assert fit_to_tolerance(Machine(), np.eye(2), np.ones(2), np.ones(2), 1.0) is (reached <= 100.0)
-    assert found == asked
 
 
 # --- QNS3VM
@@ -250,11 +220,6 @@ def test_frs3vm_equals_its_naive_twin():
     f = np.array(phi) @ w
     hinge, both = np.maximum(0.0, 1.0 - SIGNS * f[:30]).mean(), np.maximum(0.0, 1.0 - np.abs(f[30:])).mean()
     assert model.objectives_[-1] == pytest.approx(0.5 * w @ w + 4.0 * hinge + C_star * both, rel=1e-9)
-
-
-def test_frs3vm_with_a_linear_kernel_is_linear():
-    model = fitted(FRS3VM, kernel="linear")
-    assert_allclose(model.decision_function(X), X @ model.model_.W[:, 0])
 
 
 # --- the authors' programs

@@ -17,9 +17,7 @@ from sklearn.preprocessing import MinMaxScaler
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.baselines import CUU, SUDH, SUSL
 from dsgcore.core.metrics import paired_difference
-from dsgcore.estimators.classes import best_threshold, decision_threshold, even_chances
 from dsgcore.estimators.inputs import TrainingValues
-from dsgcore.estimators.similar_unlabeled import drawn_members
 from dsgcore.kernels import Gaussian
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.auc import SemiSupervisedAUC
@@ -27,10 +25,9 @@ from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.solver.loop import solve
-from dsgcore.solver.stopping import Stopping, TailMean
 from dsgcore.solver.task import SAMPLING, Plan, Task
 
-X, Y, FEW = moons_with_few_labels()
+X, _, FEW = moons_with_few_labels()
 each_of_four = each("cls", FOUR)
 
 
@@ -83,23 +80,15 @@ def test_a_partial_fit_that_fails_leaves_the_estimator_as_it_was(cls):
         new.set_params(n_features=0).partial_fit(X, FEW, classes=[0, 1])
     assert set(vars(new)) == set(vars(clone(new)))
     model = make(cls).partial_fit(X, FEW, classes=np.unique(FEW))
-    assert model.classes_.tolist() == [0, 1]
-    before, names, own = model.decision_function(X), set(vars(model)), model.get_params()
-    diverging = {"step_size": 1e6, "lam": 1000.0, "schedule": "constant", "n_iter": 40}
-    for parameters, points, y, classes, said in (
-        ({}, X, FEW, [0, 2], "^classes must be those of the first call, 0, 1, got 0, 2$"),
-        *[({}, X, FEW, [0, 1, 1], "^classes must differ from each other, got 0, 1, 1$")] * (cls is QS3ORAO),
-        ({}, X, np.where(FEW == 0, 3, FEW), None, "^y must hold the classes 0, 1, or -1 for unlabeled points, got 3$"),
-        ({}, X, np.where(FEW == 0, -1, FEW), None, "^y must hold labeled points of every class, got none of class 0$"),
-        ({}, X[:, :1], FEW, None, "X has 1 features, but .* 2"),
-        ({"n_features": 0}, 2 * X, FEW, None, "^n_features must "),
-        (diverging, X, FEW, None, "diverged at iteration"),
-    ):
-        with pytest.raises(ValueError, match=said):
-            model.set_params(**parameters).partial_fit(points, y, classes)
-        np.testing.assert_array_equal(model.decision_function(X), before)
-        assert (model.n_iter_, set(vars(model))) == (12, names)
-        model.set_params(**{name: own[name] for name in parameters})
+    before, names = model.decision_function(X), set(vars(model))
+    for points, y in ((X, np.where(FEW == 0, 3, FEW)), (X, np.where(FEW == 0, -1, FEW)), (X[:, :1], FEW)):
+        with pytest.raises(ValueError, match=r"^(y must hold |X has 1 features)"):
+            model.partial_fit(points, y)
+    model.set_params(step_size=1e6, lam=1000.0, schedule="constant", n_iter=40)
+    with pytest.raises(ValueError, match="diverged at iteration"):
+        model.partial_fit(X, FEW)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    assert (model.n_iter_, set(vars(model))) == (12, names)
 
 
 # --- when a fit ends: by need, and with one warning where it would have needed more
@@ -124,13 +113,6 @@ def test_wherever_a_fit_ends_its_model_is_the_mean_of_its_second_halfs_iterates(
     assert make(cls, **settling, n_iter_no_change=150).fit(X, FEW).n_iter_ >= settled.n_iter_ + 100
 
 
-def test_a_mean_that_moves_again_has_not_settled():
-    tail, settled = TailMean(np.zeros(1), 100, 1, Stopping(tol=0.25, n_iter_no_change=4)), []
-    for value in (1.0, 1.0, 1.0, 1.0, 100.0, 100.0, 67.0, 67.0, 83.0, 83.0):
-        settled.append(tail.add(np.array([value])))
-    assert settled == [False] * 9 + [True]  # still, moving, and still for four
-
-
 def test_a_fit_that_would_have_needed_more_says_so_once_and_watching_changes_no_bit():
     with pytest.warns(ConvergenceWarning, match=r"QSGS2AUC was still moving by .* raise n_iter, or raise tol") as said:
         watched = make(tol=0.0, n_iter=120).fit(X, FEW)
@@ -140,26 +122,13 @@ def test_a_fit_that_would_have_needed_more_says_so_once_and_watching_changes_no_
     assert make(tol=0.0, n_iter=60).fit(X, FEW).n_iter_ == 60  # too few to see whether it moves: nothing is said
 
 
-def test_a_callback_sees_no_mini_batch_at_the_exact_start():
-    seen = []
-    make(start="exact", n_iter=2).fit(X, FEW, callback=lambda iterate: seen.append(iterate.batch))
-    assert [[len(rows) for rows in batch.values()] for batch in seen] == [[0, 0, 0], [16, 16, 16]]
-
-
 def test_verbose_prints_a_line_at_every_look(capsys):
     make(n_iter=110, verbose=1).fit(X, FEW)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines] == ["iteration 50", "iteration 100"]
-    make(n_iter=3, verbose=2).fit(X, FEW)
-    lines = capsys.readouterr().out.splitlines()
-    assert (len(lines), lines[2].partition(": ")[0], lines[2].split(", ")[1]) == (3, "iteration 3", "not compared yet")
-    for model in (
-        make(n_iter=110, verbose=True),
-        PS3VT(n_iter=60, verbose=True, random_state=0),
-        make(n_iter=50, verbose=False),
-    ):
+    for n_lines, model in ((3, make(n_iter=3, verbose=2)), (1, PS3VT(n_iter=60, verbose=True, random_state=0))):
         model.fit(X, FEW)
-    assert len(capsys.readouterr().out.splitlines()) > 2
+        assert len(capsys.readouterr().out.splitlines()) == n_lines
 
 
 # --- QSGS2AUC
@@ -206,15 +175,6 @@ def test_the_classes_keep_to_a_share_of_positives():
     for label in (0, 1):
         picked[np.flatnonzero(y == label)[:90]] = label
     assert np.mean(models["estimate"].fit(points, picked).predict(points)) == pytest.approx(0.05, abs=0.03)
-
-
-def test_a_threshold_is_a_finite_number_in_the_middle_of_a_gap_though_no_cut_beats_chance():
-    codes, values = np.array([0, 1]), np.array([1.0, 6.0, 2.0, 4.0])
-    for share, threshold in ((0.25, 5.0), (0.5, 3.0), ("labels", 3.0), (0.0, 5.0), (1.0, 1.5)):
-        assert decision_threshold(share, codes, values[:2], values) == threshold
-    assert decision_threshold(0.5, codes, values[:2], values[:1]) == 1.0
-    for values in ([1.0, 0.0], [3.0, 3.0], [-1e30, -2e30]):
-        assert max(values) <= best_threshold(np.array([False, True]), np.array(values)) < np.inf
 
 
 # --- TSGS3VM
@@ -279,7 +239,6 @@ def test_c_per_point_is_the_papers_c_over_the_labels(n):
 
 SMALL_ORDINAL = {"sigma": 2.0, "n_iter": 8, "n_features": 16, "batch_size": 16, "random_state": 0}
 SCALED = SMALL_ORDINAL | {"sigma": "scale"}
-RINGS = np.random.default_rng(0).uniform(-1, 1, size=(600, 2))
 
 
 def test_thresholds_from_held_out_labels_make_smaller_errors_where_the_ranking_is_noisy():
@@ -293,16 +252,6 @@ def test_thresholds_from_held_out_labels_make_smaller_errors_where_the_ranking_i
         errors.append([np.mean(np.abs(model.predict(points[100:]) - y[100:])) for model in cuts])
     by_held_out, by_hinge = np.mean(errors, axis=0)
     assert by_held_out < by_hinge - 0.02
-
-
-def test_a_threshold_from_held_out_labels_is_where_both_sides_are_equally_likely():
-    rng = np.random.default_rng(0)
-    f = 3.0 + 2.0 * rng.normal(size=4000)
-    y = np.digitize(f + 0.5 * rng.logistic(size=4000), [2.0, 5.0])
-    assert even_chances(y, f, 3) == pytest.approx([2.0, 5.0], abs=0.15)
-    hopeless = even_chances(y, -f, 3)
-    assert (np.diff(hopeless) >= 0).all()
-    assert np.isfinite(hopeless).all()
 
 
 # --- TSGSU
@@ -363,13 +312,3 @@ def test_class_labels_serve_for_cross_validation():
     assert model.prior_ == np.mean(y == 0)
     assert model.classes_.tolist() == ["a", "b"]
     assert model.score(points, names) > 0.9
-
-
-def test_pairs_drawn_from_labels_have_the_shares_of_similar_pairs():
-    codes = np.repeat([1, 0, -1], [600, 300, 50])
-    members = drawn_members(codes, seed=0).reshape(-1, 2)
-    assert members.shape == (450, 2)
-    assert (codes[members[:, 0]] == codes[members[:, 1]]).all()
-    # 0.8 of the pairs; three standard deviations are 0.06.
-    assert abs(np.mean(codes[members[:, 0]]) - 0.8) < 0.06
-    assert len(np.unique(members)) > 300

@@ -20,7 +20,6 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -30,7 +29,6 @@ from dsgcore import DSG, LRCMC, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, DSGSof
 from dsgcore import baselines as competitors
 from dsgcore.baselines import COMPETITORS, PNUAUC, SUSL
 from dsgcore.baselines.basis import IllPosedWarning
-from dsgcore.core.errors import DSGError
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.inputs import encode
 from dsgcore.estimators.similar_unlabeled import pair_ids
@@ -40,16 +38,12 @@ from dsgcore.model_selection import (
     PNUAUCRisk,
     SeenLabels,
     UnlabeledFolds,
-    auc_score,
-    mean_auc_score,
 )
-from dsgcore.problems.thresholds import mean_auc
 
 BIG, LARGE = 2**53, 2**63
 N, N_LABELED = 80, 40
 X, Y = make_moons(N, noise=0.1, random_state=0)
 FEW = np.where(np.arange(N) < N_LABELED, Y, -1)
-NAMED = pd.DataFrame(X, columns=["a", "b"])
 SMALL = {"n_iter": 20, "n_features": 16, "batch_size": 16, "random_state": 0, "max_iter": 3, "lam_u": 0.0}
 SMALL |= {"y_holds": "classes", "prior": 0.7}
 PUBLIC = [own for own in (getattr(dsgcore, name) for name in dir(dsgcore)) if inspect.isclass(own) and own is not Safe]
@@ -155,15 +149,6 @@ def test_a_fit_that_fails_leaves_the_estimator_as_it_was(model):
         assert_same(before, answers(model))
 
 
-@each("model", [*EVERY, SEEN])
-def test_a_misspelled_parameter_is_told_with_a_similar_one(model):
-    name = max(model.get_params(deep=False), key=len)
-    with pytest.raises(
-        DSGError, match=rf"^{type(model).__name__} has no parameter '{name[:-1]}' \(did you mean .*'{name}'"
-    ):
-        clone(model).set_params(**{name[:-1]: 1})
-
-
 def stop(iterate):
     raise KeyboardInterrupt
 
@@ -197,53 +182,6 @@ def test_no_parameter_and_no_data_that_change_after_a_fit_change_what_was_learne
                 np.testing.assert_array_equal(old, after[name], err_msg=f"{name}, {names} = {wrong!r}")
 
 
-OF_KERNELS = {"length": "matern", "nu": "matern", "power": "dot_product"}
-
-
-@each("model", ALONE)
-def test_a_bad_value_of_any_parameter_is_refused_by_its_name_and_an_array_is_taken_or_refused_in_a_sentence(model):
-    for name in model.get_params():
-        one = clone(model).set_params(**{"kernel": OF_KERNELS[name]} if name in OF_KERNELS else {})
-        if name != "random_state":
-            with pytest.raises(ValueError, match=rf"^(is_)?{name}\w* must [^\n]*, got '?{{}}'?$"):
-                quietly(one.set_params(**{name: {}}).fit, X, FEW)
-        with suppress(DSGError):
-            quietly(one.set_params(**{name: np.array([1.0, 2.0])}).fit, X[:40], FEW[:40])
-
-
-@each("model", [*some(EVERY, 16, len(EVERY)), SEEN])
-def test_a_fit_knows_its_columns_and_nothing_of_the_fit_before(model):
-    y = labels_for(model)
-    plain, named = fitted(model, y=y), fitted(model, NAMED, y)
-    assert plain.n_features_in_ == named.n_features_in_ == 2
-    assert not hasattr(plain, "feature_names_in_")
-    assert list(named.feature_names_in_) == ["a", "b"]
-    with pytest.raises(ValueError, match="feature names"):
-        named.predict(NAMED[["b", "a"]])
-    for one, points in ((named, X), (plain, NAMED)):
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            one.predict(points)
-        assert len([each for each in said if "feature names" in str(each.message)]) == 1
-    named.left_ = 3
-    assert set(vars(quietly(named.fit, X, y))) == set(vars(plain))
-
-
-@each("kind", [QSGS2AUC, TSGS3VM, QS3ORAO])
-def test_the_numbers_that_automatic_values_stand_for_train_the_same_model(kind):
-    def trained(**given):
-        return kind(random_state=0, **given).fit(X, FEW)
-
-    automatic, sigma = trained(), 1.0 / (2 * X.var())
-    lam = {} if kind is TSGS3VM else {"lam": automatic.lam_}
-    for given in ({"sigma": sigma, **lam}, {"sigma": float(automatic.model_.kernel.sigma)}, {"lam": 1.0, **lam}):
-        same = trained(**given)
-        assert same.n_iter_ == automatic.n_iter_
-        np.testing.assert_allclose(same.decision_function(X), automatic.decision_function(X), rtol=1e-3, atol=1e-3)
-    sizes = [model.model_.blocks[0].shape[-1] for model in (trained(sigma=50 * sigma), automatic)]
-    assert sizes[0] < sizes[1]
-
-
 @each("model", [*META, made(competitors.EverydayRandomForest), made(competitors.EverydayNystroem)])
 @each("kind", ["pandas", "polars"])
 def test_scikit_learns_setting_of_tables_changes_nothing(model, kind):
@@ -266,20 +204,6 @@ def test_meta_estimators_know_the_labels_as_their_estimators_do(inside):
             model = fitted(meta, y=y)
             assert model.classes_.dtype == alone.classes_.dtype
             np.testing.assert_array_equal(model.classes_, alone.classes_)
-
-
-@each("meta", [Safe, Calibrated])
-def test_meta_estimators_take_what_is_an_array_for_numpy_alone(meta):
-    class Array:
-        def __init__(self, values):
-            self.values = values
-
-        def __array__(self, dtype=None, copy=None):
-            return np.array(self.values, dtype=dtype)
-
-    model = meta(made(TSGS3VM), n_splits=2, random_state=0)
-    as_array, held = fitted(model, X, FEW), fitted(model, Array(X), Array(FEW))
-    np.testing.assert_array_equal(as_array.predict(X), held.predict(X))
 
 
 # --- what a fit and a fold do not take
@@ -313,21 +237,6 @@ def test_a_weight_counts_a_point_that_often():
             rows = np.repeat(np.arange(N), weights)
             expected = model.score(X[rows], y[rows])
             np.testing.assert_allclose(model.score(X, y, sample_weight=weights), expected, rtol=1e-12)
-
-
-def test_a_score_is_what_the_method_is_for():
-    for kind in (TSGS3VM, PS3VT):
-        model = fitted(made(kind))
-        assert model.score(X, Y) == np.mean(model.predict(X) == Y)
-    model = fitted(made(QSGS2AUC))
-    assert model.score(X, Y) == pytest.approx(roc_auc_score(Y, model.decision_function(X)))
-    assert model.score(X, FEW) == auc_score(model, X, FEW)
-    rings = np.where(Y == 1, 1 + (X[:, 0] > 1), Y)
-    model = fitted(made(QS3ORAO), y=np.where(FEW == -1, -1, rings))
-    of_model = mean_auc(rings, model.ranking_function(X))
-    assert model.score(X, rings) == model.mean_auc(X, rings) == mean_auc_score(model, X, rings) == of_model
-    assert of_model == pytest.approx(np.mean([roc_auc_score(rings >= j, model.ranking_function(X)) for j in (1, 2)]))
-    assert model.score(X, rings, sample_weight=np.ones(N)) == pytest.approx(model.mean_auc(X, rings))
 
 
 # --- files of whole estimators: `test_model_files.py` has all that is refused

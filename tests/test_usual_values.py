@@ -28,11 +28,9 @@ from dsgcore.estimators import base
 from dsgcore.experiments import SETTINGS, LiveRun, StopReason, default_spec, read_spec
 from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.export import script
-from dsgcore.problems import SemiSupervisedAUC, SimilarUnlabeled
 from dsgcore.settings import PROFILES
-from dsgcore.solver import task
 from dsgcore.solver.stopping import Stopping
-from dsgcore.solver.task import by_labels, drawn_rows
+from dsgcore.solver.task import by_labels
 from dsgcore.studies import Store, Study, carry_out
 from pages.controls import controls
 
@@ -203,17 +201,8 @@ def test_a_comparison_has_the_pages_split_and_its_method_alone_the_pages_score(o
     assert found.scores[OWN[setting]] == pytest.approx(100 * own_run.result_score, abs=1e-10)
 
 
-def test_a_settled_run_looks_back_its_brief_and_unmeasured_runs_are_the_same_and_its_twin_ends_with_it(own_run):
+def test_a_settled_run_is_the_same_without_measuring_and_its_twin_ends_with_it(own_run):
     run, spec, split = own_run, own_run.spec, own_run.split
-    brief = Run(spec, split, measure="brief")
-    brief.advance()
-    np.testing.assert_equal(brief.last_row(), run.last_row())
-    for name in brief.history.names:
-        np.testing.assert_array_equal(brief.history.column(name), run.history.column(name))
-    half = Run(spec, split)
-    half.advance(run.t // 2)
-    values = "test_values" if spec.problem.name == "multiclass" else "result_test_values"
-    np.testing.assert_array_equal(getattr(run.at(run.t // 2), values), getattr(half, values))
     learned = type(run.engine).learned(spec, split)
     np.testing.assert_allclose(learned, run.result_test_values + run.result_shift, rtol=1e-5, atol=1e-5)
     live = LiveRun(spec, split=split)
@@ -221,20 +210,6 @@ def test_a_settled_run_looks_back_its_brief_and_unmeasured_runs_are_the_same_and
     assert live.is_finished
     assert live.supervised.t == live.run.t == run.t
     assert live.supervised.stop_reason is StopReason.SETTLED
-    assert live.supervised.history.last()["score_average"] == live.supervised.result_score
-
-
-def test_a_run_on_a_file_is_steered_and_replayed(own_run):
-    if own_run.spec.problem.name == "multiclass":
-        return  # its features are drawn once
-    run = Run(own_run.spec, own_run.split)
-    run.advance(20)
-    run.change("n_features", 32)
-    run.advance()
-    again = Run(Spec.from_json(run.spec.to_json()), own_run.split)
-    again.advance()
-    assert [row["n_features"] for row in map(run.history.row, (0, 1, 20))] == [1024, 64, 32]
-    np.testing.assert_array_equal(run.history.column("objective"), again.history.column("objective"))
 
 
 def test_a_run_of_pairs_on_a_file_is_the_estimators_fit():
@@ -271,20 +246,6 @@ def test_a_small_spec_on_a_file_runs_as_the_estimator_fits(setting, tmp_path):
     assert read_study(tmp_path / "study.json").spec == spec
     file.write_text(json.dumps({**plain, "solver": {"n_iter": 3, "lam": 0.5}}))
     assert (read_spec(file).solver.n_iter, read_spec(file).solver.lam) == (3, 0.5)
-
-
-@each("kernel", ["gaussian", "laplacian"])
-def test_a_file_with_many_labels_has_the_kernel_of_the_estimators_fit(kernel, tmp_path, monkeypatch):
-    monkeypatch.setattr(task, "LABELS_OF_WIDTH", 20)  # the file has 60 to learn from
-    (tmp_path / "own.csv").write_bytes(own_rows("s3vm").to_csv(index=False).encode())
-    data = {"name": "file", "path": str(tmp_path / "own.csv"), "target": "label"}
-    (tmp_path / "spec.json").write_text(json.dumps({"setting": "s3vm", "data": data, "kernel": {"name": kernel}}))
-    spec = read_spec(tmp_path / "spec.json")
-    split = load_split(spec)
-    model = TSGS3VM(kernel=kernel, n_iter=2, random_state=0).fit(split.X_train, split.y_train)
-    assert spec.kernel.sigma == model.model_.kernel.sigma
-    if kernel == "gaussian":
-        assert spec.kernel.sigma == pytest.approx(3**0.5 / 5, rel=1e-6)
 
 
 @each("place, said", [("", "own.csv"), ("", "elsewhere/own.csv"), ("", r"C:\data\own.csv"), ("sub", "sub/own.csv")])
@@ -340,17 +301,6 @@ def test_the_share_among_many_labels_is_kept_among_them():
     labeled = np.arange(6000) < 4000
     model = QSGS2AUC(n_features=16, n_iter=100, tol=None, random_state=0).fit(X, np.where(labeled, y, -1))
     assert model.predict(X[labeled]).mean() == pytest.approx(y[labeled].mean(), abs=0.001)
-
-
-@each("n_labeled, drawn", [(1024, 9000), (2000, 4096), (20_000, 5000)])
-def test_passes_visit_a_quarter_as_many_unlabeled_points_as_labels(n_labeled, drawn):
-    y = np.concatenate([np.arange(n_labeled) % 2, np.full(9000, -1)])
-    rows = drawn_rows(SemiSupervisedAUC(), y, "shuffled")["unlabeled"]
-    assert len(rows) == len(np.unique(rows)) == drawn
-    assert (rows[0], rows[-1]) == (n_labeled, n_labeled + 9000 - 1)
-    assert len(drawn_rows(SemiSupervisedAUC(), y, "independent")["unlabeled"]) == 9000
-    y[:n_labeled] = np.arange(n_labeled) // 2  # pairs
-    assert len(drawn_rows(SimilarUnlabeled(), y, "shuffled")["unlabeled"]) == 9000
 
 
 def test_auto_is_the_number_of_iterations_that_a_fit_and_each_part_make():

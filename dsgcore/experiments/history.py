@@ -74,10 +74,6 @@ class History:
         """Return the last row."""
         return {name: column[-1] for name, column in self._columns.items() if column}
 
-    def row(self, index: int) -> dict[str, float]:
-        """Return one row."""
-        return {name: column[index] for name, column in self._columns.items()}
-
     def first(self, rows: int) -> History:
         """Return the history of the first rows; itself if it has no more."""
         if rows >= len(self):
