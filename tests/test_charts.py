@@ -6,10 +6,14 @@ import numpy as np
 from cases import each
 from hypothesis import example, given
 from hypothesis import strategies as st
+from small_specs import small
 
-from dsgcore.experiments import Plane
+from dsgcore.experiments import Plane, Run
+from dsgcore.settings import panels
 from dsgcore.settings.panels import Mark
 from pages.charts import figures as charts
+from pages.charts.run_map import decision_heats, point_sets
+from pages.live import map_view
 
 
 def bits(numbers):
@@ -93,3 +97,27 @@ def test_no_unit_outweighs_the_others_and_points_of_the_grid_have_its_coordinate
         np.testing.assert_allclose(plane.project(plane.grid(7)), grid, atol=1e-9)
         xy = plane.project(X)
         assert ((xy > plane.low) & (xy < plane.high)).all()
+
+
+# --- colours of the maps: the map has the colours of its points
+
+
+def heat(name, shown, theme="light", t=12):
+    """Return the run after `t` iterations, the map's trace below the points, and the classes' points."""
+    run = Run(small(name))
+    run.advance(t)
+    state = map_view._new_map(run, (None, None))
+    state.values = map_view._values(run, state, shown)
+    trace = decision_heats(run, state.plane, [state.values], shown=map_view.KINDS[shown], theme=theme)[0]
+    return run, trace, point_sets(run, Plane.through(run.split.X_train))[1:]
+
+
+def test_of_two_classes_the_positive_one_has_the_colour_of_the_maps_upper_end_also_among_the_scores():
+    run, trace, points = heat("auc", "f")
+    names = run.split.class_names
+    assert {one.name: one.color for one in points} == dict(zip(names, (charts.NEGATIVE, charts.POSITIVE), strict=True))
+    ends = [trace["colorscale"][i][1] for i in (0, -1)]
+    assert [int(end[1:3], 16) > int(end[5:7], 16) for end in ends] == [True, False]  # red, and blue
+    of_class = [run.result_test_values[run.split.y_test == code].tolist() for code in (0, 1)]
+    found = [(values.name, values.role, values.values.tolist()) for values in panels.by_class(run)]
+    assert found == list(zip(names, (panels.NEGATIVE, panels.POSITIVE), of_class, strict=True))
