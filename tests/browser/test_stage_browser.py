@@ -516,6 +516,6 @@ def test_a_lesson_in_a_file_plays_without_the_app(new_page, tmp_path, monkeypatc
     page.locator("#play").press("Enter")
     expect(page.locator("#play")).to_have_text("Pause")
     at_size(page, *PHONE)
-    assert page.evaluate(IS_NO_WIDER)
+    page.wait_for_function(IS_NO_WIDER, timeout=5_000)
     assert Axe().run(page).response["violations"] == []
     assert errors == []
