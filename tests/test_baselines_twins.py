@@ -10,6 +10,7 @@ from four_estimators import moons_with_few_labels
 from numpy.testing import assert_allclose
 from scipy.optimize import check_grad
 from scipy.spatial.distance import cdist
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 from sklearn.svm import SVC
@@ -19,6 +20,7 @@ from dsgcore.baselines import PNUAUC, SAMULT, SUDH, SUSL, SVOREX, S3VMLight
 from dsgcore.baselines.basis import IllPosedWarning
 from dsgcore.baselines.centred_s3vm import BLS3VM, QNS3VM, Objective, centred_matrix
 from dsgcore.baselines.gradient_s3vm import BGS3VM, FRS3VM
+from dsgcore.baselines.s3vm import fit_to_tolerance
 from dsgcore.core.sampling import batch_rows, generator
 from dsgcore.kernels import Gaussian
 from dsgcore.model_selection import PNUAUCRisk, SimilarUnlabeledRisk
@@ -419,3 +421,18 @@ def test_a_competitor_equals_its_authors_program(path, residuals, limits, record
     found = residuals(oracle_files.load(path))
     oracle_files.report(record_property, path, **found)
     assert {name: value for name, value in found.items() if not value <= limits[name]} == {}
+
+
+@each("reached, asked", [(0.0, [1.0]), (5.0, [1.0, 10.0]), (100.0, [1.0, 10.0, 100.0]), (200.0, [1.0, 10.0, 100.0])])
+def test_a_machine_that_cannot_reach_its_tolerance_is_fitted_to_a_coarser_one(reached, asked):
+    class Machine:
+        def set_params(self, tol, max_iter):
+            found.append(tol)
+
+        def fit(self, G, y, sample_weight):
+            if found[-1] < reached:
+                warnings.warn("not reached", ConvergenceWarning, stacklevel=1)
+
+    found = []
+    assert fit_to_tolerance(Machine(), np.eye(2), np.ones(2), np.ones(2), 1.0) is (reached <= 100.0)
+    assert found == asked

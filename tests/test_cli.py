@@ -547,3 +547,14 @@ def test_no_result_is_written_to_the_data_beside_a_spec_or_study(plain, tmp_path
     (own := spec.with_name("a.csv")).write_text("a,label")
     with pytest.raises(TextFileError, match=r"^--json would write to .*a\.csv, which the command reads"):
         check_file(own, "--json", "", places_read(spec, "spec"))
+
+
+@each("command, words, option", [("check", SPEC.to_dict(), "--json"), ("sweep", STUDY, "--csv")])
+def test_a_place_for_a_result_is_tried_before_anything_is_computed(
+    command, words, option, tmp_path_factory, monkeypatch
+):
+    (file := tmp_path_factory.mktemp("places") / "asked.json").write_text(json.dumps(words))
+    monkeypatch.chdir(file.parent)
+    for name in ("limits", "carry_out"):
+        monkeypatch.setattr(f"dsgcore.cli.runs.{name}", lambda *_, **__: pytest.fail("it was computed first"))
+    assert main([command, file.name, option, "none/a.txt"]) == 2

@@ -1,6 +1,7 @@
 """Edits of the data by hand: replayed to the bit, in the link and in the run, undone, and refused with one sentence."""
 
 import json
+import runpy
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from opened_pages import bench_of, checked, errors, open_page, run_of, said
 from test_file_on_pages import opened, study_of
 
 from dsgcore import Spec
+from dsgcore.__main__ import main
 from dsgcore.data import Edit, edited, read_edits
-from dsgcore.experiments import SETTINGS, Run, default_spec, load_split
+from dsgcore.experiments import SETTINGS, Run, default_spec, load_split, script
 from dsgcore.studies import Study, StudyError
 from pages.controls.hand import Hand, edits_to_text
 from pages.live.tick import tick
@@ -42,6 +44,26 @@ def move(rows, *at):
 
 def paint(*at, to=None, **more):
     return {"do": "paint", "at": list(at), **({} if to is None else {"to": to}), **more}
+
+
+def test_the_exported_script_and_the_command_give_the_numbers_of_an_edited_run(tmp_path, monkeypatch):
+    known = load_split(Spec.from_dict(SMALL)).train_rows[:9].tolist()
+    edits = [label(known[:1], 1), paint(0.2, 0.3, 0.4, 0.5, to=0), paint(0.9, 0.1), move(known[3:4], 0.5, 0.25)]
+    spec = with_edits(SMALL, *edits, label(known[1:2]), erase(known[4:]))
+    own, plain = Run(spec), Run(Spec.from_dict(SMALL))
+    for run, name in ((own, "own.csv"), (plain, "plain.csv")):
+        run.advance(5)
+        run.history.write_csv(tmp_path / name)
+    (tmp_path / "repeat.py").write_text(script(own), encoding="utf-8")
+    (tmp_path / "spec.json").write_text(spec.to_json(), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path("repeat.py", run_name="__main__")
+    assert main(["run", "spec.json", "--out", "out", "--quiet"]) == 0
+    of_edits, *written, without = (
+        (tmp_path / name).read_bytes() for name in ("own.csv", "history.csv", "out/history.csv", "plain.csv")
+    )
+    assert written == [of_edits] * 2
+    assert without != of_edits
 
 
 # --- a dull twin: a dictionary of points, changed by one edit after another

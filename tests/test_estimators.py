@@ -17,6 +17,7 @@ from sklearn.preprocessing import MinMaxScaler
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.baselines import CUU, SUDH, SUSL
 from dsgcore.core.metrics import paired_difference
+from dsgcore.estimators.classes import even_chances
 from dsgcore.estimators.inputs import TrainingValues
 from dsgcore.kernels import Gaussian
 from dsgcore.prior import similar_class_prior
@@ -312,3 +313,13 @@ def test_class_labels_serve_for_cross_validation():
     assert model.prior_ == np.mean(y == 0)
     assert model.classes_.tolist() == ["a", "b"]
     assert model.score(points, names) > 0.9
+
+
+def test_a_threshold_from_held_out_labels_is_where_both_sides_are_equally_likely():
+    rng = np.random.default_rng(0)
+    f = 3.0 + 2.0 * rng.normal(size=4000)
+    y = np.digitize(f + 0.5 * rng.logistic(size=4000), [2.0, 5.0])
+    assert even_chances(y, f, 3) == pytest.approx([2.0, 5.0], abs=0.15)
+    hopeless = even_chances(y, -f, 3)
+    assert (np.diff(hopeless) >= 0).all()
+    assert np.isfinite(hopeless).all()

@@ -231,6 +231,7 @@ def test_tuning():
         for own in (A[:40], B)
         for more in ({}, {"method": "km1"}, {"max_points": 30, "seed": 3}, {"smallest": 0.6})
     ]
+    rows.append((prior.mixture_proportion, np.vstack([B[:20], A[:20]]), B, {"": 1, "method": "km1"}))
     rows += [
         (prior.mixture_proportion, A, B, {"": 1, **more})
         for more in ({"method": "x"}, {"smallest": 0.9}, {"max_points": 1})

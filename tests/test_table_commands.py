@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import pickle
 import re
 import signal
 import subprocess
@@ -23,6 +24,7 @@ from commands import refusal
 from four_estimators import same
 from hostile_files import Bomb, npz, parquet
 from own_tables import sniff, sniff_file
+from scipy.sparse import csr_array
 from sklearn.datasets import dump_svmlight_file
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
@@ -324,6 +326,21 @@ def test_a_damaged_folder_of_a_model_is_said_to_be(tmp_path, capsys):
         (folder / name).write_bytes(kept)
     (folder / "preparation.joblib").unlink()  # as of a copy without it
     assert main(["predict", str(folder), str(data), "--out", str(tmp_path / "scores")]) == 2
+
+
+def test_a_preparation_of_an_earlier_version_is_read_or_refused_in_a_sentence(data, tmp_path, capsys):
+    features, weights = "dsgcore.data.reading.features", csr_array([[0.0, 2.0]])
+    assert pickle.loads(f"c{features}\n_dense\n.".encode())(weights).tolist() == [[0.0, 2.0]]
+    assert pickle.loads(f"c{features}\n_less\n.".encode())(np.ones(2), centre=np.ones(2)).tolist() == [0.0, 0.0]
+    assert main(command(data, tmp_path / "out", "--quiet")) == 0
+    file, _ = tmp_path / "out" / "preparation.joblib", capsys.readouterr()
+    for name in (b"Features", b"dsgcore"):  # a class, and a module, that is elsewhere now
+        there = file.read_bytes()
+        assert name in there
+        file.write_bytes(there.replace(name, name[::-1]))
+        said = refusal(capsys, ["predict", tmp_path / "out", data, "--out", tmp_path / "scores"])
+        assert "was written by another version of DSG Lab: train again" in said
+        file.write_bytes(there)
 
 
 def test_who_learns_from_labels_alone_is_given_no_other_row(tmp_path):
