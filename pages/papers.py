@@ -33,6 +33,7 @@ from dsgcore.settings import PaperFigure, profile_of
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
 from pages.shell.job_panel import job_panel, watched
+from pages.shell.page_link import given, say_in_link
 from pages.shell.plain_text import label_about, with_minus
 from pages.shell.router import page_named
 from pages.shell.warm_up import is_ready
@@ -46,6 +47,7 @@ MARKS = {
     UNDECIDED: ":gray[?]",
     NOT_RUN: ":gray[–]",
 }
+PAPER = "paper"  # also its name in the link: the link of a figure opens its paper
 LEASE_SECONDS = 20.0
 _JOBS = "_quick_forms"  # key of the quick forms that the session runs
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon")
@@ -54,7 +56,7 @@ STATES = {"holds": "✓", "fails": "✗", "open": "?"}
 
 
 def page() -> None:
-    """Draw a card for each figure."""
+    """Draw a card for each figure of the chosen method's paper."""
     st.title("Figures of the papers")
     st.markdown(
         "Each card has the paper's statement, and what DSG Lab measured on the paper's own sets, against its rivals. "
@@ -63,17 +65,20 @@ def page() -> None:
         "nothing: the comparison is open, and no method counts as faster."
     )
     st.caption(" · ".join(f"{mark} {outcome}" for outcome, mark in MARKS.items()))
-    for setting in SETTINGS.values():
-        profile = profile_of(setting)
-        st.header(profile.full_name)
-        paper, figures = AS_IN_PAPER.get(setting.name), profile.figures
-        said = f"**{paper.source}**: {paper.says}" if paper else "Its experiments are not measured here."
-        st.markdown(f"{setting.citation}. {said}")
-        with st.container(key=f"papers-{setting.name}"):
-            for start in range(0, len(figures), 3):
-                for column, number in zip(st.columns(3), range(start, min(start + 3, len(figures))), strict=False):
-                    with column, st.container(border=True, height="stretch"):
-                        _card(setting, figures[number], number)
+    first = given(PAPER) if given(PAPER) in SETTINGS else next(iter(SETTINGS))
+    st.session_state.setdefault(PAPER, first)
+    names = {name: profile_of(one).full_name for name, one in SETTINGS.items()}
+    chosen = st.segmented_control("Paper", names, format_func=names.__getitem__, key=PAPER, required=True) or first
+    say_in_link(PAPER, chosen, PAPER)
+    setting, (paper, figures) = SETTINGS[chosen], (AS_IN_PAPER.get(chosen), profile_of(SETTINGS[chosen]).figures)
+    st.header(names[chosen])
+    said = f"**{paper.source}**: {paper.says}" if paper else "Its experiments are not measured here."
+    st.markdown(f"{setting.citation}. {said}")
+    with st.container(key=f"papers-{chosen}"):
+        for start in range(0, len(figures), 3):
+            for column, number in zip(st.columns(3), range(start, min(start + 3, len(figures))), strict=False):
+                with column, st.container(border=True, height="stretch"):
+                    _card(setting, figures[number], number)
 
 
 def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:

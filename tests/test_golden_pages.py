@@ -381,7 +381,14 @@ PAGES = {
         "",
         "of=<b>nothing > set of = Ordered classes: What can be wrong with a perfect score?; set take-away-theme = dark",
     ),
-    "papers": ("",),
+    "papers": (
+        "",
+        "paper=auc",
+        "paper=s3vm",
+        "paper=ordinal",
+        "paper=multiclass",
+        "paper=none > set paper = supervised",
+    ),
     "methods": ("",),
     "glossary": ("", "find=KERNEL+alike", "find=no+such+word"),
 }

@@ -63,7 +63,8 @@ def explanation_of(comparison: Comparison) -> str:
     c, n = comparison, len(comparison.seeds)
     if not c.ranking:
         return "No method has a rank yet." if c.is_going else "No method has a rank."
-    over = f"the {n} seeds that all ranked methods share" if n > 1 else "one seed"
+    means = f"means over the {n} seeds that all ranked methods share, each with its own 95 % interval"
+    means, interval = (means, ", with its 95 % interval") if n > 1 else ("those of one seed", "")
     cut = "" if c.is_complete or c.is_going else " The time was over before all seeds were done."
     few = (
         " A method with too few seeds has no rank, and its difference is over the seeds that it has."
@@ -71,8 +72,8 @@ def explanation_of(comparison: Comparison) -> str:
         else ""
     )
     return (
-        f"Scores are means over {over}, each with its own 95 % interval.{few} The difference is to the best method, in "
-        f"{c.score.unit}, with its 95 % interval. {c.interval_sentence} Wins, ties and losses count seeds against the best "
+        f"Scores are {means}.{few} The difference is to the best method, in "
+        f"{c.score.unit}{interval}. {c.interval_sentence} Wins, ties and losses count seeds against the best "
         f"method. Time and memory are those of one fit on one core.{cut}"
     )
 

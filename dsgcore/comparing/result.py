@@ -468,6 +468,8 @@ class Comparison:
     @property
     def interval_sentence(self) -> str:
         """The kind of interval, in one sentence."""
+        if len(self.seeds) < 2:
+            return "An interval needs at least two seeds."
         has_overlap = bool(self.overlaps.get(self.n_labeled))
         corrected = ", corrected for labels that the splits share (Nadeau and Bengio 2003)."
         fresh = ". Each seed draws fresh labels."
