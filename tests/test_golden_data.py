@@ -404,9 +404,18 @@ def test_rows_in_parts(tmp_path):
         Xs = [rng.normal(size=(n, 3)).round(1) for n in (11, 29)]
         Xs[1][4, 1] = np.nan if number != 3 else 1.0
         lines += [f"arrays {scaling} {missing}", *lines_of(of_arrays(Xs, y, scaling=scaling, missing=missing))]
+    mapped = np.memmap(tmp_path / "held.dat", "f4", "w+", shape=(9, 3))
+    several = {
+        "types": [mapped, Xs[1] * 1e9],
+        "of another width": [mapped, *Xs, Xs[0][:, :2]],
+        "held": [np.ones((4, 3)), mapped],
+    }
+    mapped[:] = np.where(np.arange(27).reshape(9, 3) == 7, np.nan, 0.1)
+    for name, own in several.items():
+        lines += [f"arrays {name}", *lines_of(of_arrays(own, None)), *lines_of(of_arrays(own, None, missing="mean"))]
     keep("data_rows", [line.replace(str(tmp_path), "TMP") for line in lines])
 
 
 def of_arrays(Xs, y, **how):
     rows, y = rows_of(Xs, y, **how)
-    yield f"  {rows.shape} {summary(rows[:])} {'' if y is None else summary(y)} {type(y).__name__}"
+    yield f"  {rows.shape} {rows.dtype} {summary(rows[:])} {'' if y is None else summary(y)} {type(y).__name__}"

@@ -1,6 +1,7 @@
 """What the server answers, where phones find it, and how files of lessons are read, as it is kept in tests/golden/."""
 
 import io
+import json
 import os
 import re
 import socket
@@ -26,6 +27,7 @@ from starlette.routing import Mount
 from test_golden_pages import shortened
 
 from dsgcore import lessons
+from dsgcore.__main__ import main
 from dsgcore.cli import app, network
 from dsgcore.experiments import SETTINGS
 from dsgcore.lessons import FOLDER, library
@@ -338,6 +340,77 @@ def test_an_address_of_no_page_says_so_in_plain_text(monkeypatch):
         router.draw_unknown(address, [])
         assert "](" not in told[-1]
     check("server_unknown", told)
+
+
+# --- what the commands start: all options away from their defaults, with and without a screen
+
+SERVED = """
+app --port 8600
+app --address ::1 --base-path lab
+app --address :: --no-browser
+app --address 0.0.0.0 --base-path /lab/
+app --class
+app --class --address 0.0.0.0 --base-path lab --no-browser
+app --class --address lab.example.org --port 8700
+app --address lab.example.org --lessons own
+app --lessons week.toml
+study open study.json --base-path /lab/ --port 8600
+study open file.json --address ::1
+study open convert.json --no-browser
+study open target.json
+study open lost.json
+study open digest.json
+"""
+
+
+def test_what_the_commands_start(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(app, "addresses", lambda: ["192.0.2.7"])
+    monkeypatch.setattr(app, "_usable_port", lambda host, port: port or (8501 if host else 0))
+    monkeypatch.setattr(app, "firewall_hint", "hint {}".format)
+    monkeypatch.setattr(app.sys, "platform", "linux")
+    monkeypatch.setattr(app.signal, "signal", lambda *_: None)
+    started = []
+    monkeypatch.setattr(
+        app.threading, "Thread", lambda target, args, **how: SimpleNamespace(start=lambda: started.append(args))
+    )
+    monkeypatch.setattr(
+        app.runpy, "run_module", lambda name, **_: started.append([name, *app.sys.argv[1:2], *app.sys.argv[3:]])
+    )
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "mine.toml").write_text(OWN_LESSON, encoding="utf-8")
+    (tmp_path / "own" / "wrong.toml").write_text("title =", encoding="utf-8")
+    (tmp_path / "data.csv").write_text(
+        "a,b,kind\n" + "".join(f"{i % 7},{i * i % 5},{'xyz'[i % 3]}\n" for i in range(60))
+    )
+    sigma, file = {"name": "kernel.sigma", "values": [0.5, 2.0]}, {"name": "file", "path": "data.csv", "n_labeled": 9}
+    moons = {"name": "two_moons", "n": 100, "n_labeled": 10}
+    named = {
+        "study": (moons, sigma),
+        "file": (file, sigma),
+        "convert": (file, {"name": "data.convert", "values": ["one against the rest", "even against odd"]}),
+        "target": (file, {"name": "data.target", "values": ["kind", "b"]}),
+        "lost": (file | {"path": "lost.csv"}, sigma),
+        "digest": (file | {"sha256": "0" * 64}, sigma),
+    }
+    for name, (data, axis) in named.items():
+        plain = {"spec": {"setting": "auc", "data": data}, "axes": [axis], "seeds": [0, 1]}
+        (tmp_path / f"{name}.json").write_text(json.dumps(plain), encoding="utf-8")
+    lines = []
+    for row, screen in (("app", ""), *((row, ":0") for row in SERVED.strip().split("\n"))):
+        monkeypatch.setenv("DISPLAY", screen)
+        monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+        for variable in (network.VARIABLE, FOLDER):
+            monkeypatch.setenv(variable, "")
+        lines += [f"{row} {screen}: {main(row.split())} {text(started)}"]
+        lines += [f"    {name} {os.environ[name]}" for name in (network.VARIABLE, FOLDER) if os.environ[name]]
+        lines += [
+            f"    {line}" for stream in capsys.readouterr() for line in stream.splitlines() if not {*"█▀"} & {*line}
+        ]
+        started.clear()
+    kept = [re.sub(r"data\.file=[^&]*", "data.file=FILE", line.replace(str(tmp_path), "TMP")) for line in lines]
+    kept = [re.sub(r"(?<![\w.])[0-9a-f]{12,64}", "DIGEST", line) for line in kept]
+    check("server_started", (line[i : i + 380] for line in kept for i in range(0, len(line), 380)))
 
 
 # --- files of lessons: all that one can say, and one sentence for each mistake, which names the place

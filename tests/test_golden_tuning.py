@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 from test_golden_estimators import ALL, asked, kept, learned, points
 
 from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, DSGSoftmax, Run, Spec, load_model, prior, save_model
-from dsgcore.baselines import PNUAUC, SUSL, SVOREX, EverydayNeighbors, EverydaySVC
+from dsgcore.baselines import MPNUAUC, PNUAUC, SUSL, SVOREX, EverydayNeighbors, EverydaySVC
 from dsgcore.baselines.basis import choose_centers
 from dsgcore.data import rows_of
 from dsgcore.estimators import classes
@@ -250,7 +250,7 @@ def test_tuning():
 ODD = {
     "none": -np.ones(40, int), "one class": np.ones(40, int), "floats": np.linspace(0, 1, 40), "nan": np.r_[np.nan, np.ones(39)],
     "short": np.arange(9) % 2, "three": np.arange(40) % 3, "table": np.ones((40, 2)),
-    "text": np.array(["a", "b", "-1", ""] * 10),
+    "text": np.array(["a", "b", "-1", "", " nan "] * 8),
     "mixed": np.array([1, "a", None, 2.0] * 10, object), "-2": np.arange(40) % 3 - 2, "dates": pd.date_range("2020", periods=40),
     "masked": np.ma.array(np.arange(40) % 2, mask=np.arange(40) % 3 == 0),
     "large": np.array([2**63, 5] * 20, object), "path": "y.csv", "no": None,
@@ -389,4 +389,8 @@ def test_refusals_and_files(tmp_path):
     rows += [(same.decision_function, own) for own in (*others, renamed, renamed[["a", "b", "c"]])]
     rows += [(again, same, *own) for own in ((others[0], y), (others[0], y[:-1]), (renamed, y), (X, y), (others[1], y))]
     rows += [(same.decision_function, own) for own in (renamed, of_files, *others)]
+    ordered = MPNUAUC(sigma=0.3, lam=0.1, eta=0.3, random_state=1).fit(X, np.arange(40) % 3)  # a class may be absent
+    rows += [
+        (ordered.mean_auc, X, np.maximum(np.arange(40) % k, least)) for k, least in ((3, 0), (2, 0), (3, 1), (1, 0))
+    ]
     check("refusals", [line.replace(str(tmp_path), "TMP") for line in [*lines, *asked_all(rows)]])
