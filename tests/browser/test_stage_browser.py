@@ -506,6 +506,7 @@ def test_a_lesson_in_a_file_plays_without_the_app(new_page, tmp_path, monkeypatc
     monkeypatch.setattr(static_lesson, "N_SURFACES", 3)
     page, errors = new_page(), []
     page.on("pageerror", lambda error: errors.append(str(error)))
+    at_size(page, *PHONE)
     page.goto(static_lesson.write_lesson("multiclass/how-many-labels", tmp_path, 2).as_uri())
     page.locator("#guess circle").first.press("ArrowUp")
     page.locator("#guess button").click()
@@ -515,7 +516,6 @@ def test_a_lesson_in_a_file_plays_without_the_app(new_page, tmp_path, monkeypatc
     assert page.locator(".main-svg").count() > 0
     page.locator("#play").press("Enter")
     expect(page.locator("#play")).to_have_text("Pause")
-    at_size(page, *PHONE)
-    page.wait_for_function(IS_NO_WIDER, timeout=5_000)
+    assert page.evaluate(IS_NO_WIDER)
     assert Axe().run(page).response["violations"] == []
     assert errors == []
