@@ -74,8 +74,10 @@ def stage(problem: type[Setting], bench: Bench) -> None:
     hidden = (set(PARTS) - SHOWN) | hidden_parts() | ({"transport"} if place.waits else set())
     bench.view = replace(bench.view, hidden=frozenset(hidden))
     st.html(_STYLE)
+    sizes = f"--title: {len(place.lesson.title)};"
     if not isinstance(place.step.asks, Curve):  # which is drawn in the answer's area
-        st.html(f"<style>.st-key-stage {{--answer: {LINE_HEIGHT * lines_of_answer(place):g}rem}}</style>")
+        sizes += f" --answer: {LINE_HEIGHT * lines_of_answer(place):g}rem"
+    st.html(f"<style>.st-key-stage {{{sizes}}}</style>")
     with st.container(key="stage"):
         areas = {name: st.container(key=f"stage-{name}") for name in AREAS}
     with areas["tools"]:

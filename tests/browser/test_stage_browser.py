@@ -41,6 +41,7 @@ CHOSEN = {
     "curve": longest(lambda step: step.text + step.explanation, Curve),
     "pictures": longest(lambda step: step.show),
     "explanation": longest(lambda step: step.explanation),
+    "title": max(STEPS, key=lambda one: len(one[1].title)),
     "end": max((one for one in STEPS if one[3] is one[1].steps[-1]), key=lambda one: len(one[1].learned)),
     "hand": named("five-labels", 2),
     "painted": named("draw", 3),
@@ -123,6 +124,9 @@ SMALL = """() => {
     const ends = [...document.querySelectorAll("[data-place=curves] .annotation text")].filter(isSeen);
     const tops = ends.map(element => element.getBoundingClientRect().top).sort((a, b) => a - b);
     if (tops.some((top, k) => k && top - tops[k - 1] < 0.85 * size(ends[0]))) found.push("final values cover one another");
+    each("h1", element => {
+        const {top} = document.querySelector("[data-place=map] .live-chart-head").getBoundingClientRect();
+        if (element.getBoundingClientRect().bottom > top + 1) found.push("the title lies over the map's legend"); });
     const map = document.querySelector("#chart-map").getBoundingClientRect();
     each(":is(.st-key-stage-room > *, .st-key-stage-pad, button, p)", element => {
         const {left, right, top, bottom} = element.getBoundingClientRect();
@@ -303,7 +307,7 @@ def reveal_by_key(page):
     expect(page.locator(".room-drawing > *").first).to_be_attached()
 
 
-@pytest.mark.parametrize("kind", tiers(["choice", "estimate", "curve", "goal", "end"], 0, 2))
+@pytest.mark.parametrize("kind", tiers(["title", "choice", "estimate", "curve", "goal", "end"], 0, 3))
 def test_a_class_can_read_a_step_from_the_last_row_and_the_arrow_key_leads_on(open_page, kind):
     page = open_step(open_page, kind, PROJECTOR, "present=1&")
     found = shown_to_a_class(page, *CHOSEN[kind][1:])
@@ -383,6 +387,36 @@ def test_a_class_can_read_every_kind_of_question_and_its_answers_before_a_run(op
     if kind == "a place on the map":
         assert page.locator(".room-map").first.bounding_box()["height"] > PROJECTOR[1] / 3
     assert not found, "\n".join(found)
+
+
+# What of a lecturer's phone lies outside the window or under something else.
+COVERED = """() => [...document.querySelectorAll(`.st-key-stage :is(.room-code, .room-count, .room-bars p,
+    .st-key-room-bar button, .st-key-stage-top :is(button, a, .stage-steps > span))`)].filter(element => {
+    const {left, right, top, bottom, width} = element.getBoundingClientRect();
+    const at = width && document.elementFromPoint((left + right) / 2, bottom - 4);
+    return width && (right > innerWidth + 1 || bottom > innerHeight || !(element.contains(at) || at?.contains(element)));
+}).map(element => element.textContent)"""
+
+
+@pytest.mark.ci
+def test_a_lecturer_leads_a_lesson_from_a_phone_and_nothing_is_covered(open_page):
+    through = {"X-Forwarded-For": "203.0.113.9"}
+    link = "auc?present=1&lesson=unlabeled&view.speed=instant"
+    page = open_page(link, viewport=PHONE, extra_http_headers=through)
+    page.get_by_role("button", name="Ask the class").click()
+    expect(page.locator(".room-qr")).to_be_visible()
+    page.wait_for_function(f"!({COVERED})().length")
+    run = page.locator(".st-key-lesson-run button")
+    run.click()
+    expect(page.get_by_text("Nobody has answered yet")).to_be_visible()
+    page.wait_for_function(f"!({COVERED})().length")
+    page.get_by_role("button", name="Reveal").click()
+    expect(page.locator(".room-bars p")).to_have_count(3)
+    page.wait_for_function(f"!({COVERED})().length")
+    run.click()
+    until_told(page)
+    expect(page.locator(".room-bars p")).to_have_count(3)
+    page.wait_for_function(f"!({COVERED})().length")
 
 
 def after_the_run(page):
