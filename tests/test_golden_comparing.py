@@ -1,7 +1,9 @@
 """Golden results of studies, comparisons, and rooms of a class, from many unusual inputs."""
 
+import json
+from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 import golden_files
@@ -21,7 +23,7 @@ from dsgcore.comparing.report import text_of
 from dsgcore.comparing.reproductions import archive_of, read_set, reproduction
 from dsgcore.comparing.samples import about_labels, about_shift, fit
 from dsgcore.data.reading import File
-from dsgcore.diagnostics import check_possible, convergence, four_runs, limits
+from dsgcore.diagnostics import check_possible, convergence, four_runs, limits, references
 from dsgcore.experiments import SETTINGS, FileStore, Spec, load_split
 from dsgcore.experiments.engine import Budget
 from dsgcore.experiments.verdict import choice_measures
@@ -35,13 +37,14 @@ from dsgcore.explained import (
     single_waves,
     sums_of_waves,
 )
-from dsgcore.jobs.tasks import CUT_OFF, ThisProcess
+from dsgcore.jobs.tasks import CUT_OFF, NOT_BEGUN, Finished, ThisProcess, finished
 from dsgcore.lessons import Library, lessons_of
 from dsgcore.model_selection import compare
 from dsgcore.rooms.questions import Asked, choice_of, plain_question, plain_text, question_in
 from dsgcore.rooms.rooms import Rooms, results_csv, spaced
 from dsgcore.settings import Curve, Estimate
 from dsgcore.studies import Store, Study, StudyRuns, importance, response
+from dsgcore.studies import runs as runs_of_studies
 from dsgcore.studies.carrying_out import carry_out
 from dsgcore.studies.examples import example_study, example_trajectories
 from dsgcore.studies.importance import encoded
@@ -244,7 +247,7 @@ FITTED = (
 )
 
 
-def test_samples_fits_and_rounds(monkeypatch):
+def test_samples_fits_and_rounds(monkeypatch, tmp_path):
     found = []
     monkeypatch.setattr(rounds, "queue_of", lambda *given: nullcontext(ThisProcess()))
     for kind in ("binary", "classes", "ordinal"):
@@ -258,12 +261,15 @@ def test_samples_fits_and_rounds(monkeypatch):
             found += lines_of("split", (*arrays, split.class_names))
         some = np.where(np.arange(len(y)) < 3, y, np.where(y == 0, -1, y))
         found += [*about_labels(some, sample.classes, is_ordered=False), *about_shift(X, y)]
-        found += about_shift(X + 1e5 * (y < 0)[:, None], y)
         for method in chosen_methods(None, kind):
             found += lines_of(method.name, (vars(method), " ".join(repr(method.make(0)).split())))
             if method.name in FITTED:
                 found += lines_of("  fit", fit(FitRequest(method.name, 4, 15), split, kind))
     X, y = odd_table("classes")
+    rng = np.random.default_rng(2)
+    for n, apart in ((9, 9.0), (10, 9.0), (40, 0.6), (40, 1.2), (40, 9.0), (1500, 0.3), (1500, 0.6)):
+        places, codes = rng.normal(size=(3 * n, 2)), np.where(np.arange(3 * n) < n, 0, -1)
+        found += lines_of(f"shift {n} {apart}", about_shift(places + apart * (codes < 0)[:, None], codes))
     methods, seen = ["LogisticRegression", "SVC", "SpreadingKNN"], []
     made = compare(
         X, y, n_labeled=12, seeds=4, seconds=None, methods=methods, store=None, callback=seen.append, name="odd"
@@ -289,8 +295,58 @@ def test_samples_fits_and_rounds(monkeypatch):
     found += [*made.warnings, made.verdict.sentence, *lines_of("notes", made.table["note"].tolist())]
     requests = [FitRequest(name, seed, n) for name in METHODS for seed in (0, 1) for n in (20, 30)]
     samples = sample, Sample.of(X + np.eye(*X.shape), y, n_labeled=None, is_ordered=False)
+    found += of_rounds(Sample.of(*odd_table("binary"), n_labeled=15, is_ordered=False), tmp_path)
     found += lines_of("keys", len({request.key(one) for request in requests for one in samples}) / len(requests))
     golden_files.check("comparing_fits", found)
+
+
+# Number of seeds, accuracy of each method, how it spreads over seeds, which methods fail, and from which seed the time is over.
+ROUNDS = (
+    (
+        None,
+        {"SVC": 0.8, "LogisticRegression": 0.79, "PS3VT": 0.9, "SpreadingKNN": 0.6, "Neighbors": 0.86},
+        0.02,
+        (),
+        99,
+    ),
+    (None, {"SVC": 0.8, "LogisticRegression": 0.8, "PS3VT": 0.8, "Neighbors": 0.3}, 0.004, (), 99),
+    (7, {"SVC": 0.8, "LogisticRegression": 0.7, "PS3VT": 0.75, "TSGS3VM": 0.78}, 0.04, ("LogisticRegression",), 99),
+    (4, {"SVC": 0.8, "LogisticRegression": 0.78, "PS3VT": 0.81, "Nystroem": 0.5}, 0.03, (), 2),
+    (2, {"SVC": 0.8, "PS3VT": 0.7}, 0.0, ("SVC", "PS3VT"), 99),
+)
+
+
+def of_rounds(sample, folder):
+    """Yield which fits comparisons of given scores ask for, in their order, twice: the store then has what is finished."""
+    for number, (seeds, levels, spread, failing, end) in enumerate(ROUNDS):
+        store = Store(folder / f"fits{number}.sqlite")
+        for curves in (True, False)[: 1 + (number in (2, 3))]:
+            asked, seen = [], []
+
+            def make(requests, _end, levels=levels, spread=spread, failing=failing, end=end, asked=asked):
+                asked.append(
+                    [f"{one.method} {one.seed}{f' of {one.n_labeled}' * (one.n_labeled != 15)}" for one in requests]
+                )
+                for one in requests:
+                    place = [*levels].index(one.method)
+                    rng = np.random.default_rng([place, one.seed, one.n_labeled])
+                    score = levels[one.method] + spread * rng.normal() - 0.05 * (one.n_labeled < sample.n_labeled)
+                    made = Fit(one, {"accuracy": 100 * score}, 3.0 - place / 9, 20.0, chance={"accuracy": 50.0})
+                    if one.seed >= end:
+                        yield Finished(one, error=(CUT_OFF, NOT_BEGUN)[one.seed > end or place > 1])
+                    elif one.method in failing:
+                        yield Finished(one, error="the step is too large")
+                    else:
+                        yield Finished(one, made)
+
+            own = rounds._Rounds(sample, [*levels], "accuracy", seeds, None, f"{number}", store, make, seen.append, 0.0)
+            made = own.carry_out(curves=curves)
+            yield from [
+                f"rounds {number} {len(seen)} {made.is_complete} {own.is_decided}",
+                *(" ".join(one) for one in asked if one),
+            ]
+            yield from [*made.warnings, made.verdict.sentence]
+            yield from lines_of("table", made.table.drop(columns=["seconds", "megabytes"], errors="ignore"))
 
 
 def of_own_table():
@@ -361,6 +417,11 @@ STUDIES = {
         "axes": [{"name": "solver.lam", "values": [0.1, 0.01]}],
     },
     "trajectories": {"others": [SPEC | {"solver": SMALL | {"lam": 0.2}}], "seeds": [2, 3, 7], "data_seed": 9},
+    "twins": {
+        "spec": SPEC | {"kernel": {"sigma": 3.7}},
+        "others": [SPEC | {"kernel": {"sigma": 3.7}}],
+        "seeds": [0, 2],
+    },
     "zero": {"axes": [{"name": "problem.gamma", "values": [0, 0.5], "scale": "log"}], "seeds": [1]},
     "diverging": {"spec": SPEC | {"solver": SMALL | {"step_size": 1e6}}, "seeds": [2], "data_seed": 9},
     "data": {
@@ -392,6 +453,13 @@ def of_study(study, store):
     runs = StudyRuns(study)
     runs.refresh(store)
     keys = [key for key in runs.hashes if key in runs.stored]
+    early = StudyRuns(study)
+    found = []
+    for failed in ({0: "killed", len(study) - 1: "late"}, {0: "killed again"}, None):
+        early.refresh(Store(store.file.with_name("none.sqlite")), failed)
+        found.append((early.failed, early.n_there))
+    early.refresh(store)
+    yield from lines_of("failed, and made elsewhere", (*found, early.failed, early.n_there, len(early.outcomes())))
     if study.data_seed is not None:
         for made in convergences(study, runs.hashes, store):
             yield from lines_of(
@@ -442,11 +510,94 @@ def of_study(study, store):
         )
 
 
+@dataclass(eq=False)
+class GivenJob:
+    cancel: Callable[[], None]
+    error: str = ""
+    is_over: bool = True
+
+    def wait(self, _seconds): ...
+
+
+class GivenQueue:
+    """A queue whose jobs do their tasks when they are asked whether they are over; a task below zero kills its job."""
+
+    n_at_a_time = 2
+
+    def __init__(self):
+        self.said = []
+
+    def submit(self, function, *given, on_report, memory_limit):
+        tasks = [*given[-1]]
+        job = GivenJob(lambda: self.said.append(f"cancelled {tasks}"))
+        self.said.append(f"{given} {memory_limit}")
+        for task in tasks:
+            if task < 0 or task > 90:
+                job.error, job.is_over = ("killed" if task < 0 else ""), task < 99
+                break
+            on_report(function(task))
+        return job
+
+
+def of_tasks():
+    """Yield what becomes of tasks: those that kill their jobs, or end them early, and those that the time is over for."""
+    for lists, options in product(
+        ([[1, 2, 3], [4], [], [5, 6]], [[1, -2, 3, 4], [-5], [6, -7]], [[91, 1], [2, 92, 3], [4]], [[1], [99, 2], [3]]),
+        ({}, {"tries": 2, "memory_limit": 7}, {"end": -1.0}, {"is_cut": False, "tries": 3}),
+    ):
+        queue, looks = GivenQueue(), []
+
+        def check(looks=looks):
+            looks.append(0)
+            if len(looks) > 12:
+                raise KeyboardInterrupt
+
+        made = []
+        try:
+            for one in finished(queue, (10).__mul__, ("shared",), lists, check=check, **options):
+                made.append(tuple(one))
+        except KeyboardInterrupt:
+            made.append("stopped")
+        yield from lines_of(f"tasks {lists} {options}", (made, queue.said))
+
+
+class KillingQueue:
+    """A queue that makes the runs of a study, but for some of its jobs, which are killed."""
+
+    n_at_a_time = 1
+
+    def __init__(self, killed):
+        self.killed, self.n = killed, 0
+
+    def submit(self, function, *given, on_report, memory_limit):
+        self.n += 1
+        if self.n in self.killed:
+            return GivenJob(lambda: None, "crashed")
+        function(*given, report=on_report)
+        return GivenJob(lambda: None)
+
+
 @pytest.mark.filterwarnings("ignore")
-def test_studies(tmp_path):
+def test_studies(tmp_path, monkeypatch):
     store, found = Store(tmp_path / "runs.sqlite"), []
     for name, said in STUDIES.items():
         found += [f"# {name}", *of_study(Study.from_dict({"spec": SPEC, "seeds": [0, 2], **said}), store)]
+    monkeypatch.setattr(references, "MAX_POINTS", 30)  # each seed draws its own points
+    long = SPEC | {"solver": SMALL | {"step_size": 60.0, "n_iter": 40}}
+    for spec, seed in product((long, SPEC), (0, 1)):
+        runs_of_studies._reference.cache_clear()
+        _, said, columns = runs_of_studies.make_trajectory(json.dumps({"spec": spec | {"seed": seed}, "way_on": 3}))
+        found += lines_of("on some points", (said, {name: one for name, one in columns.items() if name != "seconds"}))
+    runs_of_studies._reference.cache_clear()
+    found += of_tasks()
+    few = Study.from_dict({"spec": SPEC | {"solver": SMALL | {"n_iter": 1}}, "seeds": [*range(10)]})
+    for number, killed in enumerate(({2, 11}, {*range(1, 7), 11, 12, 13, 15, 16}, {*range(1, 30)})):
+        queue, seen = KillingQueue(killed), []
+        options = {"jobs": queue, "callback": seen.append}
+        said = tried(
+            "killed", lambda of, **more: len(carry_out(of, **more)), few, store=Store(tmp_path / f"{number}"), **options
+        )
+        found += [*said, *lines_of("  jobs, runs", (queue.n, [(one.run.seed, one.is_new, one.failed) for one in seen]))]
     found += lines_of("unpacked", unpacked(packed({"a": np.arange(5.0), "b": np.array([1.5, np.nan])})))
     golden_files.check("studies", found)
 
