@@ -74,6 +74,7 @@ from dsgcore.experiments.verdict import best_score, choice_measures, fallen, ran
 from dsgcore.kernels import KERNELS
 from dsgcore.multiclass.problem import VARIANTS
 from dsgcore.settings import profile_of
+from dsgcore.settings.panels import OnRequest
 
 OUTCOMES = ("score_test@0.25", "objective@0.7", "distance", "overstated")
 SPLIT = (
@@ -203,7 +204,10 @@ def of_run(spec, split):
     yield from tried("outcome", outcome_of, live, OUTCOMES)
     yield from tried("judged", judgement, run, baseline=twin)
     yield from lines_of("summary", {name: value for name, value in summary(run).items() if name != "last"})
-    yield from lines_of("panels", (profile_of(spec.problem).details(run), profile_of(spec.problem).risks(run)))
+    details = profile_of(spec.problem).details(run)
+    yield from lines_of("panels", (details, profile_of(spec.problem).risks(run)))
+    for one in (one for row in details[2] for one in row if isinstance(one, OnRequest)):
+        yield from tried(one.name, one.compute)
     yield from lines_of("script", script(run).partition("\nrun = ")[2].split("\n"))
 
 

@@ -51,10 +51,10 @@ from pages.room import entrance
 from pages.room.drawings import answers
 from pages.session import bench as benches
 from pages.session import link as link_of_run
-from pages.shell import plain_text, sharing
+from pages.shell import plain_text, room_key, sharing
 from pages.shell.room_key import cookie_name
 from pages.stage import step
-from pages.studies import links
+from pages.studies import going, links
 from pages.studies.differing import differing, said_difference
 from pages.workbench import page as workbench
 from pages.workbench import suggest_view
@@ -219,6 +219,7 @@ PAGES = {
     ),
     "lesson": (
         "lesson=unlabeled speed=instant > set 0 = lower: they hurt; press lesson-run; end; press lesson-next; press lesson-back",
+        "lesson=unlabeled speed=instant > set 0 = higher: unlabeled points help; press lesson-run; end",
         "lesson=random-features speed=instant > set lesson-guess = 0.4; press lesson-run; end; press lesson-leave",
         "lesson=step-size:3 speed=instant > end; press lesson-show; end",
         "lesson=step-size:3 present=1 > press lesson-end; end; press lesson-show; press lesson-end; end",
@@ -258,12 +259,14 @@ PAGES = {
                 ("own-errors", f"answer {GUESSES[CURVE]}; press room-reveal; press room-choice; end; results"),
                 (
                     "unlabeled",
-                    "set room-own- = Who?\nI; press room-own-ask; set room-own- = Who?\nI\nYou; press room-own-ask; run",
+                    "set room-own- = Who?\nI; press room-own-ask; "
+                    "set room-own- = *Who* is <b>it</b>, $x$?\nI_a_ [b](c)\n$You$; press room-own-ask; run",
                 ),
             )
         ),
         "lesson=unlabeled present=1 speed=instant > press room-open; run; bodies; gone; press room-reveal; run",
         "lesson=unlabeled present=1 speed=instant > press room-open; press lesson-leave",
+        "lesson=unlabeled present=1 speed=instant > press room-open; elsewhere; asks; press room-lead; asks",
         "lesson=unlabeled present=1 room=22222222",
         "lesson=unlabeled present=1 lecture=auc/unlabeled,none",
     ),
@@ -330,6 +333,7 @@ PAGES = {
         "setting=multiclass problem.feature_map=linear",
         "kernel.name=laplacian seeds=1 vary=kernel.sigma > set x_data = digits",
         "setting=multiclass problem.feature_map=linear vary=kernel.sigma",
+        f"{FEW} > full; press study-start",
         "setting=auc data.name=xor",
         "data.name=file > file table.csv",
     ),
@@ -426,7 +430,8 @@ class Visit:
     one of `EDITS`.
     """
 
-    def __init__(self, page, text):
+    def __init__(self, page, text, patch):
+        self.patch = patch
         link, _, steps = f" {text}".partition(" > ")
         self.steps = [step.split(None, 1) for step in steps.split(";") if step.strip()]
         self.page, self.n_edits = {"lesson": "auc", "room": "auc", "race": "s3vm", "file": "auc"}.get(page, page), 0
@@ -530,9 +535,24 @@ class Visit:
             self.said.append(phones.send(key.code, guess, **sent).text)
         self.app.run()
 
+    def full(self):
+        """Let no run fit into the store of runs."""
+        self.patch.setattr(going, "LARGEST_STORE", 1000)
+
     def gone(self):
         """Close the class's room from another page."""
         entrance.rooms().close(self.bench.group.room)
+
+    def elsewhere(self):
+        """Let another tab lead the class's room, and ask another question."""
+        key, self.tab = self.bench.group.room, type("Tab", (), {"is_connected": True})()
+        room_key._leading[key.code] = self.tab
+        entrance.rooms().ask(key, NUMBER)
+        self.app.run()
+
+    def asks(self):
+        """Say what the class's room asks."""
+        self.said.append(f"the room asks {entrance.rooms().look(self.bench.group.room).asked.name}")
 
     def bodies(self):
         """Let phones send what is no answer."""
@@ -623,14 +643,16 @@ def steady(store, rooms, jobs_here, monkeypatch):
 
 @pytest.mark.usefixtures("steady")
 @pytest.mark.parametrize("page", PAGES)
-def test_pages_show_what_they_showed(page):
+def test_pages_show_what_they_showed(page, monkeypatch):
     seen, text = set(), []
     for visit in PAGES[page]:
-        opened = Visit(page, visit)
+        opened = Visit(page, visit, monkeypatch)
         for number, (asked, app) in enumerate(opened.texts()):
             shown = [f"left {brief(left_in_browser(app))}", *drawn(app._tree), *opened.on_phones()]
             shown = new(shown, seen)
-            text += ["", f"> {asked}" if number else f"## {visit}", *shown[: MOST[bool(number)]]]
+            most = MOST[bool(number)]
+            frames = [line for line in shown[most:] if "<iframe" in line and page in ("lesson", "room")]
+            text += ["", f"> {asked}" if number else f"## {visit}", *shown[:most], *frames]
     check(f"pages_{page}", text[1:])
 
 
