@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dsgcore.core.parameters import Choice, Integer
+from dsgcore.core.parameters import Choice, Integer, counted
 from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import Spec
 from dsgcore.studies import StoreError, Study, StudyError, curves_of
@@ -109,8 +109,8 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> bool:
 
 def _say(state: Exploring) -> None:
     n = len(state.runs.runs)
-    if not say_progress(state, f"{n} runs"):
-        st.caption(f"{state.runs.n_there} of {n} runs are done.")
+    if not say_progress(state, counted(n, "run")):
+        st.caption(f"{state.runs.n_there} of {counted(n, 'run')} are done.")
 
 
 def _names(specs: tuple[Spec, ...]) -> list[str]:

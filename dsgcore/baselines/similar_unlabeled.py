@@ -251,7 +251,8 @@ class SUDH(PairsBaseline):
         self.objective_ = primal(w, phi @ w)
         self.gap_ = self.objective_ - float(np.mean(np.minimum(slopes, 1.0 - slopes)) - lam / 2.0 * (w @ w))
         if not self.gap_ <= s["tol"] * max(1.0, abs(self.objective_)):
-            watch.give_up(f"its duality gap is {self.gap_:.2g} after {watch.steps} iterations; a larger lam helps")
+            helps = "more iterations (max_iter)" if watch.steps >= s["max_iter"] else "a larger lam"
+            watch.give_up(f"its duality gap is {self.gap_:.2g} after {watch.steps} iterations: try {helps}")
         self.dual_coef_, self.model_ = slopes, basis.model(w)
 
 

@@ -35,7 +35,7 @@ from dsgcore.cli.network import (
 from dsgcore.cli.options import HOST, PORT
 from dsgcore.cli.runs import asked_study, in_app
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import quoted
+from dsgcore.core.parameters import counted, quoted
 from dsgcore.experiments.data_of import SHOWN
 from dsgcore.experiments.spec import FILE
 from dsgcore.lessons import FOLDER, library
@@ -201,6 +201,7 @@ def check_lesson(given: argparse.Namespace) -> Made:
     finally:
         os.environ[FOLDER] = named
     n_wrong = sum(not finding.holds for finding in found)
-    words = f"{given.file}: {f'{n_wrong} of {len(found)} statements do not hold' if n_wrong else 'all holds'}"
+    wrong = f"{n_wrong} of {counted(len(found), 'statement')} {'does' if n_wrong == 1 else 'do'} not hold"
+    words = f"{given.file}: {wrong if n_wrong else 'all holds'}"
     plain = {"file": str(given.file), "findings": [vars(finding) for finding in found]}
     return Made(plain, words, code=int(n_wrong > 0), is_result=True)

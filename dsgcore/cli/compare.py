@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dsgcore.cli.ending import NO, Made, Progress, note
-from dsgcore.cli.options import client_of, reading_of
+from dsgcore.cli.options import client_of, options_given, reading_of
 from dsgcore.comparing.label import label as label_data
 from dsgcore.comparing.report import html_of, text_of
 from dsgcore.comparing.reproductions import (
@@ -83,9 +83,7 @@ def data_of_command(given: argparse.Namespace) -> tuple[Dataset, Any, Recipe | N
     path = Path(given.data)
     if not path.exists():
         if given.data in DATASETS:
-            asked = [name for name, value in reading_of(given).items() if value is not None and value not in ([], {})]
-            ignored = [f"--{name.replace('_', '-').replace('roles', 'role')}" for name in asked]
-            if ignored:
+            if ignored := options_given(given):
                 raise DataError(f"{', '.join(ignored)}: for a file only, and {given.data} comes with the package")
             data = load(given.data)
             return data, data.X, None
@@ -133,8 +131,8 @@ def reproduce(given: argparse.Namespace) -> Made:
     if given.data is not None and not given.data.is_dir():
         raise DSGError(f"--data must be a folder, got {given.data}")
     asked, progress = reproduction(given.name, is_quick=given.quick), Progress(is_quiet=given.quiet)
-    store = Store(given.store or default_store())
     with client_of(given.dask) if given.dask else nullcontext() as client:
+        store = Store(given.store or default_store())  # made when all else is checked
         found = carry_out_reproduction(
             asked, given.data, store, client=client, report=lambda so_far: progress.part(*so_far)
         )

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from dsgcore.cli.ending import Made, Progress
-from dsgcore.cli.options import reading_of
+from dsgcore.cli.options import options_given, reading_of
 from dsgcore.core.cost import per_cent
 from dsgcore.core.files import cache_folder
-from dsgcore.core.parameters import quoted
+from dsgcore.core.parameters import counted, quoted
 from dsgcore.data.archive_sets import REMOTE_SETS, RemoteSet, cached, fetch, remote_set
 from dsgcore.data.converting import convert_file, describe_file
 from dsgcore.data.datasets import DataError
@@ -104,6 +104,8 @@ def convert(given: argparse.Namespace) -> Made:
     path, _ = _found(given.what)
     if path is None:
         raise DataError(f"{given.what} is not in the cache: dsg-lab data fetch {given.what}")
+    if ignored := options_given(given, _OF_TEXT):
+        raise DataError(f"{', '.join(ignored)}: not for convert, which writes each column as it is: give it to fit")
     said = {name: value for name, value in reading_of(given).items() if name in _OF_TEXT and value is not None}
     files = [Source.of_path(path)] if path.is_file() else files_of(path)
     first, others = (
@@ -111,5 +113,7 @@ def convert(given: argparse.Namespace) -> Made:
     )  # one after the other, not all in memory
     recipe = sniff_format(telling(first), others, **said)
     line = Progress(is_quiet=given.quiet)
-    n = convert_file(path, given.folder, recipe, progress=lambda *so_far: line.show("{}: {:,} rows".format(*so_far)))
-    return Made({"folder": given.folder, "rows": n}, f"{given.folder}: {n:,} rows as Parquet")
+    n = convert_file(
+        path, given.folder, recipe, progress=lambda doing, so_far: line.show(f"{doing}: {counted(so_far, 'row')}")
+    )
+    return Made({"folder": given.folder, "rows": n}, f"{given.folder}: {counted(n, 'row')} as Parquet")

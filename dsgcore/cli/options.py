@@ -6,6 +6,7 @@ import argparse
 import csv
 import json
 import os
+import shlex
 import struct
 import sys
 import textwrap
@@ -28,6 +29,13 @@ DELIMITER_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "col
 
 class Parser(argparse.ArgumentParser):
     """Parser of a command line that reports a mistake in one sentence."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Return what a command line says; words that no option takes are quoted if they have blanks."""
+        found, others = self.parse_known_args(args, namespace)
+        if others:
+            self.error(f"unrecognized arguments: {shlex.join(others)}")
+        return found
 
     def error(self, message: str) -> NoReturn:
         """Raise DSGError with the parser's message."""
@@ -160,6 +168,13 @@ def reading_of(given: argparse.Namespace) -> dict[str, Any]:
         "missing_words": missing_words(given.missing_words),
         **text_of(given),
     }
+
+
+def options_given(given: argparse.Namespace, besides: Sequence[str] = ()) -> list[str]:
+    """Return the options of a table that a command line gives, each by the name that it has there."""
+    own = {**reading_of(given), "category": given.category, "role": given.role}
+    own = {name: value for name, value in own.items() if name not in ("roles", *besides) and value not in (None, [])}
+    return [f"--{'no-' * (value is False)}{name.replace('_', '-')}" for name, value in own.items()]
 
 
 def missing_words(given: Sequence[str] | None, usual: Sequence[str] = ()) -> tuple[str, ...] | None:

@@ -19,7 +19,7 @@ from dsgcore.cli.predict import FACTS, MODEL, PREPARATION
 from dsgcore.core.cost import GIGABYTE, per_cent
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import read_text, whole_file, whole_files
-from dsgcore.core.parameters import quoted
+from dsgcore.core.parameters import counted, quoted
 from dsgcore.diagnostics.judgement import judgement
 from dsgcore.diagnostics.limits import CAUSES, limits
 from dsgcore.diagnostics.references import check_possible
@@ -40,7 +40,7 @@ from dsgcore.experiments.race import (
 from dsgcore.experiments.spec import SpecError
 from dsgcore.experiments.verdict import decision_of
 from dsgcore.jobs import JobQueue, JobState
-from dsgcore.jobs.tasks import all_cores
+from dsgcore.jobs.tasks import JOBS, all_cores
 from dsgcore.studies.carrying_out import Outcome, carry_out
 from dsgcore.studies.results import csv_of, table_of, to_optuna
 from dsgcore.studies.store import Store, default_store
@@ -155,12 +155,14 @@ def check(given: argparse.Namespace) -> Made:
 def sweep(given: argparse.Namespace) -> Made:
     """Make the runs of a study and write its table; the exit code is 0, or 1 if no run has a result."""
     study = asked_study(given.study, given.axis, given.seeds)
-    (study, folder), store = in_app(study), Store(given.store or default_store())
+    (study, folder), jobs = in_app(study), JOBS.check(given.jobs) or all_cores()
+    client = client_of(given.dask) if given.dask else nullcontext()
+    store = Store(given.store or default_store())  # made when all else is checked
     progress, counts = Progress(is_quiet=given.quiet), Counter({"runs": 0, "new": 0, "failed": 0})
 
     def said() -> str:
         failed = f", {counts['failed']} failed" if counts["failed"] else ""
-        return f"{counts['runs']} of {len(study)} runs, {counts['new']} new{failed}"
+        return f"{counts['runs']} of {counted(len(study), 'run')}, {counts['new']} new{failed}"
 
     def tell(outcome: Outcome) -> None:
         counts.update(runs=1, new=outcome.is_new, failed=outcome.stored is None)
@@ -173,8 +175,8 @@ def sweep(given: argparse.Namespace) -> Made:
             logging.set_verbosity(logging.WARNING)  # its messages do not belong into the progress line
         to_optuna(study, store, given.optuna_storage)  # so a storage that cannot be used is refused before any run
     try:
-        with client_of(given.dask) if given.dask else nullcontext() as client:
-            outcomes = carry_out(study, store, given.jobs or all_cores(), client=client, callback=tell, folder=folder)
+        with client as at:
+            outcomes = carry_out(study, store, jobs, client=at, callback=tell, folder=folder)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"finished runs are kept in {store.file}. Run the same command to continue") from None
     if given.optuna_storage is not None:

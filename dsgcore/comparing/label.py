@@ -24,7 +24,7 @@ from dsgcore.comparing.rounds import compare
 from dsgcore.comparing.samples import ComparisonError, about_labels, about_part, about_shift, thinned, training_rows
 from dsgcore.core.cost import per_cent
 from dsgcore.core.metrics import INFLATION, Difference, accuracy_half_width, hits_of_one_class, share_interval
-from dsgcore.core.parameters import Integer, ParameterError, Real, finite, quoted
+from dsgcore.core.parameters import Integer, ParameterError, Real, counted, finite, quoted
 from dsgcore.data.datasets import OF_OWN, DataError
 from dsgcore.data.reading import LOCAL, Features, File, Recipe
 from dsgcore.data.reading.binary import NESTED, is_large
@@ -281,7 +281,7 @@ def label_rows(
         try:
             found = found or compare(
                 *(frame.reset_index(drop=True), y),
-                callback=lambda so_far: report(f"comparing methods, {len(so_far.fits)} fits are done"),
+                callback=lambda so_far: report(f"comparing methods, {counted(len(so_far.fits), 'fit')} done"),
                 **options,
             )
             why = f"{'the verdict of a comparison' if found.verdict.recommended else why}. {found.verdict.sentence}"

@@ -24,7 +24,7 @@ from sklearn.model_selection import GridSearchCV
 from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.files import cache_folder
 from dsgcore.core.metrics import paired_difference, scores_of_chance
-from dsgcore.core.parameters import quoted
+from dsgcore.core.parameters import counted, quoted
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import DATASETS, Split, load
 from dsgcore.data.archive_sets import REMOTE_SETS, RemoteSet, cached
@@ -271,8 +271,8 @@ class Reproduced:
         elif asked.axis == "n_iter":
             n = max(asked.unlabeled)  # 0 beside a share of labels
             given += f" and {n:,} unlabeled points, up to {most}" if n else f", up to {most}"
-        took = f"{len(self.fits)} fits in {self.fits['seconds'].sum():,.0f} s"
-        return f"{n_sets} set{'s' * (n_sets > 1)}, {n_seeds} seeds, {took}, {given}."
+        took = f"{counted(len(self.fits), 'fit')} in {self.fits['seconds'].sum():,.0f} s"
+        return f"{counted(n_sets, 'set')}, {counted(n_seeds, 'seed')}, {took}, {given}."
 
 
 def kept(asked: Reproduction) -> Reproduced:

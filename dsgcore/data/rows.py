@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow
 from numpy.typing import NDArray
 
-from dsgcore.core.parameters import Choice
+from dsgcore.core.parameters import Choice, counted
 from dsgcore.core.sampling import UNLABELED, evenly_spread
 from dsgcore.data.datasets import SCALING, DataError, checked
 from dsgcore.data.parts import Callback, Part, Parts, Rows
@@ -535,7 +535,7 @@ def _given_labels(y: Any, n: int, unlabeled: str | None) -> Any:
     elif isinstance(y, list | tuple) and all(map(np.ndim, y)):
         y = np.concatenate(y)
     if y is not None and len(y) != n:
-        raise DataError(f"there must be a label for each of {n} rows (-1: unlabeled), got {len(y)}")
+        raise DataError(f"there must be a label for each of {counted(n, 'row')} (-1: unlabeled), got {len(y)}")
     if y is None or unlabeled == AUTO:
         return y
     codes, names, _ = class_codes(pd.Series(y, name="y"), Recipe(unlabeled=unlabeled), "classes")

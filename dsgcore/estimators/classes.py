@@ -13,6 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from dsgcore.core.errors import DSGError
+from dsgcore.core.parameters import counted
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 from dsgcore.estimators.inputs import check_same_kind, encode, over_partitions
 from dsgcore.kernels.kernels import check_unmasked
@@ -76,7 +77,9 @@ def labeled_parts(is_known: NDArray, sample_weight: Weights, *arrays: NDArray) -
     check_unmasked(sample_weight, "sample_weight")
     weights = np.ravel(np.asarray(sample_weight, dtype=float))
     if len(weights) != len(is_known):
-        raise DSGError(f"sample_weight must have a number for each of {len(is_known)} points, got {len(weights)}")
+        raise DSGError(
+            f"sample_weight must have a number for each of {counted(len(is_known), 'point')}, got {len(weights)}"
+        )
     if not (is_allowed := np.isfinite(weights) & (weights >= 0)).all():
         raise DSGError(f"sample_weight must hold finite numbers of at least 0, got {weights[np.argmin(is_allowed)]:g}")
     if not weights[is_known].any():
@@ -87,7 +90,7 @@ def labeled_parts(is_known: NDArray, sample_weight: Weights, *arrays: NDArray) -
 def check_length(n_labels: int, n: int) -> None:
     """Raise `DSGError` unless there are as many labels as points."""
     if n_labels != n:
-        raise DSGError(f"y must have a label for each of {n} points (-1: unlabeled), got {n_labels}")
+        raise DSGError(f"y must have a label for each of {counted(n, 'point')} (-1: unlabeled), got {n_labels}")
 
 
 class ScoredOnLabels(ClassifierMixin):

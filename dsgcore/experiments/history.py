@@ -11,6 +11,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.parameters import counted
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -30,7 +32,7 @@ class History:
 
     def __repr__(self) -> str:
         last = [f"{name}={value:.4g}" for name, value in self.last().items() if name in SHOWN]
-        return f"History({len(self)} rows, {len(self.names)} columns{': ' * bool(last)}{', '.join(last)})"
+        return f"History({counted(len(self), 'row')}, {counted(len(self.names), 'column')}{': ' * bool(last)}{', '.join(last)})"
 
     def _repr_html_(self) -> str:
         return self.to_frame().tail(ROWS_SHOWN).to_html(index=False)

@@ -12,6 +12,7 @@ import streamlit as st
 from dsgcore.comparing import METHODS, Background, Comparison, ComparisonError, Sample, html_of
 from dsgcore.comparing.report import BANDS, curve_figure, explanation_of, setting_of, shown_table
 from dsgcore.core.cost import GIGABYTE
+from dsgcore.core.parameters import counted
 from dsgcore.data import DataError, Dataset, DatasetEntry
 from dsgcore.data.reading import Recipe
 from dsgcore.data.reading.labels import class_codes
@@ -114,7 +115,7 @@ def _answer(going: Background) -> None:
         if found is not None and found.verdict.recommended is not None:
             n_left = 1 + len(found.verdict.contenders)
             said = f" {n_left} method{'s' if n_left > 1 else ''} may still be the best."
-        st.caption(f"{n} fits are done, {going.seconds:.0f} s.{said}")
+        st.caption(f"{counted(n, 'fit')} done, {going.seconds:.0f} s.{said}")
     if found is not None and found.ranking:
         _draw(found)
 

@@ -53,7 +53,7 @@ def linked(given: str) -> tuple[dict[str, Spec], list[str], list[str]]:
     if not given:
         return {}, [], []  # a visit without a link opens no store
     store, found, unknown, over = Store(default_store()), dict[str, Spec](), list[str](), list[str]()
-    for beginning in dict.fromkeys(part for part in given.split(",") if part):
+    for beginning in dict.fromkeys(part for part in given.lower().split(",") if part):
         is_hash = len(beginning) >= SHORT and set(beginning) <= set("0123456789abcdef")
         spec = next((spec for sha256, spec in pins().items() if sha256.startswith(beginning)), None)
         if is_hash and spec is None and (text := store.pinned(beginning)) is not None:

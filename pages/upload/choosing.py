@@ -97,7 +97,7 @@ def linked_file(text: str) -> dict[str, Any] | None:
     with suppress(ValueError, RecursionError):
         said = json.loads(text if len(text) <= _LONGEST_LINK else "")
         if isinstance(said, dict) and all(isinstance(said.get(name), str) for name in ("name", "sha256")):
-            return said
+            return said | {"sha256": said["sha256"].lower()}
     return None
 
 

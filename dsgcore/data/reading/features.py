@@ -184,7 +184,8 @@ class Features:
                 yield f"{name!r}: as in the training rows the {first} is first{_such(days, role)}."
         for name in self._categories:
             if others := self.unknown(frame, name):
-                yield f"{name!r}: {listed(sorted(others))} were not among the training rows, and count as no category."
+                was, counts = ("was", "counts") if len(others) == 1 else ("were", "count")
+                yield f"{name!r}: {listed(sorted(others))} {was} not among the training rows, and {counts} as no category."
 
     @property
     def left_out(self) -> tuple[str, ...]:

@@ -126,9 +126,14 @@ def with_fields(recipe: Recipe, given: Mapping[str, Any], known: Collection[str]
     """Return the recipe with given fields; raise `DataError` for one of text if the file is none, or decides it (`known`)."""
     known = known if recipe.format == "delimited" else OF_FILE
     if said := [name for name in given if name in known and (name, recipe.format) != ("encoding", "svmlight")]:
-        raise DataError(f"--{said[0]} tells how a text such as CSV is written, and this file is none: leave it out")
+        option = "no-header" if given[said[0]] is False else said[0]
+        raise DataError(
+            f"{said[0]} (--{option}) tells how a text such as CSV is written, and this file is none: leave it out"
+        )
     if given.get("below") and not given.get("header", recipe.header):
-        raise DataError("--below counts lines below the names, and the table has no names (--header): leave it out")
+        raise DataError(
+            "below (--below) counts lines below the names, and the table has no names (--header): leave it out"
+        )
     return replace(recipe, **given)
 
 
