@@ -1,6 +1,7 @@
 """Numbers as the charts send them, the words and marks on them, and the maps' planes and colours."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 from cases import each
@@ -121,3 +122,10 @@ def test_of_two_classes_the_positive_one_has_the_colour_of_the_maps_upper_end_al
     of_class = [run.result_test_values[run.split.y_test == code].tolist() for code in (0, 1)]
     found = [(values.name, values.role, values.values.tolist()) for values in panels.by_class(run)]
     assert found == list(zip(names, (panels.NEGATIVE, panels.POSITIVE), of_class, strict=True))
+
+
+def test_points_are_drawn_where_the_edited_ones_are():
+    run, _, _ = heat("auc", "f", t=1)
+    plane, edited = Plane.through(run.split.X_train), replace(run.split, X_train=run.split.X_train + 1.0)
+    (grey, *_), y = point_sets(run, plane, edited), run.split.y_train
+    np.testing.assert_allclose(grey.xy, plane.project(edited.X_train)[y < 0])

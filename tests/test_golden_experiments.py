@@ -206,7 +206,7 @@ def of_run(spec, split):
     yield from lines_of("summary", {name: value for name, value in summary(run).items() if name != "last"})
     details = profile_of(spec.problem).details(run)
     yield from lines_of("panels", (details, profile_of(spec.problem).risks(run)))
-    for one in (one for row in details[2] for one in row if isinstance(one, OnRequest)):
+    for one in (one for rows in details[2:] for row in rows for one in row if isinstance(one, OnRequest)):
         yield from tried(one.name, one.compute)
     yield from lines_of("script", script(run).partition("\nrun = ")[2].split("\n"))
 

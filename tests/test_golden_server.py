@@ -410,6 +410,7 @@ def test_what_the_commands_start(tmp_path, monkeypatch, capsys):
         started.clear()
     kept = [re.sub(r"data\.file=[^&]*", "data.file=FILE", line.replace(str(tmp_path), "TMP")) for line in lines]
     kept = [re.sub(r"(?<![\w.])[0-9a-f]{12,64}", "DIGEST", line) for line in kept]
+    kept = [re.sub(r"asks for '[^,]*,", "asks for FILE,", line) for line in kept]  # a long address is shortened
     check("server_started", (line[i : i + 380] for line in kept for i in range(0, len(line), 380)))
 
 

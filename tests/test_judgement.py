@@ -24,6 +24,7 @@ from dsgcore.core.metrics import (
     scores_of_chance,
 )
 from dsgcore.diagnostics import Cause, four_runs, judgement
+from dsgcore.diagnostics.judgement import _State
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec, outcome_of
 from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.run import step_limit
@@ -366,3 +367,10 @@ def test_distances_to_the_minimiser_are_those_of_the_four_runs_where_the_risk_is
         (four,) = four_runs(live.run.spec, split=live.run.split)
         assert measured["distance"] == pytest.approx(four.together[-1] / four.scale, rel=1e-3)
         assert measured["overstated"] == pytest.approx(four.error[-1] / four.together[-1], rel=1e-2)
+
+
+def test_how_far_a_run_can_come_is_the_sum_of_its_steps_to_the_planned_end_not_to_where_it_is():
+    run = Run(small("auc", solver={"n_iter": 60, "schedule": "constant"}))
+    run.advance(40)
+    state = _State(run, None, None)
+    assert state.reach == pytest.approx(60 * state.step * 2.0 / state.largest)
