@@ -231,7 +231,7 @@ def test_a_comparison_is_said_to_go_on_leads_to_the_methods_page_and_goes_with_i
     monkeypatch.setattr(which_method, "Background", lambda *rows, **options: going)
     app = open_page("data", **{"data.name": "Iris"})
     app = checked(app.button(key="compare-methods").click().run())
-    assert "12 fits are done, 3 s. 3 methods may still be the best." in written(app)
+    assert "12 fits done, 3 s. 3 methods may still be the best." in written(app)
     assert app.button(key="compare-methods").disabled
     going.is_over, going.error = True, "The store is full."
     app = checked(app.run())
