@@ -63,7 +63,7 @@ from dsgcore.data.reading.recipe import AUTO, DELIMITERS, LOCAL, MARKS, OF_FILE,
 from dsgcore.data.reading.sniffing import head_text, sniff_delimited, sniffed_encoding
 from dsgcore.data.reading.sources import Source, about_others, binary_format, files_of, telling, unpacked
 from dsgcore.data.reading.svmlight import TARGET, is_svmlight, read_svmlight, zero_is_unlabeled
-from dsgcore.data.reading.unlabeled import is_doubtful
+from dsgcore.data.reading.unlabeled import is_doubtful, number_of_label
 
 _FORMAT_NAMES = {
     "parquet": "Parquet",
@@ -525,7 +525,7 @@ def suit(recipe: Recipe, frame: pd.DataFrame, labels: str, *, is_asked: bool = F
         sure = counts[[not is_doubtful(str(name)) for name in counts.index]]
         counts = sure if len(sure) else counts
         most = [str(name) for name in counts.index[counts == counts.iloc[0]]]
-        return replace(recipe, positive=min(most, key=lambda name: (as_number(name) or 0.0, name)))
+        return replace(recipe, positive=min(most, key=lambda name: (number_of_label(name) or 0.0, name)))
     return recipe
 
 

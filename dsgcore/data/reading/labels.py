@@ -19,7 +19,6 @@ from dsgcore.data.datasets import DataError, equal_frequency_bins
 from dsgcore.data.reading.cells import (
     PAIR_NAMES,
     as_cell,
-    as_number,
     date_role,
     dates,
     decimal_mark,
@@ -32,7 +31,13 @@ from dsgcore.data.reading.cells import (
     written,
 )
 from dsgcore.data.reading.recipe import DATE, Recipe
-from dsgcore.data.reading.unlabeled import about_doubtful, about_unlabeled, check_exact, unlabeled_among
+from dsgcore.data.reading.unlabeled import (
+    about_doubtful,
+    about_unlabeled,
+    check_exact,
+    number_of_label,
+    unlabeled_among,
+)
 
 MAX_CLASSES = 1000
 BINARY, ORDERED = ("binary", "pairs"), "ordinal"
@@ -96,7 +101,7 @@ def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool
     values = set(map(str, numeric(column, mark).dropna().unique() if mark else pd.unique(found[pd.notna(found)])))
     if len(values) <= MAX_FRACTIONS or not all(map(_is_number, values)):
         return found, False
-    return found, len(values) > MAX_LEVELS or any(not float(value).is_integer() for value in values)
+    return found, len(values) > MAX_LEVELS or any(not (number_of_label(value) or 0.0).is_integer() for value in values)
 
 
 def labels_of(column: pd.Series) -> NDArray[np.object_]:
@@ -187,18 +192,18 @@ def check_classes(what: str, names: Sequence[str]) -> None:
 def ordered_names(names: set[str]) -> list[str]:
     """Return class names by size if all are numbers, else alphabetically."""
     if all(_is_number(name) for name in names):
-        return sorted(names, key=lambda name: (float(name), name))
+        return sorted(names, key=lambda name: (number_of_label(name) or 0.0, name))
     return sorted(names)
 
 
 def _is_number(name: str) -> bool:
-    return (number := as_number(name)) is not None and isfinite(number)
+    return (number := number_of_label(name)) is not None and isfinite(number)
 
 
 def _binned(column: pd.Series, hidden: Collection[str], recipe: Recipe) -> Coded:
     assert recipe.bins is not None
     values = numbers(column, decimal_mark(column, recipe.decimal))
-    unlabeled = [number for name in hidden if (number := as_number(name)) is not None]
+    unlabeled = [number for name in hidden if (number := number_of_label(name)) is not None]
     values = np.where(np.isin(values, unlabeled), np.nan, values)
     labeled = np.flatnonzero(~np.isnan(values))
     if len(labeled) < recipe.bins:

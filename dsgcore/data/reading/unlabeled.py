@@ -45,13 +45,17 @@ def unlabeled_among(names: Iterable[str], said: str | None = AUTO, *, classes: C
     if said is None or said == NONE:
         return frozenset()
     if said != AUTO:
-        number = _number(said)
-        return frozenset(name for name in known if name == said or (number is not None and _number(name) == number))
+        number = number_of_label(said)
+        return frozenset(
+            name for name in known if name == said or (number is not None and number_of_label(name) == number)
+        )
     words = {name for name in known if _WORD.fullmatch(name.strip().lower())} - set(classes)
     rest = known - words
-    minus = {name for name in rest if _number(name) == UNLABELED}
+    minus = {name for name in rest if number_of_label(name) == UNLABELED}
     others = rest - minus
-    is_class = len(others) < 2 or not minus.isdisjoint(classes) or any((_number(name) or 0.0) < 0 for name in others)
+    is_class = (
+        len(others) < 2 or not minus.isdisjoint(classes) or any((number_of_label(name) or 0.0) < 0 for name in others)
+    )
     return frozenset(() if is_class else minus) | frozenset(words if len(rest) > 1 else ())
 
 
@@ -71,7 +75,7 @@ def about_doubtful(names: Collection[str], said: object = AUTO, *, classes: Coll
     """Return a sentence about each class, of three or more, that may mean "not labeled"; none of `classes` does."""
     codes = {name for name in names if _CODE.fullmatch(name)}
     others = {*names} - codes
-    numbers = sorted(number for name in others if (number := _number(name)) is not None)
+    numbers = sorted(number for name in others if (number := number_of_label(name)) is not None)
     step = max(np.diff(numbers), default=np.inf)  # of 0 to 99, and of 11, 22, .., the label 99 is one more
     if not others or any(abs(int(code) - number) <= step for code in codes for number in numbers):
         codes = set()
@@ -87,7 +91,8 @@ def is_doubtful(name: str) -> bool:
     return _DOUBTFUL.fullmatch(name.strip().lower()) is not None
 
 
-def _number(text: str) -> float | None:
+def number_of_label(text: str) -> float | None:
+    """Return the number that a label is, or None: with blanks around it, or the minus sign of typesetters."""
     return as_number(text.strip().replace("\N{MINUS SIGN}", "-"))
 
 
@@ -133,10 +138,10 @@ def is_minus_one(values: NDArray) -> NDArray[np.bool_]:
     if values.dtype.kind in "if":
         return values == UNLABELED
     if values.dtype.kind == "U":
-        return np.isin(values, [name for name in np.unique(values) if _number(str(name)) == UNLABELED])
+        return np.isin(values, [name for name in np.unique(values) if number_of_label(str(name)) == UNLABELED])
     if values.dtype.kind != "O":
         return np.zeros(len(values), dtype=bool)
-    are_minus_one = (isinstance(v, _TEXT_OR_NUMBER) and _number(written(v)) == UNLABELED for v in values)
+    are_minus_one = (isinstance(v, _TEXT_OR_NUMBER) and number_of_label(written(v)) == UNLABELED for v in values)
     return np.fromiter(are_minus_one, dtype=bool, count=len(values))
 
 
